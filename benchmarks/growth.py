@@ -37,7 +37,7 @@ from provspark.model.writes import Axis
 from provspark.rebuild import rebuild_from_stores
 from provspark.web.local import local_app
 from provspark.web.policy import Policy
-from provspark.web.source import Source
+from provspark.web.source import AnswerSource
 
 CHAIN = 50
 THROUGH = (1, 5, 10, 20, CHAIN)
@@ -136,7 +136,7 @@ def _catalogue(steps: int, runs: int, resume: bool) -> str:
         warm = [_median(partial(prov.backward, last, [3], to=f"/{CHAIN - steps}")) for steps in THROUGH]
         by_steps[name] = {"steps": THROUGH, "seconds": warm}
         token = "t" * 32
-        app = local_app(Source(lambda url=url: url, Policy()), token, "127.0.0.1", 8000)
+        app = local_app(AnswerSource(lambda url=url: url, Policy()), token, "127.0.0.1", 8000)
         client = TestClient(app, base_url="http://127.0.0.1:8000", headers={"Authorization": f"Bearer {token}"})
         pages = []
         for path in ("datasets?limit=100", "steps?limit=100"):

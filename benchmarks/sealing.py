@@ -60,7 +60,7 @@ def main() -> None:
 def _alone(rows: int, groups: int, way: str, heap: str) -> dict[str, Any]:
     """Run one job in this process, and watch its sealing."""
     from provspark.tracker import attach
-    from provspark.tracker.session.write_capture import Writing
+    from provspark.tracker.session.write_capture import WriteCapture
 
     cores = len(os.sched_getaffinity(0))
     spark = session(
@@ -79,8 +79,8 @@ def _alone(rows: int, groups: int, way: str, heap: str) -> dict[str, Any]:
     for folder in (store, out):
         shutil.rmtree(folder, ignore_errors=True)
     told: dict[str, float] = {}
-    seal = Writing._seal
-    Writing._seal = lambda self, *args: told.update(_watched(lambda: seal(self, *args)))  # type: ignore[method-assign]
+    seal = WriteCapture._seal
+    WriteCapture._seal = lambda self, *args: told.update(_watched(lambda: seal(self, *args)))  # type: ignore[method-assign]
     with attach(store=store.as_uri(), step=way, on_error="fail") as capture:
         frame = spark.read.parquet(source.as_uri())
         frame.groupBy("key").count().write.parquet(out.as_uri())

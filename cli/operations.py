@@ -23,7 +23,7 @@ from provspark.cli.selecting import (
 )
 
 if TYPE_CHECKING:
-    from provspark.api import How
+    from provspark.api import Explanations
     from provspark.index_store.query.answer import Answer
     from provspark.index_store.query.column_answer import Cells
     from provspark.index_store.query.operation_list import OperationLine
@@ -98,7 +98,7 @@ def how(backward: bool, to: str | None, parts: bool, limit: int, as_json: bool, 
         _print_how(found, parts, limit)
 
 
-def _print_how(found: How, parts: bool, limit: int) -> None:
+def _print_how(found: Explanations, parts: bool, limit: int) -> None:
     show_table(found.why(), limit=limit)
     lines = found.lines(parts=parts)
     for number, ((dataset, version, occurrence, kind), _) in enumerate(found.paths):

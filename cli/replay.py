@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from provspark.model.operations import Operation
     from provspark.replay.history import Passage
-    from provspark.replay.records import Ending, Replayed, Stage
+    from provspark.replay.records import Replayed, ReplayEnding, Stage
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -289,7 +289,7 @@ def _text(value: Any) -> str:
     return "null" if value is None else str(value)
 
 
-def _show_ending(ending: Ending) -> None:
+def _show_ending(ending: ReplayEnding) -> None:
     rows = ", ".join(f"row {s.row} of {s.dataset}" for s in ending.sources[:5])
     rows += f" and {len(ending.sources) - 5} more" if len(ending.sources) > 5 else ""
     kept = ", ".join(f"row {s.row} of {s.dataset}" for s in ending.kept_sources[:5])

@@ -38,7 +38,7 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
         from provspark.web.limits import Limits
         from provspark.web.local import local_app, new_token
         from provspark.web.policy import Policy
-        from provspark.web.source import Source
+        from provspark.web.source import AnswerSource
     except ImportError as e:
         raise PackageMissingError("provspark serve", "'airflow-provider-provspark[serve]'") from e
     url = open_provenance(store).url
@@ -66,7 +66,7 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     click.echo(f"Provenance of {url} at\n  {address}\nPress Ctrl-C to stop.")
     if open_page:
         click.launch(address)
-    app = local_app(Source(lambda: url, policy), token, host, port, limits)
+    app = local_app(AnswerSource(lambda: url, policy), token, host, port, limits)
     # No access log: it would hold the token.
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
     with suppress(KeyboardInterrupt):  # uvicorn raises it again once it has ended in good order

@@ -13,10 +13,20 @@ from provspark.model.errors import SettingsError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from provspark.api import Correspondence, Derivations, How, Impact, Located, Profile, Provenance, RowSet, Trace
+    from provspark.api import (
+        Correspondence,
+        Derivations,
+        Explanations,
+        Impact,
+        Located,
+        Profile,
+        Provenance,
+        RowSet,
+        Trace,
+    )
     from provspark.replay.history import History
     from provspark.replay.records import Replayed
-    from provspark.replay.shared_witnesses import Beside
+    from provspark.replay.shared_witnesses import SharedRows
     from provspark.replay.spread import OperationProfiles
     from provspark.replay.why_not import WhyNot
 
@@ -117,7 +127,7 @@ class ProvHook(BaseHook):  # type: ignore[misc]
         """Find the cells that cells came from or went into; see `Provenance.cells`."""
         return self.get_conn().cells(dataset, rows, columns, **options)
 
-    def how(self, dataset: str, rows: Rows | None = None, **options: Any) -> How:
+    def how(self, dataset: str, rows: Rows | None = None, **options: Any) -> Explanations:
         """Find rows and the operations on the way to each; see `Provenance.how`."""
         return self.get_conn().how(dataset, rows, **options)
 
@@ -137,11 +147,15 @@ class ProvHook(BaseHook):  # type: ignore[misc]
         """Tell what rows or cells derive from and what derives from them; see `Provenance.history`."""
         return self.get_conn().history(dataset, rows, columns, **options)
 
-    def co_contributory_lines(self, dataset: str, rows: Rows | None, operation: int, to: int, **options: Any) -> Beside:
+    def co_contributory_lines(
+        self, dataset: str, rows: Rows | None, operation: int, to: int, **options: Any
+    ) -> SharedRows:
         """Find intermediate rows that were used with others; see `Provenance.co_contributory_lines`."""
         return self.get_conn().co_contributory_lines(dataset, rows, operation, to, **options)
 
-    def co_dependency_lines(self, dataset: str, rows: Rows | None, operation: int, to: int, **options: Any) -> Beside:
+    def co_dependency_lines(
+        self, dataset: str, rows: Rows | None, operation: int, to: int, **options: Any
+    ) -> SharedRows:
         """Find intermediate rows that share what they came from; see `Provenance.co_dependency_lines`."""
         return self.get_conn().co_dependency_lines(dataset, rows, operation, to, **options)
 

@@ -17,11 +17,11 @@ from airflow.providers.apache.spark.hooks.spark_submit import DEFAULT_SPARK_BINA
 
 from provspark.model.steps import StepKey
 
-__all__ = ["Capture", "ProvSparkSubmitHook", "local_script", "with_defaults"]
+__all__ = ["CaptureArguments", "ProvSparkSubmitHook", "local_script", "with_defaults"]
 
 
 @dataclass(frozen=True, slots=True)
-class Capture:
+class CaptureArguments:
     """What the runner is told: where lineage goes, whose it is, and what trouble means."""
 
     store: str
@@ -52,11 +52,11 @@ class Capture:
 class ProvSparkSubmitHook(SparkSubmitHook):  # type: ignore[misc]
     """A `SparkSubmitHook` whose `submit` starts the script through the runner."""
 
-    capture: Capture
+    capture: CaptureArguments
     _application_args: list[Any] | None
 
     @classmethod
-    def around(cls, hook: SparkSubmitHook, capture: Capture) -> ProvSparkSubmitHook:
+    def around(cls, hook: SparkSubmitHook, capture: CaptureArguments) -> ProvSparkSubmitHook:
         """Take over a hook that is already set up, with its connection and options."""
         made = cls.__new__(cls)
         made.__dict__.update(hook.__dict__)

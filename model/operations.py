@@ -21,7 +21,7 @@ Category = Literal[
 ]
 """TensProv's categories; vertical is about columns, horizontal about rows. ``aggregate`` and ``source`` are ours."""
 
-Role = Literal["output", "condition", "group", "order", "partition", "generator", "branch"]
+ExpressionRole = Literal["output", "condition", "group", "order", "partition", "generator", "branch"]
 """What an expression is for; ``branch`` computes a column of one child of an append."""
 
 Dependence = Literal[
@@ -70,7 +70,7 @@ class Term:
 class Expression:
     """One expression of an operation."""
 
-    role: Role
+    role: ExpressionRole
     sql: str
     """Spark SQL over columns written as `Column.label` in backticks; empty where Spark reads no such text back.
 
@@ -90,7 +90,7 @@ class Expression:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ColumnLink:
     """That column `source` of what an operation reads goes into column `out` of what it makes, or decides about it.
 
     `out` is -1 where it decides about whole rows: a filter's, join's, group's or sort's columns.
@@ -120,7 +120,7 @@ class Operation:
     columns: tuple[Column, ...] = ()
     """What it hands on, in order."""
     expressions: tuple[Expression, ...] = ()
-    links: tuple[Link, ...] = ()
+    links: tuple[ColumnLink, ...] = ()
     """Columns handed on unchanged under the same id need none."""
     details: tuple[tuple[str, str], ...] = ()
     """What else decides: a join's ``type``, a limit's ``n``, ``all`` of a set operator, whether a sort is ``global`` …

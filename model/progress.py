@@ -9,10 +9,10 @@ from contextvars import ContextVar
 
 from provspark.model.errors import QuestionCancelledError, TooManyStepsError
 
-__all__ = ["Watch", "check", "enter", "lasts", "tell", "watched"]
+__all__ = ["QuestionProgress", "check", "enter", "lasts", "tell", "watched"]
 
 
-class Watch:
+class QuestionProgress:
     """Shared by the thread that works and the one that waits.
 
     Parameters
@@ -48,11 +48,11 @@ class Watch:
             raise TooManyStepsError(self.max_steps)
 
 
-_WATCH: ContextVar[Watch | None] = ContextVar("provspark_watch", default=None)
+_WATCH: ContextVar[QuestionProgress | None] = ContextVar("provspark_watch", default=None)
 
 
 @contextmanager
-def watched(watch: Watch) -> Iterator[Watch]:
+def watched(watch: QuestionProgress) -> Iterator[QuestionProgress]:
     """Let what runs here, and in the threads that take over this context, tell this watch."""
     token = _WATCH.set(watch)
     try:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from provspark.model.writes import StoredFile, Untracked, Write
 
+OnError = Literal["warn", "fail"]
 Setting = Literal["", "on", "off"]
 TaskMode = Literal["", "off", "run"]
 StepStatus = Literal["succeeded", "failed"]

@@ -12,14 +12,14 @@ from provspark.index_store.values.json_cells import plain
 from provspark.model.errors import ExpectationError, SettingsError
 from provspark.model.stops import Doubt, Stop, sentence, stop_kind
 
-__all__ = ["Expect", "Found", "check_expect", "confirm"]
+__all__ = ["Answered", "Expect", "check_expect", "confirm"]
 
 Expect = Literal["nothing", "something"] | int
 _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Answered:
     """What a question found.
 
     Parameters
@@ -39,7 +39,7 @@ class Found:
     stops: tuple[Stop, ...]
 
     @classmethod
-    def of(cls, table: pa.Table, stops: tuple[Stop, ...], *, to: bool) -> Found:
+    def of(cls, table: pa.Table, stops: tuple[Stop, ...], *, to: bool) -> Answered:
         """Take an answer's table apart; `to` says whether the question names a data set to arrive at."""
         return cls(table, possible_of(table), () if to else ends_of(table), stops)
 
@@ -59,7 +59,7 @@ def check_expect(expect: object) -> Expect | None:
     raise SettingsError(f"expect is {expect!r}; it must be 'nothing', 'something' or a number of lines")
 
 
-def confirm(asked: str, expect: Expect, found: Found) -> None:
+def confirm(asked: str, expect: Expect, found: Answered) -> None:
     """Check an answer against what is expected.
 
     Parameters
@@ -83,7 +83,7 @@ def confirm(asked: str, expect: Expect, found: Found) -> None:
         raise ExpectationError(f"{asked} can't confirm {_said(expect)}: {doubt}")
 
 
-def _doubts(expect: Expect, found: Found) -> list[str]:
+def _doubts(expect: Expect, found: Answered) -> list[str]:
     kind: Doubt = "count" if isinstance(expect, int) else expect
     said = []
     if kind != "something":

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from provspark.hooks.spark import Capture
+from provspark.hooks.spark import CaptureArguments
 from provspark.index_store.store.store import Store
 from provspark.index_store.store.tasks import load_dag
 from provspark.model.errors import CaptureError, UnknownStepError
@@ -37,7 +37,7 @@ def _imports() -> None:
         import provspark.index_store.catalogue  # noqa: F401
 
 
-def read(capture: Capture, *, failed: bool) -> Manifest:
+def read(capture: CaptureArguments, *, failed: bool) -> Manifest:
     """Return the manifest that the job published, or what a failed one had sealed before it was killed.
 
     Raises
@@ -57,7 +57,7 @@ def read(capture: Capture, *, failed: bool) -> Manifest:
         ) from error
 
 
-def publish_earlier_tries(capture: Capture) -> list[str]:
+def publish_earlier_tries(capture: CaptureArguments) -> list[str]:
     """Publish what earlier tries of the task had sealed before they were killed; return their steps."""
     earlier = [replace(capture.key, try_number=n).id for n in range(1, capture.key.try_number)]
     return _publish_sealed(Store.open(capture.store), earlier) if earlier else []
@@ -76,7 +76,7 @@ def _publish_sealed(store: Store, steps: Sequence[str]) -> list[str]:
     return sorted({one.step for one in repair(store, killed)}) if killed else []
 
 
-def publish_untracked(capture: Capture, reason: Untracked, started: str, error: BaseException | None) -> None:
+def publish_untracked(capture: CaptureArguments, reason: Untracked, started: str, error: BaseException | None) -> None:
     """Publish a step that ran without capture, so that questions which cross it are told so."""
     tasks, run = load_dag(Path(capture.dag).read_bytes(), capture.dag) if capture.dag else ((), "")
     writer = Store.open(capture.store, create=True).writer(capture.key, dag=tasks, run_started=run)

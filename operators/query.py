@@ -15,7 +15,7 @@ from provspark.index_store.query.trust import Trust, log_unknown, trusted_entrie
 from provspark.index_store.values.json_cells import plain
 from provspark.model.errors import ExpectationError, SettingsError, UntrackedError
 from provspark.model.json_form import jsonable
-from provspark.operators.expecting import Expect, Found, check_expect, confirm
+from provspark.operators.expecting import Answered, Expect, check_expect, confirm
 from provspark.settings import Settings
 
 __all__ = ["ProvQueryOperator"]
@@ -125,7 +125,7 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
             self.log.info("ProvSpark: %s", one)
         if self.write_to:
             write_table(table, self.write_to)
-        found = Found.of(table, stops, to=arguments.get("to") is not None)
+        found = Answered.of(table, stops, to=arguments.get("to") is not None)
         try:
             if self.expect is not None:
                 confirm(self._asked(), self.expect, found)

@@ -11,10 +11,17 @@ from urllib.parse import urlsplit
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.common.compat.sdk import mask_secret
 
-from provspark.hooks.spark import Capture, ProvSparkSubmitHook, driver_python, environment, own_python, with_defaults
+from provspark.hooks.spark import (
+    CaptureArguments,
+    ProvSparkSubmitHook,
+    driver_python,
+    environment,
+    own_python,
+    with_defaults,
+)
 from provspark.machine_checks import check_pyspark, find_java
 from provspark.model.errors import CaptureError, ProvSparkError, SettingsError
-from provspark.model.steps import Manifest, StepKey
+from provspark.model.steps import Manifest, OnError, StepKey
 from provspark.model.writes import Untracked
 from provspark.operators import outcome
 from provspark.operators.errors import NotCapturableError
@@ -28,8 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ProvSparkOperator"]
 
-Mode = Literal["index", "off"]
-OnError = Literal["warn", "fail"]
+CaptureMode = Literal["index", "off"]
 
 
 class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
@@ -78,7 +84,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         self,
         *,
         prov_store: str | None = None,
-        prov_mode: Mode = "index",
+        prov_mode: CaptureMode = "index",
         on_error: OnError = "warn",
         prov_catalogue: str | None = None,
         prov_profile: bool = False,
@@ -95,7 +101,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         if prov_catalogue and (password := urlsplit(prov_catalogue).password):
             # Rendered template fields are shown in Airflow's page.
             mask_secret(password)
-        self._capture: Capture | None = None
+        self._capture: CaptureArguments | None = None
         self._refused: Untracked | None = None
 
     def execute(self, context: Any) -> Any:
@@ -110,7 +116,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         outcome.prepare()
         with tempfile.TemporaryDirectory(prefix="provspark-") as folder:
             shape = self._shape(context, folder)
-            self._capture = Capture(store, _key(context["ti"]), self.on_error, self.prov_profile, shape)
+            self._capture = CaptureArguments(store, _key(context["ti"]), self.on_error, self.prov_profile, shape)
             self._publish_earlier_tries()
             try:
                 super().execute(context)
@@ -209,7 +215,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         from provspark.airflow.events import facets_for, start_facets
         from provspark.index_store.store.store import Store
 
-        capture = Capture(store, _key(task_instance), self.on_error)
+        capture = CaptureArguments(store, _key(task_instance), self.on_error)
         try:
             opened = Store.open(store)
             facets = facets_for(store, opened.manifest(capture.key.id), opened)

@@ -33,7 +33,7 @@ from provspark.index_store.query.answer import (
 from provspark.index_store.query.current_versions import Currents, Gone, VersionUsed
 from provspark.index_store.query.dataset_relation import Correspondence
 from provspark.index_store.query.derivations import Derivations
-from provspark.index_store.query.explanations import How
+from provspark.index_store.query.explanations import Explanations
 from provspark.index_store.query.graph import Direction, Graph
 from provspark.index_store.query.neighbourhood import Neighbourhood
 from provspark.index_store.query.rowset import Located, RowSet
@@ -59,8 +59,8 @@ __all__ = [
     "Correspondence",
     "Derivations",
     "End",
+    "Explanations",
     "Gone",
-    "How",
     "Impact",
     "Located",
     "Profile",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from provspark.index_store.query.cell_neighbourhood import CellNeighbourhood
-from provspark.index_store.query.explanations import How
+from provspark.index_store.query.explanations import Explanations
 from provspark.index_store.query.graph import Direction
 from provspark.index_store.query.operation_list import operation_table
 from provspark.index_store.query.rowset import RowSet
@@ -134,7 +134,7 @@ class OperationApi(ReplayApi):
         direction: Direction = "backward",
         to: str | None = None,
         **which: Unpack[Which],
-    ) -> How:
+    ) -> Explanations:
         """Find the rows that rows came from, or went into, and the operations on the way to each.
 
         Parameters are those of `backward`.

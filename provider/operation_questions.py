@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, get_args
 from provspark.arguments import Edges, several
 from provspark.index_store.query.bits import ROWS, identity
 from provspark.index_store.query.cell_neighbourhood import CellNeighbourhood, cell_neighbourhood
-from provspark.index_store.query.column_answer import Cells, Columns
+from provspark.index_store.query.column_answer import Cells, ColumnAnswer
 from provspark.index_store.query.column_maps import names_of
-from provspark.index_store.query.column_walk import Found, Settle, carry
+from provspark.index_store.query.column_walk import ColumnsAt, Settle, carry
 from provspark.index_store.query.dropped_columns import Drop, Drops, dropped
-from provspark.index_store.query.explanations import How, how
-from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.explanations import Explanations, how
+from provspark.index_store.query.graph import Direction, Sighting, WriteNode
 from provspark.index_store.query.neighbourhood import RowNode, neighbourhood
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.rowset import RowSet
@@ -45,7 +45,7 @@ class OperationQuestions(Asking):
         to: str | None = None,
         existence: bool = True,
         **which: Unpack[Which],
-    ) -> Columns:
+    ) -> ColumnAnswer:
         """See `Provenance.columns`."""
         _known_direction(direction)
         if which.keys() & {"where", "semantics"}:
@@ -57,8 +57,8 @@ class OperationQuestions(Asking):
         bits = identity(_positions(asked, column, direction, existence))
         linker = asked.view.linker(direction)
         place = asked.view.dataset(to)
-        found = carry(linker, Found(asked.at, bits), direction, place, context=asked.context)
-        answer = Columns(asked.at, direction, found, existence, asked.kinds)
+        found = carry(linker, ColumnsAt(asked.at, bits), direction, place, context=asked.context)
+        answer = ColumnAnswer(asked.at, direction, found, existence, asked.kinds)
         answer.checked()
         return answer
 
@@ -77,7 +77,7 @@ class OperationQuestions(Asking):
         """See `Provenance.cells`; `settle` is what a replay's answer is asked of."""
         _known_direction(direction)
         asked = self.asked("cells", dataset, rows, which)
-        start = Found(asked.at, identity(_positions(asked, columns, direction, existence)), asked.start().boxes)
+        start = ColumnsAt(asked.at, identity(_positions(asked, columns, direction, existence)), asked.start().boxes)
         linker = asked.view.linker(direction)
         found = carry(linker, start, direction, asked.view.dataset(to), context=asked.context, settle=settle)
         found = replace(found, found=tuple(f for f in found.found if f.kind in asked.kinds))
@@ -93,7 +93,7 @@ class OperationQuestions(Asking):
         direction: Direction = "backward",
         to: str | None = None,
         **which: Unpack[Which],
-    ) -> How:
+    ) -> Explanations:
         """See `Provenance.how`."""
         _known_direction(direction)
         asked = self.asked("how", dataset, rows, which)
@@ -172,7 +172,7 @@ class OperationQuestions(Asking):
         """
         return _named(asked, columns)
 
-    def _step(self, what: str) -> list[Node]:
+    def _step(self, what: str) -> list[WriteNode]:
         """The writes of a step of that id, or of the only one whose id begins so; none where a data set is meant."""
         graph = self._views.graph
         steps = dict.fromkeys(n.step for n in graph.nodes)

@@ -10,7 +10,7 @@ from provspark.index_store.profiles.comparison import Impact
 from provspark.index_store.profiles.computation import profile_of
 from provspark.index_store.profiles.profile import Correlations, Profile
 from provspark.index_store.query.current_versions import Currents
-from provspark.index_store.query.graph import Graph, Node, Sighting
+from provspark.index_store.query.graph import Graph, Sighting, WriteNode
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.values.row_reader import find_column
 from provspark.model.datasets import Dataset
@@ -190,7 +190,7 @@ def written(currents: Currents, step: str, output: str | None) -> Sighting:
     return found
 
 
-def _read(node: Node, source: str | None) -> Sighting:
+def _read(node: WriteNode, source: str | None) -> Sighting:
     if not node.inputs:
         raise ConditionError(f"step {node.step} read no data set to compare {node.write.output.dataset} with")
     return _one(node.inputs.values(), source, f"step {node.step} read", "source")

@@ -18,7 +18,7 @@ from provspark.index_store.query.equal_rows import equal_classes, equal_rows
 from provspark.index_store.query.foreign_files import in_current, on_the_way, since
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
-from provspark.index_store.query.reachable_rows import Place, Step
+from provspark.index_store.query.reachable_rows import ReachTarget, StepTarget
 from provspark.index_store.query.relation import compose, gathered, identity, image, labelled
 from provspark.index_store.query.rowset import Located, RowSet
 from provspark.index_store.query.trace import Trace
@@ -289,15 +289,15 @@ class Asking:
         self._trusted.update(fresh)
         log_unknown(fresh, self._views.graph)
 
-    def places(self, view: View, via: str | Sequence[str]) -> tuple[Place, ...]:
+    def places(self, view: View, via: str | Sequence[str]) -> tuple[ReachTarget, ...]:
         """Data sets and steps by their names."""
         return tuple(self.place(view, v) for v in several(via, "via"))
 
-    def place(self, view: View, name: str) -> Place:
+    def place(self, view: View, name: str) -> ReachTarget:
         """A data set, or else a step, by its name."""
         graph = view.back.graph
         if any(m.step == name for m in graph.manifests):
-            return Step(name)
+            return StepTarget(name)
         try:
             return view.known(name)
         except UnknownDatasetError:

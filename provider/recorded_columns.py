@@ -17,11 +17,20 @@ import numpy.typing as npt
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
 from provspark.model.errors import InvalidWriteError, UnknownColumnError
-from provspark.model.operations import Column, Dependence, Link, Operation, Operations
+from provspark.model.operations import Column, ColumnLink, Dependence, Operation, Operations
 from provspark.model.pending import PendingVersion
 from provspark.model.writes import Kind
 
-__all__ = ["CellPairs", "ColumnMatrix", "Links", "Reading", "asked_cells", "columns_of", "operations_of", "parted"]
+__all__ = [
+    "CellPairs",
+    "ColumnMatrix",
+    "Links",
+    "RecordedInput",
+    "asked_cells",
+    "columns_of",
+    "operations_of",
+    "parted",
+]
 
 ColumnMatrix = Mapping[str, str | Sequence[str] | Mapping[str, Dependence]]
 """Of each output column the source columns; with how each goes in, or transformation where nothing is said."""
@@ -31,7 +40,7 @@ Links = frozenset[tuple[str, str, Dependence]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RecordedInput:
     """One reading of an input: which rows it went into, and its columns; None where nothing was said of these."""
 
     source: PendingVersion
@@ -83,7 +92,7 @@ def parted(
     return told
 
 
-def operations_of(output: PendingVersion, readings: Sequence[Reading]) -> Operations | None:
+def operations_of(output: PendingVersion, readings: Sequence[RecordedInput]) -> Operations | None:
     """The operations that tell of a step's columns; None where nothing was said of any."""
     if all(r.columns is None for r in readings):
         return None
@@ -91,7 +100,7 @@ def operations_of(output: PendingVersion, readings: Sequence[Reading]) -> Operat
     made = tuple(Column(i, f.name, f.type) for i, f in enumerate(output.fields))
     by_name = {c.name: c.id for c in made}
     number = len(made)
-    links: list[Link] = []
+    links: list[ColumnLink] = []
     for axis, reading in enumerate(readings, 1):
         if reading.columns is None:
             continue
@@ -101,7 +110,7 @@ def operations_of(output: PendingVersion, readings: Sequence[Reading]) -> Operat
         text = f"read {reading.source.dataset}"
         operations.append(Operation(len(operations), "Recorded", ("source",), text, columns=columns, axes=(axis,)))
         context = reading.kind == "context"
-        links += [Link(by_name[a], known[b], dependence, context) for a, b, dependence in sorted(reading.columns)]
+        links += [ColumnLink(by_name[a], known[b], dependence, context) for a, b, dependence in sorted(reading.columns)]
     last = len(operations)
     text = "recorded: what made it was not captured"
     before = tuple(range(last))

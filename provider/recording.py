@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.query.graph import Graph, Place, Sighting
+from provspark.index_store.query.graph import FileIdentity, Graph, Sighting
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import concat, from_pairs
@@ -27,7 +27,15 @@ from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
 from provspark.model.release import __version__
 from provspark.model.steps import Manifest, StepKey
 from provspark.model.writes import Axis, Kind
-from provspark.recorded_columns import CellPairs, ColumnMatrix, Reading, asked_cells, columns_of, operations_of, parted
+from provspark.recorded_columns import (
+    CellPairs,
+    ColumnMatrix,
+    RecordedInput,
+    asked_cells,
+    columns_of,
+    operations_of,
+    parted,
+)
 
 if TYPE_CHECKING:
     from provspark.index_store.store.store import Store
@@ -146,7 +154,7 @@ def record(
         named = f"task {task!r}, run {run!r}, dag {dag!r}, try_number {try_number!r}"
         raise InvalidWriteError(f"a step is named by printable text and tries count in whole numbers; found {named}")
     opened = Store.open(store, create=True)
-    known = _Known(opened)
+    known = _KnownVersions(opened)
     made = _claimed(known.version(_data(output)), known, written)
     versions = [known.version(_data(r.source)) for r in relations]
     for version in versions:
@@ -174,7 +182,7 @@ def record(
         raise
 
 
-class _Known:
+class _KnownVersions:
     """What a store knows of data sets."""
 
     def __init__(self, store: Store) -> None:
@@ -198,7 +206,7 @@ class _Known:
 
     def makers(self, version: PendingVersion) -> dict[str, str]:
         """Paths of the files that a step made, with its id."""
-        made: dict[Place, str] = {}
+        made: dict[FileIdentity, str] = {}
         for at in self._graph.written.related(version.dataset):
             made |= {place: at.node.step for place, i in at.places() if at.files.written[i]}
         places = zip(version.files.paths, _places(version), strict=True)
@@ -222,7 +230,7 @@ def _format(dataset: Dataset, path: str) -> str:
     raise InvalidWriteError(f"the format of {dataset} does not show in {name!r}; give Data({str(dataset)!r}, format=…)")
 
 
-def _claimed(version: PendingVersion, known: _Known, written: Sequence[str] | None) -> PendingVersion:
+def _claimed(version: PendingVersion, known: _KnownVersions, written: Sequence[str] | None) -> PendingVersion:
     """Mark the files that the step made."""
     makers, files = known.makers(version), version.files
     if isinstance(written, str) or (written is not None and not written):
@@ -254,7 +262,7 @@ def _read_before(source: PendingVersion, made: PendingVersion) -> None:
         )
 
 
-def _places(version: PendingVersion) -> list[Place]:
+def _places(version: PendingVersion) -> list[FileIdentity]:
     """What tells each file of a version."""
     base, files = version.dataset.name.rstrip("/"), version.files
     paths = [f"{base}/{path}" if path else version.dataset.name for path in files.paths]
@@ -262,7 +270,7 @@ def _places(version: PendingVersion) -> list[Place]:
     return [(version.dataset.namespace, *t) for t in told]
 
 
-def _readings(relation: Relation, output: PendingVersion, source: PendingVersion) -> Iterator[Reading]:
+def _readings(relation: Relation, output: PendingVersion, source: PendingVersion) -> Iterator[RecordedInput]:
     """One reading for a relation; of cells one for each group of columns that some rows take."""
     given = [name for name in ("pairs", "boxes", "rows", "cells") if getattr(relation, name) is not None]
     if len(given) != 1:
@@ -272,14 +280,14 @@ def _readings(relation: Relation, output: PendingVersion, source: PendingVersion
         )
     if relation.cells is None:
         columns = None if relation.columns is None else columns_of(relation.columns, output, source)
-        yield Reading(source, _boxes(relation, output, source), relation.kind, columns)
+        yield RecordedInput(source, _boxes(relation, output, source), relation.kind, columns)
         return
     if relation.columns is not None:
         raise InvalidWriteError(f"the relation to {source.dataset} gives cells, and columns beside; cells tell these")
     for columns, out, src in parted(asked_cells(relation.cells, output, _AT_ONCE), output, source):
         boxes = from_pairs(*_checked((out, src), output, source))
         _made(boxes, output)
-        yield Reading(source, boxes, relation.kind, columns)
+        yield RecordedInput(source, boxes, relation.kind, columns)
 
 
 def _boxes(relation: Relation, output: PendingVersion, source: PendingVersion) -> Boxes:

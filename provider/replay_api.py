@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from provspark.index_store.query.current_versions import Currents
-    from provspark.index_store.query.graph import Graph, Node
+    from provspark.index_store.query.graph import Graph, WriteNode
     from provspark.index_store.values.selection import Condition
     from provspark.operation_questions import ColumnNames
     from provspark.question_parameters import Asked
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from provspark.replay.history import History
     from provspark.replay.records import Replayed
     from provspark.replay.replayer import Replayer
-    from provspark.replay.shared_witnesses import Beside
+    from provspark.replay.shared_witnesses import SharedRows
     from provspark.replay.spread import OperationProfiles
     from provspark.replay.why_not import Looked, WhyNot
 
@@ -116,7 +116,7 @@ class ReplayApi:
         progress: Progress | None = None,
         functions: bool = False,
         **which: Unpack[Which],
-    ) -> Beside:
+    ) -> SharedRows:
         """Find the intermediate rows that were used together with intermediate rows.
 
         Parameters
@@ -167,7 +167,7 @@ class ReplayApi:
         progress: Progress | None = None,
         functions: bool = False,
         **which: Unpack[Which],
-    ) -> Beside:
+    ) -> SharedRows:
         """Find the intermediate rows that share what they came from with intermediate rows.
 
         Parameters
@@ -353,7 +353,7 @@ class ReplayApi:
         ------
         UnknownStepError
         """
-        nodes: list[Node] = [n for n in self.graph.nodes if n.step == step]
+        nodes: list[WriteNode] = [n for n in self.graph.nodes if n.step == step]
         if not nodes:
             raise UnknownStepError(step, (m.step for m in self.graph.manifests), len(self.graph.broken))
         lines = []
@@ -429,7 +429,7 @@ class ReplayApi:
             replayer.progress, replayer.functions = None, before
 
 
-def _replayed(replayer: Replayer, asked: Asked, step: str | None, all_sources: bool) -> tuple[Node, Replayed]:
+def _replayed(replayer: Replayer, asked: Asked, step: str | None, all_sources: bool) -> tuple[WriteNode, Replayed]:
     """Replay the step that made rows, or the only one that read them, or the one that is named."""
     from provspark.replay.crossings import crossed
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from provspark.index_store.store.store import Store
     from provspark.model.declarations import Declaration
 
-__all__ = ["Opened", "Source", "location", "open_stores", "source", "uncollected"]
+__all__ = ["OpenedStores", "StoreSource", "location", "open_stores", "source", "uncollected"]
 
 
 def location(url: str | os.PathLike[str]) -> str:
@@ -34,22 +34,22 @@ def location(url: str | os.PathLike[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class StoreSource:
     """What a URL names: stores by their URLs, and what a catalogue keeps of jobs without capture."""
 
     stores: list[str]
     declarations: tuple[Declaration, ...] = ()
 
 
-def source(url: str) -> Source:
+def source(url: str) -> StoreSource:
     """Name a store itself, or all stores that a catalogue knows."""
     scheme = url.split(":", 1)[0].split("+", 1)[0]
     if scheme in ("sqlite", "postgresql", "postgres", "mysql", "mssql", "oracle") and ":" in url:
         from provspark.index_store.catalogue import Catalogue
 
         with Catalogue.open(url, migrate=False) as catalogue:
-            return Source(catalogue.stores(), tuple(catalogue.declarations()))
-    return Source([url])
+            return StoreSource(catalogue.stores(), tuple(catalogue.declarations()))
+    return StoreSource([url])
 
 
 @contextmanager
@@ -65,14 +65,14 @@ def uncollected() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedStores:
     """Stores by their URLs as given, and those that can't be opened though others can."""
 
     stores: dict[str, Store]
     broken: tuple[Broken, ...]
 
 
-def open_stores(urls: Iterable[str], known: Mapping[str, Store]) -> Opened:
+def open_stores(urls: Iterable[str], known: Mapping[str, Store]) -> OpenedStores:
     """Open stores, but for those that are known.
 
     A folder with nothing in it is a store without steps. Where one of several stores can't be read, it is named and
@@ -103,4 +103,4 @@ def open_stores(urls: Iterable[str], known: Mapping[str, Store]) -> Opened:
             failed.append((url, e))
     if failed and len(failed) == len(urls):
         raise failed[0][1]
-    return Opened(stores, tuple(broken_store(url, e) for url, e in failed))
+    return OpenedStores(stores, tuple(broken_store(url, e) for url, e in failed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from provspark.index_store.query.current_versions import Current, Currents, Rule
+from provspark.index_store.query.current_versions import Current, Currents, VersionRule
 from provspark.index_store.query.graph import Direction, Graph, Sighting
 from provspark.index_store.query.links import Linker
 from provspark.model.datasets import Dataset
@@ -77,7 +77,7 @@ class Views:
         if isinstance(dataset, Sighting):
             back.graph.find(dataset.version.dataset, dataset.version.id)  # raises: another store's, or of a later time
         ahead = back
-        rule: Rule = "disk" if when is None else "as_of"
+        rule: VersionRule = "disk" if when is None else "as_of"
         if run is not None:
             if run == LATEST:
                 last = back.graph.latest(named) if version is None else back.graph.find(named, version)

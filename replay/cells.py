@@ -12,19 +12,18 @@ from functools import reduce
 from operator import and_, or_
 
 import numpy as np
-import numpy.typing as npt
 
 from provspark.index_store.query.bits import ROWS, Bits, bit, collected, compose, union
 from provspark.index_store.query.choices import chosen
 from provspark.index_store.query.column_maps import PLACES, operation_maps, output_places
-from provspark.index_store.query.graph import Node
-from provspark.model.arrays import Int64
+from provspark.index_store.query.graph import WriteNode
+from provspark.model.arrays import Bools, Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.lists import matched
 from provspark.model.boxes.pairs import unite
 from provspark.model.operations import Operation
 from provspark.replay.engine import Engine
-from provspark.replay.read_columns import Reading, choices, copies, element_of, is_array
+from provspark.replay.read_columns import ColumnRead, choices, copies, element_of, is_array
 from provspark.replay.records import Replayed, Stage
 
 __all__ = ["cells_of"]
@@ -37,7 +36,7 @@ _CONDITIONAL = bit("conditional")
 
 
 def cells_of(
-    engine: Engine, told: Replayed, node: Node, places: Mapping[int, set[int]], columns: Int64
+    engine: Engine, told: Replayed, node: WriteNode, places: Mapping[int, set[int]], columns: Int64
 ) -> dict[int, list[tuple[Boxes, Bits]]]:
     """Find the cells of readings that cells of output rows came from, by data edges.
 
@@ -48,7 +47,7 @@ def cells_of(
     columns : int64 array
         Positions of the output's columns; 0 stands for the rows.
     """
-    walk = _Walk(engine, told, node)
+    walk = _CellWalk(engine, told, node)
     labels = [(row, line) for row, lines in sorted(places.items()) for line in sorted(lines)]
     where = {at: c.id + 1 for c, at in zip(told.operations[-1].columns, output_places(node), strict=True) if at >= 0}
     where[ROWS] = ROWS
@@ -63,10 +62,10 @@ def cells_of(
 
 
 @dataclass(slots=True)
-class _Walk:
+class _CellWalk:
     engine: Engine
     told: Replayed
-    node: Node
+    node: WriteNode
     waiting: dict[int, list[Bits]] = field(default_factory=dict)
 
     def run(self, start: Bits) -> dict[int, Bits]:
@@ -163,7 +162,7 @@ class _Walk:
             column, element = (cell & _COLUMN) - 1, (cell >> PLACES) - 1
             if column not in doubtful:
                 continue
-            readings: list[Reading] | None = None
+            readings: list[ColumnRead] | None = None
             if copied is None:
                 readings = choices(self.engine, operation, child, rows, column, element)
             for source, condition in sorted(doubtful[column]):
@@ -191,9 +190,6 @@ class _Walk:
         return _Copies(operation, which)
 
 
-Bools = npt.NDArray[np.bool_]
-
-
 @dataclass(frozen=True, slots=True)
 class _Copies:
     """Which copy of its parent each line is: rows are copied in order."""
@@ -211,7 +207,7 @@ class _Copies:
         return maybe, certain
 
 
-def _read(readings: Iterable[Reading], lines: Int64, parents: Int64) -> tuple[Bools, Bools]:
+def _read(readings: Iterable[ColumnRead], lines: Int64, parents: Int64) -> tuple[Bools, Bools]:
     """Whether a row may be, and certainly is, read by some places in an expression."""
     maybe, certain = np.zeros(len(lines), dtype=np.bool_), np.zeros(len(lines), dtype=np.bool_)
     for reading in readings:

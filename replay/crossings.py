@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.graph import Sighting, WriteNode
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.walk import plan
@@ -14,7 +14,7 @@ from provspark.replay.write_rows import results_of, sources_of
 __all__ = ["ahead", "back", "crossed"]
 
 
-def back(linker: Linker, at: Sighting, rows: Runs) -> Iterator[tuple[Node, Runs]]:
+def back(linker: Linker, at: Sighting, rows: Runs) -> Iterator[tuple[WriteNode, Runs]]:
     """Yield the writes that rows came through, nearest first, each with the rows of its output."""
     waiting = {node: runs for _, node, runs in crossed(linker.links(at, "backward"), rows)}
     for node in plan(linker, [at], "backward").nodes:
@@ -30,9 +30,9 @@ def back(linker: Linker, at: Sighting, rows: Runs) -> Iterator[tuple[Node, Runs]
                 waiting[before] = waiting[before] | there if before in waiting else there
 
 
-def ahead(linker: Linker, at: Sighting, rows: Runs) -> Iterator[tuple[Node, dict[str, Runs]]]:
+def ahead(linker: Linker, at: Sighting, rows: Runs) -> Iterator[tuple[WriteNode, dict[str, Runs]]]:
     """Yield the writes that rows went into, nearest first, each with the rows of its inputs, by version."""
-    waiting: dict[Node, dict[str, Runs]] = {}
+    waiting: dict[WriteNode, dict[str, Runs]] = {}
 
     def arrive(links: Links, there: Runs) -> None:
         for version, node, runs in crossed(links, there):
@@ -51,7 +51,7 @@ def ahead(linker: Linker, at: Sighting, rows: Runs) -> Iterator[tuple[Node, dict
             arrive(linker.onward(node), made)
 
 
-def crossed(links: Links, rows: Runs) -> Iterator[tuple[str, Node, Runs]]:
+def crossed(links: Links, rows: Runs) -> Iterator[tuple[str, WriteNode, Runs]]:
     """Yield the version, its write, and its rows, that rows of a version which shares its files are."""
     for link in links.links:
         there = rows if link.whole else image(compose(gathered(rows), link.boxes))

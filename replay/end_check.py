@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from provspark.index_store.query.graph import Node
+from provspark.index_store.query.graph import WriteNode
 from provspark.index_store.values.row_reader import read_rows
 from provspark.model.arrays import Int64
 from provspark.model.errors import ValuesUnavailableError, VersionChangedError
@@ -21,7 +21,7 @@ from provspark.replay.write_rows import sources_of
 __all__ = ["found_all", "places", "unsure", "verdict"]
 
 
-def verdict(told: Replayed, node: Node, results: Runs, *, most: int, shortened: bool) -> tuple[bool | None, str]:
+def verdict(told: Replayed, node: WriteNode, results: Runs, *, most: int, shortened: bool) -> tuple[bool | None, str]:
     """Tell whether the last operation's lines are the stored output rows, or why that is not known."""
     last = told.stage(told.operations[-1].index)
     why = unsure(told, node, results, most=most, shortened=shortened)
@@ -40,7 +40,7 @@ def verdict(told: Replayed, node: Node, results: Runs, *, most: int, shortened: 
     return False, why + _doubts(told)
 
 
-def unsure(told: Replayed, node: Node, results: Runs, *, most: int, shortened: bool) -> str:
+def unsure(told: Replayed, node: WriteNode, results: Runs, *, most: int, shortened: bool) -> str:
     """Say why a replay's end can't be compared with output rows; nothing where it can."""
     if told.stopped:
         operation, why = told.stopped[0]
@@ -64,7 +64,7 @@ def _doubts(told: Replayed) -> str:
     return f" ({doubts})" if doubts else ""
 
 
-def places(stage: Stage | None, node: Node, rows: Int64) -> dict[int, set[int]]:
+def places(stage: Stage | None, node: WriteNode, rows: Int64) -> dict[int, set[int]]:
     """Find, by output row, the lines of the last stage that it is: equal in value and, where several are, in source."""
     lines = stage.lines if stage is not None else ()
     keys = [_by_name(stage, node, line.values) for line in lines] if stage is not None else []
@@ -84,14 +84,14 @@ def places(stage: Stage | None, node: Node, rows: Int64) -> dict[int, set[int]]:
     return found
 
 
-def stored_rows(node: Node, rows: Int64) -> list[tuple[Any, ...]]:
+def stored_rows(node: WriteNode, rows: Int64) -> list[tuple[Any, ...]]:
     """Read output rows, as keys that equal values share, by the version's columns."""
     table = read_rows(node.write.output, node.output.files, np.asarray(rows, dtype=np.int64))
     columns = [c.to_pylist() for c in table.columns]
     return [tuple(map(key_of, row)) for row in zip(*columns, strict=True)]
 
 
-def _by_name(stage: Stage, node: Node, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _by_name(stage: Stage, node: WriteNode, values: tuple[Any, ...]) -> tuple[Any, ...]:
     place = {c.name: i for i, c in enumerate(distinct(stage.operation.columns))}
     lower = {name.lower(): i for name, i in place.items()}
     at = [place.get(f.name, lower.get(f.name.lower(), -1)) for f in node.write.output.fields]

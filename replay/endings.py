@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from provspark.model.operations import Operation
 from provspark.replay.engine import Merged
-from provspark.replay.records import Cause, Ending, Source, Stage
+from provspark.replay.records import Cause, InputRow, ReplayEnding, Stage
 from provspark.replay.write_rows import Witness
 
 __all__ = ["endings_of"]
@@ -18,9 +18,9 @@ def endings_of(
     stages: Sequence[Stage],
     refused: Mapping[int, str],
     merges: Sequence[Merged],
-    asked: Collection[Source],
-    names: Callable[[Witness], tuple[Source, ...]],
-) -> tuple[Ending, ...]:
+    asked: Collection[InputRow],
+    names: Callable[[Witness], tuple[InputRow, ...]],
+) -> tuple[ReplayEnding, ...]:
     """List the rows that an operation left out.
 
     Parameters
@@ -29,7 +29,7 @@ def endings_of(
         Operations that could not be replayed: nothing ends there, as far as is known.
     merges : sequence of Merged
         Which row was kept for a duplicate.
-    asked : collection of Source
+    asked : collection of InputRow
         The rows in question.
     names : callable
         Told a witness, which rows of inputs it is.
@@ -72,11 +72,11 @@ def endings_of(
                 if lines:
                     at = stage.operation.index
                     values = into.into if into else ()
-                    out.append(Ending(reader, at, lines, cause, tuple(sorted(some)), whole, values, kept))
+                    out.append(ReplayEnding(reader, at, lines, cause, tuple(sorted(some)), whole, values, kept))
     return tuple(out)
 
 
-def _row(source: Source) -> tuple[str, int]:
+def _row(source: InputRow) -> tuple[str, int]:
     """A row, whichever reading of its version it came by."""
     return source.version, source.row
 

@@ -10,9 +10,9 @@ from provspark.model.operations import Expression, Operation
 from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels, plain
 from provspark.replay.functions import Functions
 from provspark.replay.java import chosen
-from provspark.replay.rules import RULES, TRANSFORM, Refused, Rule
+from provspark.replay.rules import RULES, TRANSFORM, Refused, ReplayRule
 from provspark.replay.rules.base import Frame, Witness, of_role
-from provspark.replay.rules.narrow import Narrow
+from provspark.replay.rules.narrow import NarrowRule
 from provspark.replay.session import Session, told_by_spark
 from provspark.replay.sources import Sources
 from provspark.replay.subqueries import Subquery, stand_in, subqueries_of
@@ -120,7 +120,9 @@ class Engine:
 
     def _behind(self, operation: Operation) -> int:
         """How many rows of sources are read whole for what an operation needs beside the rows in question."""
-        alone = not operation.subqueries and (not operation.children or isinstance(RULES.get(operation.node), Narrow))
+        alone = not operation.subqueries and (
+            not operation.children or isinstance(RULES.get(operation.node), NarrowRule)
+        )
         return 0 if alone else sum(self.sources.scanned.values())
 
     def _is_met(self, operation: Operation) -> bool:
@@ -145,7 +147,7 @@ class Engine:
             raise Refused(operation, "an operation before it could not be replayed, so that rows may be missing here")
         rule = self._rule(operation)
         frame = rule.focus(operation, self)
-        if frame is None or not self.closed or (isinstance(rule, Narrow) and not operation.subqueries):
+        if frame is None or not self.closed or (isinstance(rule, NarrowRule) and not operation.subqueries):
             return frame
         return frame.filter(self._mine())
 
@@ -157,7 +159,7 @@ class Engine:
         known = " ".join(f"WHEN {op} THEN w.row IN ({rows})" for op, rows in some.items())
         return f"{FOCUS} AND forall({WITNESS}, w -> CASE w.op {known} ELSE false END)"
 
-    def _rule(self, operation: Operation) -> Rule:
+    def _rule(self, operation: Operation) -> ReplayRule:
         if operation.opaque and dict(operation.details).get("transformer") and operation.node == "Project":
             return TRANSFORM
         rule = RULES.get(operation.node)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.column_trail import Trail, trails
 from provspark.index_store.query.dropped_columns import Drop, dropped
-from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.graph import Direction, Sighting, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.rowset import RowSet
 from provspark.model.errors import ReplayCancelledError, ReplayError, ValuesUnavailableError, VersionChangedError
@@ -19,7 +19,7 @@ from provspark.model.operations import Column, Operation
 from provspark.model.runs import Runs
 from provspark.replay.columns import distinct
 from provspark.replay.crossings import ahead, back
-from provspark.replay.records import Ending, Replayed, ended_table
+from provspark.replay.records import Replayed, ReplayEnding, ended_table
 from provspark.replay.replayer import Replayer
 
 __all__ = ["History", "Passage", "history"]
@@ -43,7 +43,7 @@ class Passage:
     """Where columns were asked for: the operations on their way, each with the columns that they are in after it."""
 
     @property
-    def endings(self) -> tuple[Ending, ...]:
+    def endings(self) -> tuple[ReplayEnding, ...]:
         """Where rows ended for good."""
         return tuple(e for e in self.replayed.endings if e.whole) if self.replayed else ()
 
@@ -78,7 +78,7 @@ class History:
     """Where these columns ended: operations that did not hand them on, which the rows came to."""
 
     @property
-    def endings(self) -> tuple[tuple[Passage, Ending], ...]:
+    def endings(self) -> tuple[tuple[Passage, ReplayEnding], ...]:
         """Where rows, or rows made of them, ended for good."""
         return tuple((p, e) for p in self.passages if p.direction == "forward" for e in p.endings)
 
@@ -200,7 +200,7 @@ def history(
     passages: list[Passage] = []
     drops: tuple[Drop, ...] = ()
 
-    def told(node: Node, replay: Callable[[], Replayed]) -> tuple[Replayed | None, str]:
+    def told(node: WriteNode, replay: Callable[[], Replayed]) -> tuple[Replayed | None, str]:
         return _told(node, replay) if replayed else (None, "")
 
     if direction != "forward":
@@ -226,7 +226,7 @@ def _names(columns: Iterable[Column]) -> list[str]:
     return list(dict.fromkeys(c.name for c in columns))
 
 
-def _trails(linker: Linker, at: Sighting, positions: Sequence[int], direction: Direction) -> dict[Node, Trail]:
+def _trails(linker: Linker, at: Sighting, positions: Sequence[int], direction: Direction) -> dict[WriteNode, Trail]:
     return {t.node: t for t in trails(linker, at, set(positions), direction)} if positions else {}
 
 
@@ -243,17 +243,17 @@ def _is_reached(drop: Drop, passage: Passage) -> bool:
 
 def _passage(
     direction: Direction,
-    node: Node,
+    node: WriteNode,
     rows: tuple[tuple[str, Runs], ...],
     answer: tuple[Replayed | None, str],
-    on_way: Mapping[Node, Trail],
+    on_way: Mapping[WriteNode, Trail],
 ) -> Passage:
     trail = on_way.get(node)
     named = tuple((o, trail.of(o)) for o in node.operations if trail.of(o)) if trail else ()
     return Passage(direction, node.step, node.write.index, str(node.write.output.dataset), rows, *answer, named)
 
 
-def _told(node: Node, replay: Callable[[], Replayed]) -> tuple[Replayed | None, str]:
+def _told(node: WriteNode, replay: Callable[[], Replayed]) -> tuple[Replayed | None, str]:
     """Replay a write, or say why that can't be."""
     if node.write.coverage == "untracked":
         return None, f"not tracked: {node.write.reason or 'no reason was stored'}"

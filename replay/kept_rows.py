@@ -9,14 +9,14 @@ from typing import Any
 from provspark.model.operations import Operation
 from provspark.replay.columns import PARENT, WITNESS, distinct
 from provspark.replay.engine import Kept
-from provspark.replay.records import Line, Source, Stage
+from provspark.replay.records import InputRow, Line, Stage
 from provspark.replay.write_rows import Witness
 
 __all__ = ["same", "stages_of", "witnesses_of"]
 
 
 def stages_of(
-    operations: Sequence[Operation], kept: Mapping[int, Kept], sources: Callable[[Witness], tuple[Source, ...]]
+    operations: Sequence[Operation], kept: Mapping[int, Kept], sources: Callable[[Witness], tuple[InputRow, ...]]
 ) -> tuple[Stage, ...]:
     """Read the rows after each operation; `sources` names a witness's rows of inputs."""
     found: dict[int, Stage] = {}

@@ -19,7 +19,7 @@ from provspark.replay.determinism import unsettled
 from provspark.replay.engine import Engine
 from provspark.replay.rules import RULES, Refused
 from provspark.replay.rules.base import Frame
-from provspark.replay.rules.narrow import Project, Same, Sort
+from provspark.replay.rules.narrow import Project, SameRule, Sort
 from provspark.replay.session import told_by_spark
 from provspark.replay.spread import OperationProfile
 
@@ -176,12 +176,12 @@ def _columns(table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
 def _row_for_row(operation: Operation) -> bool:
     """Whether an operation makes one row of each, of columns of which it says where they come from."""
     rule = RULES.get(operation.node)
-    return bool(operation.children) and (isinstance(rule, (Project, Same, Sort)) or operation.node == "Window")
+    return bool(operation.children) and (isinstance(rule, (Project, SameRule, Sort)) or operation.node == "Window")
 
 
 def _origins(operation: Operation, child: Operation) -> Mapping[int, int]:
     """By column that an operation hands on as it got it, the column that it was."""
-    if isinstance(RULES.get(operation.node), Same):
+    if isinstance(RULES.get(operation.node), SameRule):
         return {c.id: had.id for had, c in zip(child.columns, operation.columns, strict=True)}
     made = {e.column for e in operation.expressions}
     return {c.id: c.id for c in child.columns if c.id not in made}

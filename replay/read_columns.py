@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from provspark.index_store.query.choices import is_pick, part, uses
+from provspark.model.arrays import Bools
 from provspark.model.operations import Expression, Operation
 from provspark.replay.columns import NUMBER
 from provspark.replay.rules.base import Frame, Refused, detail, of_role
@@ -18,13 +18,11 @@ from provspark.replay.session import told_by_spark
 if TYPE_CHECKING:
     from provspark.replay.engine import Engine
 
-__all__ = ["Reading", "choices", "copies", "element_of", "is_array"]
-
-Bools = npt.NDArray[np.bool_]
+__all__ = ["ColumnRead", "choices", "copies", "element_of", "is_array"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ColumnRead:
     """One place in an expression where a column is read.
 
     Parameters
@@ -57,7 +55,7 @@ class _Leaf:
 
 def choices(
     engine: Engine, operation: Operation, child: int, rows: int, column: int, element: int = -1
-) -> list[Reading]:
+) -> list[ColumnRead]:
     """Tell of a column, or of one element of the array that it is, what each row of a child read for it.
 
     Parameters
@@ -72,11 +70,11 @@ def choices(
         leaves = list(_leaves(tree.children().apply(element) if element >= 0 else tree, operation.node))
         told = _told(frame, leaves, rows)
     except Refused:
-        return [Reading(c, condition, False, None) for c, condition, _ in uses(expression.terms)]
+        return [ColumnRead(c, condition, False, None) for c, condition, _ in uses(expression.terms)]
     except Exception as e:
         told_by_spark(e)
-        return [Reading(c, condition, False, None) for c, condition, _ in uses(expression.terms)]
-    return [Reading(x.source, x.condition, x.pick, holds) for x, holds in zip(leaves, told, strict=True)]
+        return [ColumnRead(c, condition, False, None) for c, condition, _ in uses(expression.terms)]
+    return [ColumnRead(x.source, x.condition, x.pick, holds) for x, holds in zip(leaves, told, strict=True)]
 
 
 def copies(operation: Operation) -> Sequence[Mapping[int, list[tuple[int, bool, bool]]]]:

@@ -11,7 +11,17 @@ import pyarrow as pa
 from provspark.model.operations import Operation
 from provspark.replay.columns import distinct
 
-__all__ = ["Cause", "Ending", "Line", "Replayed", "Source", "Stage", "ended_table", "ending_dict", "source_dict"]
+__all__ = [
+    "Cause",
+    "InputRow",
+    "Line",
+    "ReplayEnding",
+    "Replayed",
+    "Stage",
+    "ended_table",
+    "ending_dict",
+    "source_dict",
+]
 
 Cause = Literal[
     "condition",
@@ -29,7 +39,7 @@ another row of equal keys was kept; its array or map is empty; INTERSECT or EXCE
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Source:
+class InputRow:
     """A row of an input of the write."""
 
     dataset: str
@@ -46,7 +56,7 @@ class Line:
     """By the stage's columns."""
     parents: tuple[tuple[int, int], ...] = ()
     """The rows of the operations before that it was made from: (operation, number of the line there)."""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[InputRow, ...] = ()
     """Rows of inputs that it derives from: those in question, or all of them where that was asked for."""
     changed: tuple[str, ...] = ()
     """Columns whose values are others than those of that name in the row before."""
@@ -70,7 +80,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ReplayEnding:
     """Rows before an operation that nothing after it was made from."""
 
     operation: Operation
@@ -79,13 +89,13 @@ class Ending:
     lines: tuple[int, ...]
     """Their numbers there."""
     cause: Cause
-    sources: tuple[Source, ...]
+    sources: tuple[InputRow, ...]
     """The rows in question that they derive from."""
     whole: bool
     """Nothing else of these sources is left anywhere in the write."""
     kept: tuple[tuple[str, Any], ...] = ()
     """Of a duplicate: the values of the row that was kept."""
-    kept_sources: tuple[Source, ...] = ()
+    kept_sources: tuple[InputRow, ...] = ()
 
     def __str__(self) -> str:
         where = f" ({self.operation.site})" if self.operation.site else ""
@@ -102,7 +112,7 @@ class Replayed:
         The write, and the data set that it made.
     stages : tuple of Stage
         In order of the operations; those that no row in question came to are left out.
-    endings : tuple of Ending
+    endings : tuple of ReplayEnding
     verified : bool or None
         Whether the replayed end equals the stored rows; None where that could not be compared, as `why` says.
     results : tuple of int
@@ -120,7 +130,7 @@ class Replayed:
     dataset: str
     operations: tuple[Operation, ...]
     stages: tuple[Stage, ...]
-    endings: tuple[Ending, ...] = ()
+    endings: tuple[ReplayEnding, ...] = ()
     verified: bool | None = None
     why: str = ""
     results: tuple[int, ...] = ()
@@ -196,7 +206,7 @@ class Replayed:
         }
 
 
-def ending_dict(ending: Ending) -> dict[str, Any]:
+def ending_dict(ending: ReplayEnding) -> dict[str, Any]:
     """Return an ending as JSON takes it."""
     return {
         **_operation(ending.operation),
@@ -210,12 +220,12 @@ def ending_dict(ending: Ending) -> dict[str, Any]:
     }
 
 
-def ended_table(endings: Iterable[tuple[str, Ending]]) -> pa.Table:
+def ended_table(endings: Iterable[tuple[str, ReplayEnding]]) -> pa.Table:
     """One line for each row in question that ended for good: where, and why.
 
     Parameters
     ----------
-    endings : iterable of (step, Ending)
+    endings : iterable of (step, ReplayEnding)
     """
     lines = []
     for step, ending in endings:
@@ -245,6 +255,6 @@ def _operation(operation: Operation) -> dict[str, Any]:
     }
 
 
-def source_dict(source: Source) -> dict[str, Any]:
+def source_dict(source: InputRow) -> dict[str, Any]:
     """Return a row of an input as JSON takes it."""
-    return {name: getattr(source, name) for name in Source.__slots__}
+    return {name: getattr(source, name) for name in InputRow.__slots__}

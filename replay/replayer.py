@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from provspark.index_store.profiles.profile import Profile
 from provspark.index_store.query.column_walk import Settled
-from provspark.index_store.query.graph import Node
+from provspark.index_store.query.graph import WriteNode
 from provspark.model.arrays import Int64
 from provspark.model.errors import (
     ReplayCancelledError,
@@ -26,7 +26,7 @@ from provspark.replay.engine import Engine, Progress
 from provspark.replay.functions import Functions
 from provspark.replay.kept_rows import stages_of, witnesses_of
 from provspark.replay.profiled import Profiler, names_of
-from provspark.replay.records import Replayed, Source
+from provspark.replay.records import InputRow, Replayed
 from provspark.replay.rules import Refused
 from provspark.replay.session import Session, told_by_spark
 from provspark.replay.sources import Sources
@@ -41,7 +41,7 @@ _ROUNDS = 8
 """How often a write is replayed at most, each time with other ones of some duplicates taken for those Spark kept."""
 
 
-def operations_of(node: Node) -> tuple[Operation, ...]:
+def operations_of(node: WriteNode) -> tuple[Operation, ...]:
     """Return a write's operations.
 
     Raises
@@ -89,14 +89,14 @@ class Replayer:
         if self._session is not None:
             self._session.cancel()
 
-    def outputs(self, node: Node, rows: Runs) -> Replayed:
+    def outputs(self, node: WriteNode, rows: Runs) -> Replayed:
         """Replay what output rows came from, and keep what led to them."""
         with self._backward(node, rows) as (_, found, at):
             last = operations_of(node)[-1].index
             lines = set().union(*at.values())
             return found.only(found.ancestors(last, lines)) if lines else found
 
-    def cells(self, node: Node, rows: Runs, columns: Int64) -> Settled | str:
+    def cells(self, node: WriteNode, rows: Runs, columns: Int64) -> Settled | str:
         """Find the cells that cells of output rows came from, by what each row's values chose; or say why not.
 
         Parameters
@@ -114,13 +114,13 @@ class Replayer:
         except (ReplayError, ValuesUnavailableError, VersionChangedError) as e:
             return str(e)
 
-    def inputs(self, node: Node, rows: Mapping[str, Runs], *, all_sources: bool = False) -> Replayed:
+    def inputs(self, node: WriteNode, rows: Mapping[str, Runs], *, all_sources: bool = False) -> Replayed:
         """Replay what became of rows of versions that the write read, by the versions' ids."""
         axes = {i: rows[a.version] for i, a in enumerate(node.write.axes) if a.role == "input" and a.version in rows}
         with self._replay(node, axes, all_sources) as (_, told, _shortened):
             return told
 
-    def counts(self, node: Node) -> list[tuple[Operation, int, str]]:
+    def counts(self, node: WriteNode) -> list[tuple[Operation, int, str]]:
         """Run a write's operations whole; return how many rows each hands on, or -1 and why that can't be told."""
         found = []
         with self._whole(node) as engine:
@@ -136,7 +136,7 @@ class Replayer:
 
     def spread(
         self,
-        node: Node,
+        node: WriteNode,
         numbers: Sequence[int] | None,
         columns: Collection[str] | None,
         stored: Callable[[], Profile],
@@ -176,7 +176,7 @@ class Replayer:
         )
 
     @contextmanager
-    def _whole(self, node: Node) -> Iterator[Engine]:
+    def _whole(self, node: WriteNode) -> Iterator[Engine]:
         """What runs a write's operations over all rows."""
         every = operations_of(node)
         with (
@@ -201,7 +201,7 @@ class Replayer:
         return Functions(self.session.spark, self.functions)
 
     @contextmanager
-    def _backward(self, node: Node, rows: Runs) -> Iterator[tuple[Engine, Replayed, dict[int, set[int]]]]:
+    def _backward(self, node: WriteNode, rows: Runs) -> Iterator[tuple[Engine, Replayed, dict[int, set[int]]]]:
         """Replay what output rows came from; they are told with the lines that they are."""
         with self._replay(node, sources_of(node, rows), True, closed=True) as (engine, told, shortened):
             at: dict[int, set[int]] = {}
@@ -218,7 +218,7 @@ class Replayer:
 
     @contextmanager
     def _replay(
-        self, node: Node, axes: Mapping[int, Runs], all_sources: bool, *, closed: bool = False
+        self, node: WriteNode, axes: Mapping[int, Runs], all_sources: bool, *, closed: bool = False
     ) -> Iterator[tuple[Engine, Replayed, bool]]:
         every = operations_of(node)
         focus: dict[int, list[int]] = {}
@@ -269,16 +269,16 @@ class Replayer:
             yield engine, told, shortened
 
 
-def _kept_of(node: Node, operations: Sequence[Operation]) -> KeptOf:
+def _kept_of(node: WriteNode, operations: Sequence[Operation]) -> KeptOf:
     return KeptOf(node, {o.index: o.axes for o in operations})
 
 
-def _settings(node: Node) -> dict[str, str]:
+def _settings(node: WriteNode) -> dict[str, str]:
     found = node.store.operations(node.step, node.write)
     return dict(found.settings) if found else {}
 
 
-def _known(node: Node, names: Iterable[str], columns: Iterable[str]) -> None:
+def _known(node: WriteNode, names: Iterable[str], columns: Iterable[str]) -> None:
     """Check that columns are columns of some operation."""
     there = dict.fromkeys(n for name in names for n in (name, name.rpartition("#")[0]) if n)
     lower = {n.lower() for n in there}
@@ -290,13 +290,13 @@ def _known(node: Node, names: Iterable[str], columns: Iterable[str]) -> None:
 class _Names:
     """By a witness, the rows of inputs that it is."""
 
-    def __init__(self, node: Node, operations: Sequence[Operation]) -> None:
+    def __init__(self, node: WriteNode, operations: Sequence[Operation]) -> None:
         axes = node.write.axes
         self._sources = {
             o.index: [(str(node.inputs[axes[a].version].version.dataset), axes[a]) for a in o.axes if axes[a].version]
             for o in operations
         }
 
-    def __call__(self, witness: Witness) -> tuple[Source, ...]:
+    def __call__(self, witness: Witness) -> tuple[InputRow, ...]:
         operation, row = witness
-        return tuple(Source(name, a.version, a.occurrence, row) for name, a in self._sources[operation])
+        return tuple(InputRow(name, a.version, a.occurrence, row) for name, a in self._sources[operation])

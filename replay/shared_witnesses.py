@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from provspark.index_store.query.graph import Node
+from provspark.index_store.query.graph import WriteNode
 from provspark.model.errors import ReplayError
 from provspark.model.operations import Operation
 from provspark.model.runs import Runs
@@ -16,11 +16,11 @@ from provspark.replay.kept_rows import key_of
 from provspark.replay.records import Line, Replayed, Stage, source_dict
 from provspark.replay.replayer import Replayer
 
-__all__ = ["Beside", "co_contributory", "co_dependency"]
+__all__ = ["SharedRows", "co_contributory", "co_dependency"]
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class SharedRows:
     """Intermediate rows that were asked about, and those that stand beside them.
 
     Parameters
@@ -80,7 +80,9 @@ _SCHEMA = pa.schema(
 )
 
 
-def co_contributory(replayer: Replayer, node: Node, told: Replayed, operation: int, to: int, via: int) -> Beside:
+def co_contributory(
+    replayer: Replayer, node: WriteNode, told: Replayed, operation: int, to: int, via: int
+) -> SharedRows:
     """Find the lines after operation `to` that stand in one derivation with told lines on the way to operation `via`.
 
     Parameters
@@ -106,7 +108,7 @@ def co_contributory(replayer: Replayer, node: Node, told: Replayed, operation: i
     return _beside(whole, asked, to, found - mine if to == operation else found)
 
 
-def co_dependency(replayer: Replayer, node: Node, told: Replayed, operation: int, to: int, via: int) -> Beside:
+def co_dependency(replayer: Replayer, node: WriteNode, told: Replayed, operation: int, to: int, via: int) -> SharedRows:
     """Find the lines after operation `to` that share a line after operation `via` with told lines.
 
     Parameters are those of `co_contributory`; lines asked about are left out of the answer.
@@ -121,7 +123,7 @@ def co_dependency(replayer: Replayer, node: Node, told: Replayed, operation: int
 
 
 def _followed(
-    replayer: Replayer, node: Node, told: Replayed, operation: int, others: Iterable[int]
+    replayer: Replayer, node: WriteNode, told: Replayed, operation: int, others: Iterable[int]
 ) -> tuple[Stage, Replayed, set[int]]:
     """The lines asked about, a replay of all rows that they came from, and their numbers in it."""
     asked = _stage(told, operation)
@@ -131,7 +133,7 @@ def _followed(
     return asked, again, _same(again, asked)
 
 
-def _again(replayer: Replayer, node: Node, lines: Iterable[Line]) -> Replayed:
+def _again(replayer: Replayer, node: WriteNode, lines: Iterable[Line]) -> Replayed:
     """Replay the rows that lines came from."""
     rows: dict[str, set[int]] = {}
     for s in (s for line in lines for s in line.sources):
@@ -157,10 +159,10 @@ def _together(told: Replayed, operation: int, line: int, to: int, via: int) -> s
     return found
 
 
-def _beside(told: Replayed, asked: Stage, to: int, found: Collection[int]) -> Beside:
+def _beside(told: Replayed, asked: Stage, to: int, found: Collection[int]) -> SharedRows:
     lines = _lines(told, to)
     stage = Stage(told.operations[to], tuple(lines[n] for n in sorted(found)), any(s.cut for s in told.stages))
-    return Beside(told.step, asked, stage, told.verified, told.why)
+    return SharedRows(told.step, asked, stage, told.verified, told.why)
 
 
 def _operation(told: Replayed, number: int) -> Operation:

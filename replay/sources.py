@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.graph import Sighting, WriteNode
 from provspark.index_store.values.files import check, files_of
 from provspark.index_store.values.row_reader import find_column, read_rows, scan_rows
 from provspark.model.datasets import Version
@@ -30,10 +30,10 @@ class Sources:
     Parameters
     ----------
     spark : pyspark.sql.SparkSession
-    node : Node
+    node : WriteNode
     """
 
-    def __init__(self, spark: Any, node: Node) -> None:
+    def __init__(self, spark: Any, node: WriteNode) -> None:
         self._spark, self._node = spark, node
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._numbered: dict[object, Frame] = {}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.graph import Sighting, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.values.paths import find_path
 from provspark.index_store.values.selection import Condition, select_rows
@@ -17,7 +17,7 @@ from provspark.model.errors import ReplayError
 from provspark.model.operations import Operation
 from provspark.model.runs import Runs
 from provspark.replay.crossings import crossed
-from provspark.replay.records import Ending, Replayed, ended_table, ending_dict
+from provspark.replay.records import Replayed, ReplayEnding, ended_table, ending_dict
 from provspark.replay.replayer import Replayer
 
 __all__ = ["Looked", "Missed", "WhyNot", "look"]
@@ -41,7 +41,7 @@ class Missed:
     """Why nothing can be told of this step: the conditions were not taken through it."""
 
     @property
-    def endings(self) -> tuple[Ending, ...]:
+    def endings(self) -> tuple[ReplayEnding, ...]:
         """Where they ended."""
         return self.replayed.endings if self.replayed else ()
 
@@ -59,7 +59,7 @@ class WhyNot:
     """Conditions on columns that no input's column was handed on to; they were left out of the search."""
 
     @property
-    def endings(self) -> tuple[tuple[Missed, Ending], ...]:
+    def endings(self) -> tuple[tuple[Missed, ReplayEnding], ...]:
         """Where input rows that satisfy the condition ended."""
         return tuple((m, e) for m in self.missed for e in m.endings)
 
@@ -97,7 +97,7 @@ class Looked:
     """Input rows that satisfy conditions on an output, found and not replayed yet."""
 
     answer: WhyNot
-    read: tuple[tuple[Node, str], ...]
+    read: tuple[tuple[WriteNode, str], ...]
     """For each of `answer.missed` the write, and the version that it read."""
 
     def page(self, replayer: Replayer, first: int = 0) -> WhyNot:
@@ -123,7 +123,7 @@ def look(linker: Linker, at: Sighting, conditions: Sequence[Condition]) -> Looke
     makers = {node for _, node, _ in crossed(linker.links(at, "backward"), everything)} or _makers(linker, at)
     if not makers:
         raise ReplayError(f"no captured step made {at.version.dataset}, so nothing can be told of rows that it lacks")
-    met: list[tuple[Missed, tuple[Node, str]]] = []
+    met: list[tuple[Missed, tuple[WriteNode, str]]] = []
     traced: set[Condition] = set()
     for node in makers:
         traced |= _look(linker, node, conditions, met)
@@ -134,7 +134,7 @@ def look(linker: Linker, at: Sighting, conditions: Sequence[Condition]) -> Looke
     )
 
 
-def _replayed(replayer: Replayer, missed: Missed, node: Node, version: str, first: int) -> Missed:
+def _replayed(replayer: Replayer, missed: Missed, node: WriteNode, version: str, first: int) -> Missed:
     rows = missed.rows
     if not rows:
         return missed
@@ -143,13 +143,13 @@ def _replayed(replayer: Replayer, missed: Missed, node: Node, version: str, firs
     return replace(missed, replayed=replayed, rest=max(0, rows.count - first - replayer.most))
 
 
-def _makers(linker: Linker, at: Sighting) -> set[Node]:
+def _makers(linker: Linker, at: Sighting) -> set[WriteNode]:
     """The write that made a version without rows, which no row leads to."""
     return {s.node for s in linker.graph.sightings(at.version.dataset) if s is s.node.output and s.key == at.key}
 
 
 def _look(
-    linker: Linker, node: Node, conditions: Sequence[Condition], met: list[tuple[Missed, tuple[Node, str]]]
+    linker: Linker, node: WriteNode, conditions: Sequence[Condition], met: list[tuple[Missed, tuple[WriteNode, str]]]
 ) -> set[Condition]:
     """Take conditions through one write; return those that stand on a column of an input."""
     operations = node.operations

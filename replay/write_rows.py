@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from provspark.index_store.query.graph import Node
+from provspark.index_store.query.graph import WriteNode
 from provspark.index_store.query.relation import gathered, image
 from provspark.index_store.query.write_walk import walk_axes
 from provspark.model.boxes import Boxes
@@ -14,18 +14,18 @@ Witness = tuple[int, int]
 """A source operation and a row id."""
 
 
-def sources_of(node: Node, rows: Runs, *, context: bool = False) -> dict[int, Runs]:
+def sources_of(node: WriteNode, rows: Runs, *, context: bool = False) -> dict[int, Runs]:
     """Return the rows of each input axis that output rows came from."""
     inputs = {i for i, a in enumerate(node.write.axes) if a.role == "input"}
     return _walk(node, {0: rows}, "backward", inputs, context)
 
 
-def results_of(node: Node, rows: Mapping[int, Runs]) -> Runs:
+def results_of(node: WriteNode, rows: Mapping[int, Runs]) -> Runs:
     """Return the output rows that came from rows of input axes."""
     return _walk(node, rows, "forward", {0}, False).get(0, Runs.span(0))
 
 
-def _walk(node: Node, rows: Mapping[int, Runs], direction: str, keep: set[int], context: bool) -> dict[int, Runs]:
+def _walk(node: WriteNode, rows: Mapping[int, Runs], direction: str, keep: set[int], context: bool) -> dict[int, Runs]:
     start: dict[tuple[int, str], Boxes] = {(axis, "data"): gathered(runs) for axis, runs in rows.items() if runs}
     found: dict[int, Runs] = {}
     for (axis, _), boxes in walk_axes(node, start, direction, context=context, keep=keep).items():  # type: ignore[arg-type]
@@ -41,7 +41,7 @@ class KeptOf:
     that Spark kept another: `disproved` takes note, and the next replay takes the next.
     """
 
-    def __init__(self, node: Node, axes: Mapping[int, tuple[int, ...]]) -> None:
+    def __init__(self, node: WriteNode, axes: Mapping[int, tuple[int, ...]]) -> None:
         self._node, self._axes = node, axes
         self._known: dict[Witness, Runs] = {}
         self._taken: set[frozenset[Witness]] = set()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from provspark.index_store.catalogue import StepRef
-from provspark.index_store.catalogue.records import Role
+from provspark.index_store.catalogue.records import VersionRole
 from provspark.model.datasets import Dataset, Field, Files, Unit, Version
 from provspark.model.driver_datasets import driver_version
 from provspark.model.steps import Manifest, StepKey, StepStatus
@@ -40,11 +40,11 @@ class World:
 
     store: str = STORE
     manifests: list[Manifest] = field(default_factory=list)
-    lists: dict[tuple[StepRef, str, Role], Files] = field(default_factory=dict)
+    lists: dict[tuple[StepRef, str, VersionRole], Files] = field(default_factory=dict)
     unreachable: bool = False
     asked: int = 0
 
-    def files(self, ref: StepRef, version: str, role: Role) -> Files:
+    def files(self, ref: StepRef, version: str, role: VersionRole) -> Files:
         self.asked += 1
         if self.unreachable:
             raise OSError(f"{ref.store} does not answer")
@@ -96,7 +96,7 @@ class World:
         output = Version(made.files.identity(made.dataset), made.dataset, read.total, 1, made.format)
         return Write(call, output, "coarse", (self._version(key, dataset, read, "input"),), action="DataFrame.collect")
 
-    def _version(self, key: StepKey, dataset: Dataset, listed: Files, role: Role, unit: Unit = "row") -> Version:
+    def _version(self, key: StepKey, dataset: Dataset, listed: Files, role: VersionRole, unit: Unit = "row") -> Version:
         id_ = listed.identity(dataset)
         self.lists[StepRef(self.store, key.id), id_, role] = listed
         fields = (Field("a", "int"),)

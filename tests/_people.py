@@ -12,7 +12,7 @@ import numpy as np
 from provspark.index_store.store.store import Store
 from provspark.model.boxes.pairs import from_pairs
 from provspark.model.datasets import Dataset, Field, Files
-from provspark.model.operations import Column, Expression, Link, Operation, Operations, Term
+from provspark.model.operations import Column, ColumnLink, Expression, Operation, Operations, Term
 from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
 from provspark.model.steps import StepKey
 from provspark.model.writes import Axis
@@ -52,13 +52,17 @@ def _cleaning() -> Operations:
             Operation(0, "Relation", ("source",), "read people.csv", columns=(name, city, age), axes=(1,), rows=5),
             Operation(
                 *(1, "Filter", ("horizontal reduction",), "filter age is not null", (0,), ()),
-                *((name, city, age), (there,), (Link(-1, 3, "filter"),)),
+                *((name, city, age), (there,), (ColumnLink(-1, 3, "filter"),)),
                 site="/app/clean.py:4",
                 rows=3,
             ),
             Operation(
                 *(2, "Project", ("vertical augmentation",), "band = case when age < 40 …", (1,), ()),
-                *((name, city, age, band), (case,), (Link(4, 3, "conditional"), Link(4, 1, "transformation"))),
+                *(
+                    (name, city, age, band),
+                    (case,),
+                    (ColumnLink(4, 3, "conditional"), ColumnLink(4, 1, "transformation")),
+                ),
                 site="/app/clean.py:5",
                 rows=3,
             ),
@@ -83,7 +87,7 @@ def _grouping() -> Operations:
             Operation(
                 *(1, "Aggregate", ("aggregate",), "group by city: n = count(1), first = min(name)", (0,), ()),
                 *((city, n, first), (key, count, least)),
-                links=(Link(-1, 2, "group by"), Link(5, 1, "aggregation")),
+                links=(ColumnLink(-1, 2, "group by"), ColumnLink(5, 1, "aggregation")),
                 contextual=True,
                 site="/app/report.py:7",
                 name="counted",

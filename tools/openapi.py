@@ -10,14 +10,14 @@ from provspark.settings import Settings
 from provspark.web.app import create_app
 from provspark.web.limits import Limits
 from provspark.web.policy import Policy
-from provspark.web.source import Source
+from provspark.web.source import AnswerSource
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "openapi.json"
 
 
 def describe() -> str:
     """Return the description as text."""
-    app = create_app(Source(Settings.read().url, Policy()), lambda: None, Limits(), "")
+    app = create_app(AnswerSource(Settings.read().url, Policy()), lambda: None, Limits(), "")
     return json.dumps(app.openapi(), indent=1, sort_keys=True) + "\n"
 
 

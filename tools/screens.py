@@ -27,7 +27,7 @@ from provspark.model.writes import Axis, Untracked
 from provspark.web.local import local_app
 from provspark.web.policy import Policy
 from provspark.web.scope import dataset_id
-from provspark.web.source import Source
+from provspark.web.source import AnswerSource
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "screens"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -187,7 +187,7 @@ def served(store: Path) -> Iterator[str]:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
-        app = local_app(Source(lambda: str(store), Policy()), TOKEN, "127.0.0.1", port)
+        app = local_app(AnswerSource(lambda: str(store), Policy()), TOKEN, "127.0.0.1", port)
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -9,10 +9,9 @@ from types import TracebackType
 
 from provspark.index_store.store.store import Store
 from provspark.model.errors import CaptureError, ProvSparkError
-from provspark.model.steps import StepKey, Task
+from provspark.model.steps import OnError, StepKey, Task
 from provspark.model.writes import Untracked
 from provspark.tracker.capture import Capture
-from provspark.tracker.session.troubles import OnError
 from provspark.tracker.spark.supported import SUPPORTED
 
 __all__ = ["Capture", "attach"]

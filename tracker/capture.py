@@ -13,11 +13,11 @@ from provspark.index_store.store.writer import StepWriter
 from provspark.model.errors import UnsupportedPlanError
 from provspark.model.operation_names import current_name
 from provspark.model.release import __version__
-from provspark.model.steps import Manifest
+from provspark.model.steps import Manifest, OnError
 from provspark.model.writes import Untracked
 from provspark.tracker.files.step_files import FilesOfDriver
 from provspark.tracker.intercept.audit import Seen
-from provspark.tracker.intercept.bypasses import Watch
+from provspark.tracker.intercept.bypasses import BypassWatch
 from provspark.tracker.intercept.orders import Order, WriterOrder
 from provspark.tracker.intercept.patches import Interception
 from provspark.tracker.intercept.sql_scripts import Script
@@ -29,10 +29,10 @@ from provspark.tracker.script.row_constants import OF_NUMBERS
 from provspark.tracker.script.sites import caller
 from provspark.tracker.session.driver_reads import DriverReads
 from provspark.tracker.session.fitted_models import UNSHOWN, parameters_are_constant
-from provspark.tracker.session.read_capture import Reading
+from provspark.tracker.session.read_capture import ReadCapture
 from provspark.tracker.session.sessions import Sessions
-from provspark.tracker.session.troubles import OnError, Troubles, log
-from provspark.tracker.session.write_capture import Cost, Writing
+from provspark.tracker.session.troubles import Troubles, log
+from provspark.tracker.session.write_capture import Cost, WriteCapture
 from provspark.tracker.spark.supported import check_version
 
 
@@ -54,14 +54,14 @@ class Capture:
     ) -> None:
         self._step = step
         self._troubles = Troubles(on_error)
-        self._watch = Watch()
+        self._watch = BypassWatch()
         if step is not None:
             self._sessions = Sessions(step.taps)
             self._reads = DriverReads(step, name)
             self._files = FilesOfDriver(step, self._reads, self._troubles, store)
-            self._reading = Reading(self._sessions, self._reads, self._troubles, self._files, step.taps)
+            self._reading = ReadCapture(self._sessions, self._reads, self._troubles, self._files, step.taps)
             shared = self._sessions, self._reading, self._reads, self._files, self._troubles, self._watch
-            self._writing = Writing(step, store, name, *shared, profile=profile)
+            self._writing = WriteCapture(step, store, name, *shared, profile=profile)
         self._engine: dict[str, str] = {"python": platform.python_version(), "provspark": __version__}
         self._started = _now()
         self._interception = Interception(self)

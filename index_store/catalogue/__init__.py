@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from provspark.index_store.catalogue.catalogue import Catalogue
-from provspark.index_store.catalogue.records import Ingested, Link, StepRecord, StepRef, VersionRecord
+from provspark.index_store.catalogue.records import Ingested, StepLink, StepRecord, StepRef, VersionRecord
 
-__all__ = ["Catalogue", "Ingested", "Link", "StepRecord", "StepRef", "VersionRecord"]
+__all__ = ["Catalogue", "Ingested", "StepLink", "StepRecord", "StepRef", "VersionRecord"]

@@ -12,12 +12,12 @@ from sqlalchemy import Connection, delete
 from provspark.index_store.catalogue import schema
 from provspark.index_store.catalogue import selects as reading
 from provspark.index_store.catalogue.database import Database
-from provspark.index_store.catalogue.facts import Facts, Use, facts_of
+from provspark.index_store.catalogue.facts import Facts, VersionUse, facts_of
 from provspark.index_store.catalogue.files import FileDigests, FileSource, StoreFiles, digests
 from provspark.index_store.catalogue.ingest import unread_uses, write_declaration, write_facts
 from provspark.index_store.catalogue.links import find_links
 from provspark.index_store.catalogue.migration import ensure_head
-from provspark.index_store.catalogue.records import Ingested, Link, Role, StepRecord, VersionRecord
+from provspark.index_store.catalogue.records import Ingested, StepLink, StepRecord, VersionRecord, VersionRole
 from provspark.index_store.catalogue.urls import store_url
 from provspark.model.datasets import Dataset
 from provspark.model.declarations import Declaration
@@ -152,7 +152,7 @@ class Catalogue:
             return list(reading.steps(connection).values())
 
     def versions(
-        self, dataset: Dataset | str | None = None, *, step: str | None = None, role: Role | None = None
+        self, dataset: Dataset | str | None = None, *, step: str | None = None, role: VersionRole | None = None
     ) -> list[VersionRecord]:
         """Versions as steps read or wrote them, by their steps' start.
 
@@ -181,7 +181,7 @@ class Catalogue:
         with self._database.read() as connection:
             return reading.declarations(connection)
 
-    def links(self) -> list[Link]:
+    def links(self) -> list[StepLink]:
         """All links, from the producer of files to who read them."""
         with self._database.read() as connection:
             return [link for _, _, link in find_links(connection)]
@@ -240,9 +240,9 @@ class Catalogue:
         write_facts(connection, facts, read)
         return True
 
-    def _read(self, facts: Facts, uses: Iterable[Use]) -> tuple[dict[Use, FileDigests], tuple[str, ...]]:
+    def _read(self, facts: Facts, uses: Iterable[VersionUse]) -> tuple[dict[VersionUse, FileDigests], tuple[str, ...]]:
         """Read file lists; where a store is out of reach, equal version ids link, so this is no error."""
-        read: dict[Use, FileDigests] = {}
+        read: dict[VersionUse, FileDigests] = {}
         unread = []
         for use in uses:
             try:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
-from provspark.index_store.catalogue.records import Role, StepRef
+from provspark.index_store.catalogue.records import StepRef, VersionRole
 from provspark.index_store.catalogue.state import StepState
 from provspark.index_store.catalogue.urls import store_url
 from provspark.model.datasets import Dataset, Unit
@@ -30,12 +30,12 @@ _MOST_NAMED = 200
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Use:
+class VersionUse:
     """One version that a step read or wrote, as the facet tells it; `files` is -1 where it does not say."""
 
     dataset: Dataset
     version: str
-    role: Role
+    role: VersionRole
     rows: int
     files: int
     coverage: str
@@ -48,7 +48,7 @@ class Facts:
 
     ref: StepRef
     state: StepState
-    uses: tuple[Use, ...]
+    uses: tuple[VersionUse, ...]
 
 
 def facts_of(event: Any) -> Facts | Declaration | None:
@@ -72,7 +72,7 @@ def facts_of(event: Any) -> Facts | Declaration | None:
             return None
         raise EventError("this is no OpenLineage event: it has neither a run, a job nor a dataset")
     run_facet = _facet(run, "run")
-    uses: list[tuple[Use, StepRef]] = []
+    uses: list[tuple[VersionUse, StepRef]] = []
     for role, field in (("input", "inputs"), ("output", "outputs")):
         uses += _uses(body, role, field)  # type: ignore[arg-type]
     if run_facet is None and not uses:
@@ -160,7 +160,7 @@ def _facet(owner: Mapping[str, Any], where: str) -> Mapping[str, Any] | None:
     return None if facet.get("_deleted") is True else facet
 
 
-def _uses(body: Mapping[str, Any], role: Role, field: str) -> list[tuple[Use, StepRef]]:
+def _uses(body: Mapping[str, Any], role: VersionRole, field: str) -> list[tuple[VersionUse, StepRef]]:
     entries = body.get(field) or []
     if not isinstance(entries, list):
         raise EventError(f"{field} is to be a list, not {type(entries).__name__}")
@@ -185,7 +185,7 @@ def _uses(body: Mapping[str, Any], role: Role, field: str) -> list[tuple[Use, St
         unit = _text(facet, "unit", where) if facet.get("unit") is not None else "row"
         if unit not in _UNITS:
             raise EventError(f"{where}.unit is {unit!r}; it is to be one of {', '.join(_UNITS)}")
-        use = Use(dataset, version, role, _integer(facet, "rows", where, 0), files, coverage, cast(Unit, unit))
+        use = VersionUse(dataset, version, role, _integer(facet, "rows", where, 0), files, coverage, cast(Unit, unit))
         found.append((use, _ref(facet, where)))
     return found
 

@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from provspark.index_store.catalogue.records import Role, StepRef
+from provspark.index_store.catalogue.records import StepRef, VersionRole
 from provspark.index_store.catalogue.schema import DIGEST_BYTES
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset, Files
 
-FileSource = Callable[[StepRef, str, Role], Files]
+FileSource = Callable[[StepRef, str, VersionRole], Files]
 """Takes a step, a version id and its role; raises OSError, LookupError or ValueError where it can't read."""
 
 
@@ -21,7 +21,7 @@ class StoreFiles:
     def __init__(self) -> None:
         self._opened: dict[str, Store] = {}
 
-    def __call__(self, ref: StepRef, version: str, role: Role) -> Files:
+    def __call__(self, ref: StepRef, version: str, role: VersionRole) -> Files:
         """Read the list of a version that a step wrote or read.
 
         Raises

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Insert, Select, Table, Update, and_, bindpara
 from sqlalchemy.dialects import postgresql, sqlite
 
 from provspark.index_store.catalogue import schema
-from provspark.index_store.catalogue.facts import Facts, Use
+from provspark.index_store.catalogue.facts import Facts, VersionUse
 from provspark.index_store.catalogue.files import FileDigests
 from provspark.index_store.catalogue.records import StepRef
 from provspark.index_store.catalogue.state import StepState
@@ -50,7 +50,7 @@ _READ = (
 )
 
 
-def write_facts(connection: Connection, facts: Facts, files: Mapping[Use, FileDigests]) -> StepState:
+def write_facts(connection: Connection, facts: Facts, files: Mapping[VersionUse, FileDigests]) -> StepState:
     """Join one event's facts to what is there; return the step's state after it."""
     step_id, state = _step(connection, facts.ref, facts.state)
     for use in facts.uses:
@@ -80,7 +80,7 @@ def _task(said: Declaration) -> dict[str, str]:
     return {"dag_id": said.dag_id, "task_id": said.task_id, "dag_run": said.dag_run}
 
 
-def unread_uses(connection: Connection, facts: Facts) -> list[Use]:
+def unread_uses(connection: Connection, facts: Facts) -> list[VersionUse]:
     """The uses whose file lists the catalogue does not have yet."""
     if not facts.uses:
         return []
@@ -125,7 +125,7 @@ def _columns(state: StepState) -> dict[str, Any]:
     }
 
 
-def _use(connection: Connection, step_id: int, use: Use, files: FileDigests | None) -> None:
+def _use(connection: Connection, step_id: int, use: VersionUse, files: FileDigests | None) -> None:
     names = {"namespace": use.dataset.namespace, "name": use.dataset.name}
     dataset_id = _id(connection, schema.dataset, names)
     version_id = _id(

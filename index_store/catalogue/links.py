@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from provspark.index_store.catalogue import schema
-from provspark.index_store.catalogue.records import Link, StepRef
+from provspark.index_store.catalogue.records import StepLink, StepRef
 from provspark.model.datasets import Dataset
 
 _written = schema.written_file.alias("written")
@@ -37,7 +37,7 @@ _BY_ID = -1
 
 def find_links(
     connection: Connection, producers: Iterable[int] | None = None, consumers: Iterable[int] | None = None
-) -> list[tuple[int, int, Link]]:
+) -> list[tuple[int, int, StepLink]]:
     """Find links as (producer's row, consumer's row, link): of these steps' rows, or all; sorted."""
     found: dict[_Ends, int] = {}
     for query, producer, consumer in (
@@ -85,14 +85,14 @@ def _limit(queries: Iterable[Select[Any]], column: ColumnElement[int], ids: Iter
     return [query.where(column.in_(chunk)) for query in queries for chunk in chunks]
 
 
-def _named(connection: Connection, found: dict[_Ends, int]) -> list[tuple[int, int, Link]]:
+def _named(connection: Connection, found: dict[_Ends, int]) -> list[tuple[int, int, StepLink]]:
     steps = _steps(connection, {i for a, _, b, _ in found for i in (a, b)})
     versions = _versions(connection, {i for _, a, _, b in found for i in (a, b)})
     links = []
     for (a, output, b, input_), files in found.items():
         (left, left_dataset), (right, right_dataset) = versions[output], versions[input_]
         shared = None if files == _BY_ID else files
-        links.append((a, b, Link(steps[a], left, left_dataset, steps[b], right, right_dataset, shared)))
+        links.append((a, b, StepLink(steps[a], left, left_dataset, steps[b], right, right_dataset, shared)))
     return sorted(links, key=lambda entry: (entry[2].producer, entry[2].consumer, entry[2].output, entry[2].input))
 
 

@@ -9,7 +9,7 @@ from provspark.model.datasets import Dataset, Unit
 from provspark.model.steps import StepKey
 
 Status = Literal["running", "succeeded", "failed"]
-Role = Literal["input", "output"]
+VersionRole = Literal["input", "output"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -75,7 +75,7 @@ class VersionRecord:
     dataset: Dataset
     version: str
     ref: StepRef
-    role: Role
+    role: VersionRole
     rows: int
     files: int | None
     coverage: str
@@ -84,7 +84,7 @@ class VersionRecord:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Link:
+class StepLink:
     """A consumer read what a producer wrote.
 
     Parameters

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Table, select
 from provspark.index_store.catalogue import schema
 from provspark.index_store.catalogue.ingest import stored_state
 from provspark.index_store.catalogue.links import find_links
-from provspark.index_store.catalogue.records import Role, StepRecord, StepRef, VersionRecord
+from provspark.index_store.catalogue.records import StepRecord, StepRef, VersionRecord, VersionRole
 from provspark.model.datasets import Dataset
 from provspark.model.declarations import Declaration
 
@@ -63,7 +63,7 @@ def step_ids(connection: Connection, name: str, url: str | None) -> list[int]:
 
 
 def versions(
-    connection: Connection, dataset: Dataset | None = None, step: str | None = None, role: Role | None = None
+    connection: Connection, dataset: Dataset | None = None, step: str | None = None, role: VersionRole | None = None
 ) -> list[VersionRecord]:
     """Uses of versions, in the order of their steps."""
     d, v, u, s = schema.dataset.c, schema.version.c, schema.use.c, schema.step.c

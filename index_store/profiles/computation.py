@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,6 +15,7 @@ from provspark.index_store.profiles.profile import BINS, QUANTILES, TOP, Bin, Co
 from provspark.index_store.values.json_cells import plain
 from provspark.index_store.values.row_reader import find_column, read_rows, scan_rows
 from provspark.index_store.values.types import arrow_type
+from provspark.model.arrays import Floats
 from provspark.model.datasets import Field, Files, Version
 from provspark.model.errors import ValuesUnavailableError
 from provspark.model.progress import tell
@@ -29,7 +29,6 @@ _AT_ONCE = 20_000_000
 """Cells held at once."""
 _READ_ALL = 8
 """A version is read from one end to the other where more than one row in so many is wanted."""
-Floats = npt.NDArray[np.float64]
 
 
 def profile_of(

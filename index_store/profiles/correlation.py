@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from provspark.index_store.profiles.profile import Correlations
+from provspark.model.arrays import Floats
 
 __all__ = ["correlate"]
 
@@ -18,7 +18,6 @@ _CELLS = 50_000_000
 _AT_ONCE = 2_000_000
 _NOTHING = 1e-12
 """A spread this small a part of the squares is a constant's, but for rounding."""
-Floats = npt.NDArray[np.float64]
 
 
 def correlate(columns: Mapping[str, Floats]) -> Correlations:

@@ -16,7 +16,7 @@ from provspark.index_store.query.intersections import common, without
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.lost_ways import stops_around
 from provspark.index_store.query.paging import PAGE, paged
-from provspark.index_store.query.reachable_rows import Place, Reach, collected, reach
+from provspark.index_store.query.reachable_rows import Reach, ReachTarget, collected, reach
 from provspark.index_store.query.relation import compose, image, labelled, shrink
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.trust import Trust, Trusted
@@ -378,9 +378,9 @@ def ask(
     relation: Boxes,
     direction: Direction,
     *,
-    to: Place | None,
+    to: ReachTarget | None,
     kinds: frozenset[Kind],
-    via: Sequence[Place] = (),
+    via: Sequence[ReachTarget] = (),
     trust: Trust | None = None,
     used: tuple[VersionUsed, ...] = (),
 ) -> Answer:

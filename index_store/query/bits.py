@@ -19,7 +19,7 @@ from provspark.model.boxes.lists import matched, order_of, rising
 from provspark.model.operations import Dependence
 from provspark.model.writes import Kind
 
-__all__ = ["ROWS", "Bits", "Entry", "bit", "collected", "compose", "identity", "named", "union"]
+__all__ = ["ROWS", "BitEntry", "Bits", "bit", "collected", "compose", "identity", "named", "union"]
 
 ROWS = 0
 """The position that stands for the rows themselves."""
@@ -38,7 +38,7 @@ _STRONGER = np.array(
 _ALL = (1 << _N) - 1
 
 Objects = npt.NDArray[Any]
-Entry = tuple[int, int, int, int, int, int]
+BitEntry = tuple[int, int, int, int, int, int]
 """out, src, may, sure, via, doubt: see `Bits`."""
 
 
@@ -66,7 +66,7 @@ class Bits:
     doubt: Objects
 
     @classmethod
-    def of(cls, entries: Iterable[Entry]) -> Bits:
+    def of(cls, entries: Iterable[BitEntry]) -> Bits:
         """Build from entries in any order; the bits of equal pairs are united."""
         columns = list(zip(*entries, strict=True)) or [()] * 6
         ints = [np.array(c, dtype=np.int64) for c in columns[:4]]
@@ -75,7 +75,7 @@ class Bits:
     def __len__(self) -> int:
         return len(self.out)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[BitEntry]:
         columns = (self.out, self.src, self.may, self.sure, self.via, self.doubt)
         return zip(*(c.tolist() for c in columns), strict=True)
 

@@ -8,7 +8,7 @@ from provspark.model.operations import Expression, Operation, Term
 
 __all__ = ["chosen", "counts_rows", "end_of", "is_pick", "part", "picked", "uses"]
 
-Use = tuple[int, bool]
+ColumnUse = tuple[int, bool]
 """A column's id, and whether it stands in a condition."""
 
 _PICKS = {"First", "Last", "AnyValue", "NthValue", "Lag", "Lead"}
@@ -18,9 +18,9 @@ _WHOLE = {"UnboundedPreceding$", "UnboundedFollowing$"}
 _COUNTS = {"Count", "RowNumber", "CountIf", "MonotonicallyIncreasingID"}
 
 
-def chosen(operation: Operation) -> dict[int, set[Use]]:
+def chosen(operation: Operation) -> dict[int, set[ColumnUse]]:
     """The uses, by the column that is made, that not every row makes."""
-    found: dict[int, set[Use]] = {}
+    found: dict[int, set[ColumnUse]] = {}
     by_column: dict[int, list[Expression]] = {}
     for e in operation.expressions:
         if e.column >= 0 and not (e.role == "branch" and "child" in dict(e.details)):

@@ -11,9 +11,9 @@ import pyarrow as pa
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS, named
 from provspark.index_store.query.column_maps import column_map, names_of
-from provspark.index_store.query.column_walk import Carried, Found
+from provspark.index_store.query.column_walk import Carried, ColumnsAt
 from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
-from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.graph import Direction, Sighting, WriteNode
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import united
 from provspark.index_store.query.tally import distinct_pairs
@@ -28,7 +28,7 @@ from provspark.model.runs import Runs
 from provspark.model.stops import Stop
 from provspark.model.writes import Kind
 
-__all__ = ["Cells", "ColumnLine", "Columns"]
+__all__ = ["Cells", "ColumnAnswer", "ColumnLine"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,7 +62,7 @@ class _Answer:
         return self.carried.stops
 
     @property
-    def via(self) -> list[tuple[Node, list[int]]]:
+    def via(self) -> list[tuple[WriteNode, list[int]]]:
         """The operations on the ways, by the writes, all in the order in which they ran."""
         mask = 0
         for found in self.carried.found:
@@ -70,7 +70,7 @@ class _Answer:
                 mask |= via
         return self.carried.operations(mask)
 
-    def ends(self, found: Found, out: int, src: int) -> tuple[str | None, str | None]:
+    def ends(self, found: ColumnsAt, out: int, src: int) -> tuple[str | None, str | None]:
         """The names of an entry's columns: the one asked about, the one found."""
         asked, there = (out, src) if self.direction == "backward" else (src, out)
         return _name(self.asked, asked), _name(found.at, there)
@@ -94,7 +94,7 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns(_Answer):
+class ColumnAnswer(_Answer):
     """Which columns stand behind columns, or came of them."""
 
     kinds: frozenset[Kind]
@@ -168,7 +168,7 @@ class Cells(_Answer):
     def now(self, currents: Currents) -> Cells:
         """Tell the rows found in the current versions of their datasets, where these have the columns that they had."""
         here: dict[Dataset, Current] = {}
-        told: list[Found] = []
+        told: list[ColumnsAt] = []
         older: list[Stand] = []
         for found in self.carried.found:
             current = None if found.rows is None else currents.known(found.at.version.dataset, here)
@@ -206,7 +206,7 @@ class Cells(_Answer):
     @property
     def count(self) -> int:
         """Number of lines of `table`."""
-        places: dict[tuple[object, ...], list[Found]] = {}
+        places: dict[tuple[object, ...], list[ColumnsAt]] = {}
         for found in self.carried.found:
             if found.rows is not None:
                 at = found.at.version
@@ -236,7 +236,7 @@ class Cells(_Answer):
         for page in paged([(0, f.rows) for f in there if f.rows is not None], size):
             yield self._of(replace(f, rows=b) for f, b in zip(there, page, strict=True) if len(b))
 
-    def _of(self, found: Iterable[Found]) -> Cells:
+    def _of(self, found: Iterable[ColumnsAt]) -> Cells:
         return replace(self, carried=replace(self.carried, found=tuple(found)))
 
     def table(self) -> pa.Table:

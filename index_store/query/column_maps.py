@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from provspark.index_store.query.bits import ROWS, Bits, Entry, bit, compose, identity, union
+from provspark.index_store.query.bits import ROWS, BitEntry, Bits, bit, compose, identity, union
 from provspark.index_store.query.choices import chosen, counts_rows, picked
-from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.graph import Sighting, WriteNode
 from provspark.index_store.query.memo import kept
 from provspark.model.datasets import Version
 from provspark.model.operations import Column, Operation
@@ -42,7 +42,7 @@ class ColumnMap:
     operations; the one after the last stands for the write as a whole.
     """
 
-    node: Node
+    node: WriteNode
     bits: Bits
     """`src` is the axis and the position in one number."""
     known: bool
@@ -70,7 +70,7 @@ class ColumnMap:
 
 
 @kept
-def column_map(node: Node) -> ColumnMap:
+def column_map(node: WriteNode) -> ColumnMap:
     """The matrix of a write; of one that is untracked there is none."""
     operations = node.operations
     told = {axis for op in operations for axis in op.axes}
@@ -85,7 +85,7 @@ def column_map(node: Node) -> ColumnMap:
 
 
 @kept
-def model_map(node: Node, read: Node) -> Bits:
+def model_map(node: WriteNode, read: WriteNode) -> Bits:
     """From the columns of what a write made to those that a model was fitted to.
 
     Every column may come of every one. A model that was loaded has no columns, nor have the files of one: rows stand
@@ -93,7 +93,7 @@ def model_map(node: Node, read: Node) -> Bits:
     """
     via = 1 << len(node.operations)
     outs, there = range(1, 1 + len(names_of(node.output))), range(1, 1 + len(names_of(read.output)))
-    entries: list[Entry] = []
+    entries: list[BitEntry] = []
     for kind in node.kinds_to(read) - {"possible"}:
         mask, one = (bit(what, kind == "context") for what in ("transformation", "identity"))
         entries += [(ROWS, ROWS, one, one, via, 0)] * bool(outs)
@@ -102,7 +102,7 @@ def model_map(node: Node, read: Node) -> Bits:
 
 
 @kept
-def operation_maps(node: Node) -> tuple[Bits, ...]:
+def operation_maps(node: WriteNode) -> tuple[Bits, ...]:
     """Each operation's own matrix, from what it hands on to what the operations that it reads do.
 
     Columns are 1 + their ids. A source leads to its readings, as `ColumnMap.bits` has them; so does what comes of a
@@ -120,7 +120,7 @@ def operation_maps(node: Node) -> tuple[Bits, ...]:
 
 
 @kept
-def _states(node: Node) -> tuple[Bits, ...]:
+def _states(node: WriteNode) -> tuple[Bits, ...]:
     """After each operation, what its columns came from."""
     states: list[Bits] = []
     for op in node.operations:
@@ -178,12 +178,12 @@ def _find(name: str, names: tuple[str, ...]) -> int | None:
     return near[0] if len(near) == 1 else None
 
 
-def output_places(node: Node) -> list[int]:
+def output_places(node: WriteNode) -> list[int]:
     """The position in a write's output of each column of its last operation; -1 where it has none of that name."""
     return _places(node.output, node.operations[-1].columns)
 
 
-def source_places(node: Node, operation: Operation) -> list[tuple[Sighting, list[int]]]:
+def source_places(node: WriteNode, operation: Operation) -> list[tuple[Sighting, list[int]]]:
     """What an operation reads: each version, with the position in it of each column that the operation hands on."""
     read = dict.fromkeys(node.write.axes[a].version for a in operation.axes)
     found = [node.inputs[version] for version in read if version]
@@ -197,8 +197,8 @@ def _places(at: Sighting, columns: tuple[Column, ...]) -> list[int]:
     return [-1 if at is None else at + 1 for at in found]
 
 
-def _source(node: Node, op: Operation) -> Bits:
-    entries: list[Entry] = []
+def _source(node: WriteNode, op: Operation) -> Bits:
+    entries: list[BitEntry] = []
     via = 1 << op.index
     for axis in op.axes:
         places = _places(node.inputs[node.write.axes[axis].version], op.columns)
@@ -244,7 +244,7 @@ def _matrix(op: Operation, counting: set[int], bare: set[int]) -> Bits:
     """An operation's links; what it counts comes of the rows, and what it makes of nothing has no bit."""
     via = 1 << op.index
     rows = bit("aggregation")
-    entries: list[Entry] = [(out + 1, ROWS, rows, rows, via, 0) for out in counting]
+    entries: list[BitEntry] = [(out + 1, ROWS, rows, rows, via, 0) for out in counting]
     entries += [(out + 1, ROWS, 0, 0, via, 0) for out in bare]
     doubtful, some = chosen(op), picked(op)
     for link in op.links:
@@ -267,11 +267,11 @@ def _decided(op: Operation, operations: tuple[Operation, ...], states: Mapping[i
     return parts
 
 
-def _blurred(node: Node, axes: dict[int, set[Kind]]) -> Bits:
+def _blurred(node: WriteNode, axes: dict[int, set[Kind]]) -> Bits:
     """Every column of the output from every column of some readings, none of it sure."""
     via = 1 << len(node.operations)
     outs = range(1, 1 + len(names_of(node.output)))
-    entries: list[Entry] = []
+    entries: list[BitEntry] = []
     for axis, kinds in axes.items():
         mask = sum(bit("transformation", kind == "context") for kind in kinds)
         one = sum(bit("identity", kind == "context") for kind in kinds)
@@ -281,7 +281,7 @@ def _blurred(node: Node, axes: dict[int, set[Kind]]) -> Bits:
     return Bits.of(entries)
 
 
-def _kinds(node: Node) -> dict[int, set[Kind]]:
+def _kinds(node: WriteNode) -> dict[int, set[Kind]]:
     """The kinds of the ways from the output to each reading."""
     write = node.write
     arrived: dict[int, set[Kind]] = {0: {"data"}}

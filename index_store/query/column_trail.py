@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
-from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.graph import Direction, Sighting, WriteNode
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.walk import plan
 from provspark.model.operations import Column, Operation
@@ -20,7 +20,7 @@ __all__ = ["Trail", "trails"]
 class Trail:
     """What stands of some columns within a write: by an operation's number, the ids of columns that it hands on."""
 
-    node: Node
+    node: WriteNode
     columns: dict[int, frozenset[int]]
 
     def of(self, operation: Operation) -> tuple[Column, ...]:
@@ -34,7 +34,7 @@ def trails(linker: Linker, start: Sighting, positions: set[int], direction: Dire
 
     A column goes on in all that its values go into or decide about; what decides about rows alone is no part of it.
     """
-    waiting: dict[Node, dict[str, set[int]]] = {}
+    waiting: dict[WriteNode, dict[str, set[int]]] = {}
 
     def arrive(links: Links, at: Sighting, here: set[int]) -> None:
         for link in links.links:
@@ -65,7 +65,7 @@ def trails(linker: Linker, start: Sighting, positions: set[int], direction: Dire
             arrive(linker.onward(node), node.output, {at for c, at in columns if c.id in last and at >= 0})
 
 
-def _ahead(node: Node, versions: dict[str, set[int]]) -> Trail:
+def _ahead(node: WriteNode, versions: dict[str, set[int]]) -> Trail:
     found: dict[int, frozenset[int]] = {}
     for op in node.operations:
         here: set[int] = set()
@@ -80,7 +80,7 @@ def _ahead(node: Node, versions: dict[str, set[int]]) -> Trail:
     return Trail(node, found)
 
 
-def _behind(node: Node, positions: set[int]) -> Trail:
+def _behind(node: WriteNode, positions: set[int]) -> Trail:
     last = node.operations[-1]
     wanted: dict[int, set[int]] = {
         last.index: {c.id for c, at in zip(last.columns, output_places(node), strict=True) if at in positions}
@@ -95,7 +95,7 @@ def _behind(node: Node, positions: set[int]) -> Trail:
     return Trail(node, {i: frozenset(ids) for i, ids in sorted(wanted.items()) if ids})
 
 
-def _sources(node: Node, trail: Trail) -> Iterator[tuple[Sighting, set[int]]]:
+def _sources(node: WriteNode, trail: Trail) -> Iterator[tuple[Sighting, set[int]]]:
     for op in node.operations:
         mine = trail.columns.get(op.index, frozenset())
         for at, places in source_places(node, op):

@@ -16,8 +16,8 @@ import numpy as np
 
 from provspark.index_store.query.bits import ROWS, Bits, compose, union
 from provspark.index_store.query.column_maps import carried, column_map, model_map, names_of
-from provspark.index_store.query.graph import Direction, Node, Sighting
-from provspark.index_store.query.links import Link, Linker, Links
+from provspark.index_store.query.graph import Direction, Sighting, WriteNode
+from provspark.index_store.query.links import Linker, Links, VersionLink
 from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
 from provspark.index_store.query.walk import ASK_FOR_ROWS, missed, plan, stretch, taken, uncaptured, unreadable_stops
@@ -31,17 +31,17 @@ from provspark.model.runs import Runs
 from provspark.model.stops import Blur, Stop
 from provspark.model.writes import Kind
 
-__all__ = ["Carried", "Found", "Settle", "Settled", "carry"]
+__all__ = ["Carried", "ColumnsAt", "Settle", "Settled", "carry"]
 
 Settled = Mapping[int, list[tuple[Boxes, Bits]]]
 """By a reading's axis, its data edges with the columns that these rows' values went by: from output rows to the
 reading's, and from output columns to the reading's."""
-Settle = Callable[[Node, Runs, Int64], "Settled | str"]
+Settle = Callable[[WriteNode, Runs, Int64], "Settled | str"]
 """Told a write, rows of its output and columns of it (by position), which cells their values chose; or why not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class ColumnsAt:
     """What a walk has carried to a version."""
 
     at: Sighting
@@ -58,20 +58,20 @@ class Found:
 class Carried:
     """Where a walk came to, and what the bits of `via` and `doubt` mean."""
 
-    found: tuple[Found, ...]
+    found: tuple[ColumnsAt, ...]
     stops: tuple[Stop, ...]
-    nodes: tuple[Node, ...]
+    nodes: tuple[WriteNode, ...]
     """The writes that it went through, in the order of the walk; backward, so that the last to run comes first."""
     first: tuple[int, ...]
     """The bit of each write's first operation."""
-    unsettled: Mapping[Node, str] = field(default_factory=dict)
+    unsettled: Mapping[WriteNode, str] = field(default_factory=dict)
     """Why a write's choices by row were left open, though they were to be settled."""
 
-    def steps(self, mask: int) -> list[Node]:
+    def steps(self, mask: int) -> list[WriteNode]:
         """The writes that have a bit in a mask, in the order in which they ran."""
         return [node for node, ops in self.operations(mask) if ops]
 
-    def operations(self, mask: int) -> list[tuple[Node, list[int]]]:
+    def operations(self, mask: int) -> list[tuple[WriteNode, list[int]]]:
         """The operations that have a bit in a mask, by their write, in order; one past the last is the write itself."""
         told = []
         for node, first in zip(self.nodes, self.first, strict=True):
@@ -82,7 +82,7 @@ class Carried:
 
 def carry(
     linker: Linker,
-    start: Found,
+    start: ColumnsAt,
     direction: Direction,
     to: Dataset | None,
     *,
@@ -101,26 +101,26 @@ def carry(
     settle : callable, optional
         Asked where rows choose a cell's source by their values; else all sources are told, none of them sure.
     """
-    return _Walk(linker, direction, to, context, cut, settle).run(start)
+    return _ColumnWalk(linker, direction, to, context, cut, settle).run(start)
 
 
 @dataclass(slots=True)
-class _Walk:
+class _ColumnWalk:
     linker: Linker
     direction: Direction
     to: Dataset | None
     context: bool
     cut: bool
     settle: Settle | None = None
-    found: list[Found] = field(default_factory=list)
+    found: list[ColumnsAt] = field(default_factory=list)
     stops: set[Stop] = field(default_factory=set)
-    pending: dict[Node, list[Found]] = field(default_factory=dict)
-    first: dict[Node, int] = field(default_factory=dict)
+    pending: dict[WriteNode, list[ColumnsAt]] = field(default_factory=dict)
+    first: dict[WriteNode, int] = field(default_factory=dict)
     walked: dict[object, tuple[dict[tuple[int, Kind], Boxes], Boxes]] = field(default_factory=dict)
     """Ways of rows within a write, by the relation that entered; it is kept so that its id stays its own."""
-    unsettled: dict[Node, str] = field(default_factory=dict)
+    unsettled: dict[WriteNode, str] = field(default_factory=dict)
 
-    def run(self, start: Found) -> Carried:
+    def run(self, start: ColumnsAt) -> Carried:
         through = self.linker.through("rows") if self.linker.graph.reads else self.linker
         route = plan(through, [start.at], self.direction).nodes
         ran = route[::-1] if self.direction == "backward" else route
@@ -138,7 +138,7 @@ class _Walk:
         first = tuple(self.first[n] for n in ran)
         return Carried(tuple(self.found), tuple(sorted(self.stops)), ran, first, self.unsettled)
 
-    def stand(self, part: Found, links: Links) -> None:
+    def stand(self, part: ColumnsAt, links: Links) -> None:
         """Take a part to the writes that share the files of its version."""
         at, backward = part.at, self.direction == "backward"
         for link in links.links:
@@ -161,7 +161,7 @@ class _Walk:
         elif len(rest := restrict(part.rows, links.loose)):
             self.found.append(replace(part, rows=rest))
 
-    def follow(self, part: Found, link: Link) -> bool:
+    def follow(self, part: ColumnsAt, link: VersionLink) -> bool:
         """Take a part to a version that shares rows with its own; whether anything of it arrives."""
         at, there = part.at, link.target
         backward = self.direction == "backward"
@@ -175,7 +175,7 @@ class _Walk:
         self.pending.setdefault(there.node, []).append(met)
         return True
 
-    def enter(self, node: Node, parts: list[Found]) -> None:
+    def enter(self, node: WriteNode, parts: list[ColumnsAt]) -> None:
         """Take parts from a write's output to its inputs, or the reverse."""
         for part in parts:
             went = self.behind(node, part) if self.direction == "backward" else self.ahead(node, part)
@@ -187,7 +187,7 @@ class _Walk:
                 else:
                     self.stand(there, self.onward(node, there))
 
-    def at_model(self, part: Found) -> None:
+    def at_model(self, part: ColumnsAt) -> None:
         """Take a part that came to a model on: backward into its fit, forward to what it was applied to."""
         read = part.at.node
         if self.direction == "backward":
@@ -204,7 +204,7 @@ class _Walk:
             if lost:
                 self.stop("driver", node, ASK_FOR_ROWS)
 
-    def into_models(self, node: Node, part: Found) -> Iterator[Found]:
+    def into_models(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
         """Backward from a write, or a model, to the models behind it."""
         for read in node.reads:
             if not read.is_model or not (bits := model_map(node, read)):
@@ -213,14 +213,14 @@ class _Walk:
                 there = rows and compose_rows(rows, stretch(read.base, 0, read.write.output.rows))
                 yield from self.cut_by(node, part, node.reads_axis, kind, there, read.output, bits)
 
-    def from_model(self, node: Node, part: Found) -> Iterator[Found]:
+    def from_model(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
         """Forward from a model to a write, or a model, that has it behind it."""
         read = part.at.node
         begin = part.rows and compose_rows(part.rows, stretch(0, read.base, read.write.output.rows))
         for kind, rows in self.rows(node, replace(part, rows=begin), node.reads_axis, 0):
             yield from self.cut_by(node, part, node.reads_axis, kind, rows, node.output, model_map(node, read))
 
-    def behind(self, node: Node, part: Found) -> Iterator[Found]:
+    def behind(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
         yield from self.into_models(node, part)
         settled: Settled = {}
         if self.is_doubtful(node, part, None):
@@ -235,7 +235,7 @@ class _Walk:
                 else:
                     yield from self.stepped(node, part, axis, kind, rows, at)
 
-    def ahead(self, node: Node, part: Found) -> Iterator[Found]:
+    def ahead(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
         if part.at.node is not node:
             yield from self.from_model(node, part)
             return
@@ -253,7 +253,7 @@ class _Walk:
                 else:
                     yield from self.stepped(node, part, axis, kind, rows, node.output)
 
-    def is_doubtful(self, node: Node, part: Found, axis: int | None) -> bool:
+    def is_doubtful(self, node: WriteNode, part: ColumnsAt, axis: int | None) -> bool:
         """Whether rows choose by their values which columns of a reading, or of any, go into those carried so far."""
         if self.settle is None or part.rows is None or not self.cut or node.write.coverage != "exact":
             return False
@@ -265,7 +265,7 @@ class _Walk:
                 return True
         return False
 
-    def settled(self, node: Node, rows: Boxes | None, columns: Int64) -> Settled:
+    def settled(self, node: WriteNode, rows: Boxes | None, columns: Int64) -> Settled:
         """Ask `settle`; nothing, with a note why, where it does not know."""
         if self.settle is None or rows is None:
             return {}
@@ -275,14 +275,16 @@ class _Walk:
             return {}
         return found
 
-    def readings(self, node: Node) -> Iterator[tuple[int, str]]:
+    def readings(self, node: WriteNode) -> Iterator[tuple[int, str]]:
         """The axes that a write's readings have, and their versions; those without a column only for rows uncut."""
         known = column_map(node).axes
         for axis, described in enumerate(node.write.axes):
             if described.role == "input" and (axis in known or not self.cut):
                 yield axis, described.version
 
-    def rows(self, node: Node, part: Found, start: int, end: int) -> Iterator[tuple[Kind | None, Boxes | None]]:
+    def rows(
+        self, node: WriteNode, part: ColumnsAt, start: int, end: int
+    ) -> Iterator[tuple[Kind | None, Boxes | None]]:
         """The rows of another axis, by the kind of the way; no kind and no rows where only columns are asked for."""
         if part.rows is None:
             yield None, None
@@ -298,16 +300,23 @@ class _Walk:
                 yield kind, boxes
 
     def stepped(
-        self, node: Node, part: Found, axis: int, kind: Kind | None, rows: Boxes | None, at: Sighting
-    ) -> Iterator[Found]:
+        self, node: WriteNode, part: ColumnsAt, axis: int, kind: Kind | None, rows: Boxes | None, at: Sighting
+    ) -> Iterator[ColumnsAt]:
         """One matrix further."""
         whole = 1 << len(node.operations)
         bits = column_map(node).axes.get(axis) or Bits.of([(ROWS, ROWS, 1, 1, whole, 0)])
         yield from self.cut_by(node, part, axis, kind, rows, at, bits)
 
     def cut_by(
-        self, node: Node, part: Found, axis: int, kind: Kind | None, rows: Boxes | None, at: Sighting, bits: Bits
-    ) -> Iterator[Found]:
+        self,
+        node: WriteNode,
+        part: ColumnsAt,
+        axis: int,
+        kind: Kind | None,
+        rows: Boxes | None,
+        at: Sighting,
+        bits: Bits,
+    ) -> Iterator[ColumnsAt]:
         """One matrix further, cut by the kind of the way."""
         if kind == "possible":
             return
@@ -322,20 +331,27 @@ class _Walk:
         yield from self.composed(node, part, axis, kind, rows, at, bits)
 
     def composed(
-        self, node: Node, part: Found, axis: int, kind: Kind | None, rows: Boxes | None, at: Sighting, bits: Bits
-    ) -> Iterator[Found]:
+        self,
+        node: WriteNode,
+        part: ColumnsAt,
+        axis: int,
+        kind: Kind | None,
+        rows: Boxes | None,
+        at: Sighting,
+        bits: Bits,
+    ) -> Iterator[ColumnsAt]:
         bits = bits.shifted(self.first[node])
         bits = compose(part.bits, bits) if self.direction == "backward" else compose(bits, part.bits)
         if len(bits) and (rows is None or len(rows)):
             occurrence = node.write.axes[axis].occurrence
-            yield Found(at, bits, rows, weaker(part.kind, kind or "data"), occurrence)
+            yield ColumnsAt(at, bits, rows, weaker(part.kind, kind or "data"), occurrence)
 
-    def onward(self, node: Node, there: Found) -> Links:
+    def onward(self, node: WriteNode, there: ColumnsAt) -> Links:
         if self.direction == "backward" or (there.rows is None and not node.write.tensors):
             return self.linker.links(there.at, self.direction)
         return self.linker.onward(node)
 
-    def open(self, node: Node) -> bool:
+    def open(self, node: WriteNode) -> bool:
         """Say what keeps a write from being followed, or blurs it; whether it can be followed."""
         write = node.write
         why = str(write.reason) if write.reason else "no reason was stored"
@@ -353,28 +369,28 @@ class _Walk:
             self.stop("columns", node, "its operations were not kept, or not all of them")
         return True
 
-    def stop(self, what: Blur, node: Node, why: str) -> None:
+    def stop(self, what: Blur, node: WriteNode, why: str) -> None:
         self.stops.add(Stop(what, node.step, str(node.write.output.dataset), why))
 
 
-def _leaves_models(node: Node) -> bool:
+def _leaves_models(node: WriteNode) -> bool:
     """Whether a write uses reads on the driver that a walk of columns does not follow. It follows models only."""
     some = [read for read in node.reads if not read.write.single]
     others = [read for read in some if not read.is_model]
     return any(node.leads_to(t, some if t.kind == "possible" else others) for t in node.write.tensors)
 
 
-def _rows_of(part: Found) -> Runs:
+def _rows_of(part: ColumnsAt) -> Runs:
     return Runs.span(part.at.version.rows) if part.rows is None else image(part.rows)
 
 
-def _merged(parts: Iterable[Found]) -> list[Found]:
+def _merged(parts: Iterable[ColumnsAt]) -> list[ColumnsAt]:
     """Put together what differs in its rows or in its columns alone."""
-    by_columns: dict[object, list[Found]] = {}
+    by_columns: dict[object, list[ColumnsAt]] = {}
     for p in parts:
         place = (p.at.key, p.kind, p.occurrence)
         by_columns.setdefault((place, p.rows is None or p.bits.key()), []).append(p)
-    by_rows: dict[object, list[Found]] = {}
+    by_rows: dict[object, list[ColumnsAt]] = {}
     for (place, _), alike in by_columns.items():  # type: ignore[misc]
         one = alike[0]
         if one.rows is None:

@@ -11,10 +11,11 @@ from typing import Literal
 
 import numpy as np
 
-from provspark.index_store.query.graph import Graph, Place, Sighting
+from provspark.index_store.query.graph import FileIdentity, Graph, Sighting
 from provspark.index_store.query.links import between
 from provspark.index_store.query.relation import compose, identity, image, restrict
 from provspark.index_store.query.walk import Stand
+from provspark.index_store.values.listing import Listed
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import concat, sort, transpose
 from provspark.model.datasets import Dataset, Files
@@ -24,9 +25,9 @@ from provspark.model.runs import Runs
 from provspark.model.stops import Stop
 from provspark.model.times import milliseconds
 
-__all__ = ["Brought", "Current", "Currents", "Gone", "Moved", "Rule", "VersionUsed"]
+__all__ = ["Brought", "Current", "Currents", "Gone", "Moved", "VersionRule", "VersionUsed"]
 
-Rule = Literal["disk", "last step", "run", "as_of", "version", "itself"]
+VersionRule = Literal["disk", "last step", "run", "as_of", "version", "itself"]
 """How a version was chosen.
 
 - ``disk``: the newest version whose files exist.
@@ -37,10 +38,8 @@ Rule = Literal["disk", "last step", "run", "as_of", "version", "itself"]
 - ``itself``: a dataset on a driver, which has a version for each call.
 """
 
-Listed = tuple[str, int, int]
-"""A file's path, size and time."""
 _SECOND = 1000
-_CHOSEN: dict[Rule, str] = {
+_CHOSEN: dict[VersionRule, str] = {
     "disk": "newest version whose files exist",
     "last step": "version of the last successful step",
     "run": "latest version in the run",
@@ -58,7 +57,7 @@ class VersionUsed:
     ----------
     dataset, version : str
     rule : {"disk", "last step", "run", "as_of", "version", "itself"}
-        See `Rule`.
+        See `VersionRule`.
     why : str
         With ``last step``, why the files could not be listed; empty for a database table.
     missing, unknown : int
@@ -70,7 +69,7 @@ class VersionUsed:
 
     dataset: str
     version: str
-    rule: Rule
+    rule: VersionRule
     why: str = ""
     missing: int = 0
     unknown: int = 0
@@ -121,7 +120,7 @@ class Current:
     """The current version of a dataset."""
 
     at: Sighting
-    rule: Rule
+    rule: VersionRule
     missing: frozenset[int] = frozenset()
     """Numbers of its files that are not there."""
     unknown: tuple[tuple[str, int], ...] = ()
@@ -227,13 +226,13 @@ class Currents:
         those steps may have written them.
     """
 
-    def __init__(self, graph: Graph, rule: Rule = "disk", *, partial: bool = False) -> None:
+    def __init__(self, graph: Graph, rule: VersionRule = "disk", *, partial: bool = False) -> None:
         self.graph = graph
         self.rule = rule
         self._partial = partial
         self._known: dict[Dataset, tuple[object, Current]] = {}
         """By dataset, the files (None where none decide) for which this is its current version."""
-        self._removers: dict[Dataset, dict[Place, str]] = {}
+        self._removers: dict[Dataset, dict[FileIdentity, str]] = {}
 
     def of(self, dataset: Dataset, *, ask: bool = True) -> Current:
         """The current version of a dataset.
@@ -459,7 +458,7 @@ class Currents:
         for s in older:
             known = rows.get(s.at.key)
             rows[s.at.key] = (s.at, image(s.boxes) if known is None else known[1] | image(s.boxes))
-        counts: dict[Dataset, dict[Place, int]] = {}
+        counts: dict[Dataset, dict[FileIdentity, int]] = {}
         for at, runs in rows.values():
             of = counts.setdefault(at.version.dataset, {})
             for place, n in _by_file(at, runs):
@@ -473,7 +472,7 @@ class Currents:
             for (name, step), some in groupby(sorted(out), key=lambda one: one[:2])
         )
 
-    def _removed(self, dataset: Dataset, places: Iterable[Place]) -> dict[Place, str]:
+    def _removed(self, dataset: Dataset, places: Iterable[FileIdentity]) -> dict[FileIdentity, str]:
         """For each file, the first step after which it was not there."""
         known = self._removers.setdefault(dataset, {})
         after = {place: "" for place in places if place not in known}
@@ -537,7 +536,7 @@ def _listed(at: Sighting) -> Iterator[Listed]:
     return zip(files.paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True)
 
 
-def _places(dataset: Dataset, files: Iterable[Listed]) -> dict[Place, Listed]:
+def _places(dataset: Dataset, files: Iterable[Listed]) -> dict[FileIdentity, Listed]:
     base = dataset.name.rstrip("/")
     return {(dataset.namespace, f"{base}/{p}" if p else dataset.name, n, t): (p, n, t) for p, n, t in files}
 
@@ -551,7 +550,7 @@ def _partitioned(path: str) -> bool:
     return all("=" in part for part in path.split("/")[:-1])
 
 
-def _by_file(at: Sighting, rows: Runs) -> Iterator[tuple[Place, int]]:
+def _by_file(at: Sighting, rows: Runs) -> Iterator[tuple[FileIdentity, int]]:
     """How many rows of a set each file holds."""
     count = rows.counts(at.files.bases).tolist()
     for place, i in at.places():

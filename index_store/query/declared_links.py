@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from provspark.index_store.profiles.profile import Profiles
-from provspark.index_store.query.graph import Node, Reader, Sighting, StoreLike
+from provspark.index_store.query.graph import Sighting, StoredTensor, StoreLike, WriteNode
 from provspark.index_store.store.survey import Survey
 from provspark.index_store.store.tasks import below, datasets, is_captured, joined
 from provspark.model.arrays import Int64
@@ -24,7 +24,7 @@ __all__ = ["declared_node", "declared_nodes"]
 _Run = tuple[str, str]
 
 
-def declared_nodes(nodes: Sequence[Node]) -> list[Node]:
+def declared_nodes(nodes: Sequence[WriteNode]) -> list[WriteNode]:
     """Return a write for each version that a task declares as an outlet, which nobody captured.
 
     Each of its rows counts as made from all rows of the task's inlets. The inlets are what tasks before it in the same
@@ -32,17 +32,17 @@ def declared_nodes(nodes: Sequence[Node]) -> list[Node]:
 
     Parameters
     ----------
-    nodes : sequence of Node
+    nodes : sequence of WriteNode
         All captured writes.
     """
-    runs: dict[_Run, list[Node]] = {}
+    runs: dict[_Run, list[WriteNode]] = {}
     for node in nodes:
         if node.manifest.dag:
             runs.setdefault((node.manifest.key.dag_id, node.manifest.key.run_id), []).append(node)
     return [made for some in runs.values() for made in _of_run(some)]
 
 
-def _of_run(nodes: Sequence[Node]) -> Iterator[Node]:
+def _of_run(nodes: Sequence[WriteNode]) -> Iterator[WriteNode]:
     tasks = joined(task for node in nodes for task in node.manifest.dag)
     for task in tasks.values():
         if is_captured(task) or not task.inlets or not task.outlets:
@@ -57,7 +57,7 @@ def _of_run(nodes: Sequence[Node]) -> Iterator[Node]:
                 yield _declared(task, at, taken)
 
 
-def _read(nodes: Iterable[Node]) -> list[Sighting]:
+def _read(nodes: Iterable[WriteNode]) -> list[Sighting]:
     return [at for node in nodes for at in node.inputs.values()]
 
 
@@ -68,7 +68,7 @@ def _named(sightings: Iterable[Sighting], uris: Iterable[str]) -> list[Sighting]
     return list(found.values())
 
 
-def _declared(task: Task, made: Sighting, taken: Sequence[Sighting]) -> Node:
+def _declared(task: Task, made: Sighting, taken: Sequence[Sighting]) -> WriteNode:
     of = made.node.manifest
     why = f"task {task.task_id} ({task.operator}) declares the outlet {made.version.dataset}, and the inlets "
     why += ", ".join(str(at.version.dataset) for at in taken)
@@ -93,9 +93,9 @@ def declared_node(
     ended: str,
     number: int = 0,
     dag: tuple[Task, ...] = (),
-    named: tuple[tuple[Node, ...], ...] = (),
-) -> Node:
-    """Return a write that nobody captured, of a version that a captured step read; see `Node.named`.
+    named: tuple[tuple[WriteNode, ...], ...] = (),
+) -> WriteNode:
+    """Return a write that nobody captured, of a version that a captured step read; see `WriteNode.named`.
 
     Each row of its files that are marked as `written` counts as made from all rows of the versions that it has taken.
     """
@@ -111,7 +111,7 @@ def declared_node(
     manifest = Manifest(f"{key.id} (declared)", key, "succeeded", ended, ended, (write,), (), dag=dag)
     files = {at.version.id: at.files for at in taken}
     files[made.version.id] = replace(made.files, written=written)
-    return Node(_Declared(made.node.store, files, axes), manifest, write, declared=True, named=named)
+    return WriteNode(_Declared(made.node.store, files, axes), manifest, write, declared=True, named=named)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ class _Declared:
     def operations(self, step: str, write: Write) -> Operations | None:
         return None
 
-    def tensor(self, step: str, tensor: Tensor, order: str) -> Reader:
+    def tensor(self, step: str, tensor: Tensor, order: str) -> StoredTensor:
         sizes = self.axes[tensor.out].size, self.axes[tensor.src].size
         return _AllOfAll(order == "out", *sizes)
 
@@ -158,7 +158,7 @@ class _AllOfAll:
     src: int
 
     def lookup(self, starts: Int64, lengths: Int64) -> Boxes:
-        """See `Reader.lookup`."""
+        """See `StoredTensor.lookup`."""
         none = np.zeros(len(starts), dtype=np.int64)
         other = np.full(len(starts), self.src if self.by_out else self.out, dtype=np.int64)
         flat = np.zeros(len(starts), dtype=np.bool_)
@@ -167,12 +167,12 @@ class _AllOfAll:
         return Boxes(none, other, starts, lengths, flat)
 
     def across(self, starts: Int64, lengths: Int64) -> Iterator[tuple[Int64, Int64]]:
-        """See `Reader.across`."""
+        """See `StoredTensor.across`."""
         if len(starts):
             one = np.zeros(1, dtype=np.int64)
             yield one, one + (self.src if self.by_out else self.out)
 
     @property
     def scattered(self) -> bool:
-        """See `Reader.scattered`."""
+        """See `StoredTensor.scattered`."""
         return False

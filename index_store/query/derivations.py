@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from provspark.index_store.query.answer import METADATA
-from provspark.index_store.query.graph import Node
+from provspark.index_store.query.graph import WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import compose, image
 from provspark.index_store.query.rowset import RowSet
-from provspark.index_store.query.tuples import Path, derivations, leaves
+from provspark.index_store.query.tuples import TensorPath, derivations, leaves
 from provspark.index_store.query.walk import Stand
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
@@ -45,9 +45,9 @@ class Derivations:
     """
 
     labels: Runs
-    sources: tuple[tuple[Node, Boxes], ...]
+    sources: tuple[tuple[WriteNode, Boxes], ...]
     """The writes that made the rows, with what leads from their numbers to rows of the output."""
-    ways: Mapping[Occurrence, tuple[Node, Path]]
+    ways: Mapping[Occurrence, tuple[WriteNode, TensorPath]]
     kept: tuple[Occurrence, ...]
     within: Mapping[Occurrence, Runs] = field(default_factory=dict)
 
@@ -77,7 +77,7 @@ class Derivations:
                     f"which rows went together is not known"
                 )
             sources.append((node, rows))
-        ways: dict[Occurrence, tuple[Node, Path]] = {}
+        ways: dict[Occurrence, tuple[WriteNode, TensorPath]] = {}
         names: dict[str, int] = {}
         for node, _ in sources:
             for path in leaves(node):

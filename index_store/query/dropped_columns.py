@@ -11,7 +11,7 @@ import pyarrow as pa
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, column_map, names_of
-from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.graph import Sighting, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.memo import kept
 from provspark.index_store.query.walk import unreadable_stops
@@ -96,7 +96,7 @@ def dropped(linker: Linker, start: Sighting, positions: list[int]) -> Drops:
     return Drops(start.version, tuple(sorted(lines)), tuple(sorted(stops)))
 
 
-def _within(node: Node, at: Sighting, positions: set[int], asked: str) -> tuple[list[Drop], set[int]]:
+def _within(node: WriteNode, at: Sighting, positions: set[int], asked: str) -> tuple[list[Drop], set[int]]:
     """The operations of a write that drop a column which it reads, and the positions at which its output has it."""
     names = names_of(at)
     wanted = {names[p - 1] for p in positions}
@@ -125,7 +125,7 @@ _Shape = tuple[dict[int, str], dict[int, list[tuple[int, bool]]]]
 
 
 @kept
-def _shapes(node: Node) -> tuple[_Shape, ...]:
+def _shapes(node: WriteNode) -> tuple[_Shape, ...]:
     found = []
     for op in node.operations:
         into: dict[int, list[tuple[int, bool]]] = {}
@@ -146,7 +146,7 @@ def _handed(shape: _Shape, before: dict[int, str]) -> Iterator[tuple[int, str]]:
                 yield out, names[out]
 
 
-def _into(node: Node, axes: set[int], positions: set[int]) -> tuple[str, ...]:
+def _into(node: WriteNode, axes: set[int], positions: set[int]) -> tuple[str, ...]:
     """What of a write's output came of columns of some readings."""
     output = names_of(node.output)
     found: set[int] = set()

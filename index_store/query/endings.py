@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.graph import Sighting, WriteNode
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.write_walk import through, walk_axes
 from provspark.model.boxes import Boxes
@@ -77,13 +77,13 @@ class Arrivals:
         The trace's nodes that have rows of a version as a write read it, each with how row ids lead there.
     """
 
-    def __init__(self, context: bool = False, enters: Callable[[Node], bool] = lambda node: True) -> None:
+    def __init__(self, context: bool = False, enters: Callable[[WriteNode], bool] = lambda node: True) -> None:
         self._context, self._enters = context, enters
         self._came: dict[Sighting, list[Runs]] = {}
         self._made: dict[Sighting, list[Runs]] = {}
         self.drawn: Callable[[Sighting], Sequence[tuple[int, Boxes | None]]] = lambda at: ()
 
-    def take(self, at: Sighting, origin: Sighting, via: Node | None, rows: Runs) -> None:
+    def take(self, at: Sighting, origin: Sighting, via: WriteNode | None, rows: Runs) -> None:
         """Take in what a walk met, as `Sink.met` is told it."""
         if via is None:
             self._came.setdefault(at, []).append(rows)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from provspark.index_store.query.answer import Answer
 from provspark.index_store.query.bits import ROWS, identity
-from provspark.index_store.query.column_walk import Carried, Found, carry
+from provspark.index_store.query.column_walk import Carried, ColumnsAt, carry
 from provspark.index_store.query.current_versions import VersionUsed
 from provspark.index_store.query.graph import Direction, Sighting
 from provspark.index_store.query.links import Linker
@@ -21,14 +21,14 @@ from provspark.model.datasets import Dataset
 from provspark.model.runs import Runs
 from provspark.model.writes import Kind
 
-__all__ = ["How", "how"]
+__all__ = ["Explanations", "how"]
 
 _Place = tuple[str, str, int, Kind]
 """Data set, version, occurrence, kind."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class How:
+class Explanations:
     """Rows found, and for each reading through which they were the operations on the way."""
 
     answer: Answer
@@ -71,7 +71,7 @@ def how(
     to: Dataset | None,
     kinds: frozenset[Kind],
     used: tuple[VersionUsed, ...] = (),
-) -> How:
+) -> Explanations:
     """Find what rows came from or went into, and the operations on the way.
 
     Raises
@@ -79,7 +79,7 @@ def how(
     UntrackedError
         When nothing was found and a path stopped at something that was not captured.
     """
-    begin = Found(start, identity([ROWS]), relation)
+    begin = ColumnsAt(start, identity([ROWS]), relation)
     carried = carry(linker, begin, direction, to, context="context" in kinds, cut=False)
     stands: list[Stand] = []
     masks: dict[_Place, int] = {}
@@ -92,7 +92,7 @@ def how(
         masks[place] = masks.get(place, 0) | int(np.bitwise_or.reduce(found.bits.via)) if len(found.bits) else 0
     reach = Reach(tuple(collected(stands)), carried.stops)
     answer = Answer.of(start.version, labels, direction, reach, kinds, used=used)
-    return How(answer, carried, tuple(sorted(masks.items())))
+    return Explanations(answer, carried, tuple(sorted(masks.items())))
 
 
 def _lines(carried: Carried, mask: int, parts: bool) -> list[OperationLine]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from provspark.index_store.query.current_versions import Current, Currents, Listed
-from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.current_versions import Current, Currents
+from provspark.index_store.query.graph import Sighting, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.lost_ways import route
 from provspark.index_store.query.walk import plan
+from provspark.index_store.values.listing import Listed
 from provspark.model.datasets import Dataset, Files
 from provspark.model.runs import Runs
 
@@ -30,7 +31,7 @@ def on_the_way(
     key = ("strangers", start.key, to)
     found: list[tuple[Sighting, Strange]] | None = back.routes.get(key)
     if found is None:
-        nodes: Sequence[Node] = plan(ahead, [start], "forward").nodes
+        nodes: Sequence[WriteNode] = plan(ahead, [start], "forward").nodes
         if to is not None:
             nodes = route(back, to).nodes
         read = {at.key: at for n in nodes for at in n.inputs.values() if currents.derived(at.version.dataset)}

@@ -10,7 +10,7 @@ from operator import itemgetter
 import numpy as np
 
 from provspark.index_store.query.declared_links import declared_node
-from provspark.index_store.query.graph import Node, Place, Sighting
+from provspark.index_store.query.graph import FileIdentity, Sighting, WriteNode
 from provspark.model.datasets import Dataset
 from provspark.model.declarations import Declaration, same_bucket
 from provspark.model.driver_datasets import is_driver
@@ -25,8 +25,8 @@ _NAMED = 5
 
 
 def foreign_nodes(
-    captured: Sequence[Node], declarations: Iterable[Declaration], others: Iterable[Node] = ()
-) -> list[Node]:
+    captured: Sequence[WriteNode], declarations: Iterable[Declaration], others: Iterable[WriteNode] = ()
+) -> list[WriteNode]:
     """Return writes that jobs without capture say in OpenLineage events that they made.
 
     A job made a file of an output if no captured write did, if the file is not newer than the job's last event, and if
@@ -35,10 +35,10 @@ def foreign_nodes(
 
     Parameters
     ----------
-    captured : sequence of Node
+    captured : sequence of WriteNode
         All captured writes, and reads on drivers.
     declarations : iterable of Declaration
-    others : iterable of Node
+    others : iterable of WriteNode
         Declared writes whose files are spoken for.
     """
     said = list(declarations)
@@ -48,13 +48,13 @@ def foreign_nodes(
 class _Foreign:
     """Resolves the inputs and outputs of declarations to dataset versions."""
 
-    def __init__(self, captured: Sequence[Node], said: Sequence[Declaration], others: Iterable[Node]) -> None:
+    def __init__(self, captured: Sequence[WriteNode], said: Sequence[Declaration], others: Iterable[WriteNode]) -> None:
         self._said = sorted((milliseconds(d.last), d) for d in said)
         self._ended = cache(lambda node: milliseconds(node.manifest.ended))
         self._wrote: dict[Dataset, list[Sighting]] = {}
         self._good: dict[Dataset, list[Sighting]] = {}
         self._read: dict[Dataset, list[Sighting]] = {}
-        self._knowing: dict[object, dict[Node, None]] = {}
+        self._knowing: dict[object, dict[WriteNode, None]] = {}
         for node in sorted(captured, key=lambda n: (self._ended(n), n.step)):
             if not node.is_read:
                 self._note(self._wrote, node.output)
@@ -63,7 +63,7 @@ class _Foreign:
             for at in node.inputs.values():
                 if not is_driver(at.version.dataset):
                     self._note(self._read, at)
-        self._places: Callable[[Sighting], list[tuple[Place, int]]] = cache(_places)
+        self._places: Callable[[Sighting], list[tuple[FileIdentity, int]]] = cache(_places)
         self._spoken_for = {place for node in others for place, _ in self._places(node.output)}
         self._met: Callable[[Dataset], list[Dataset]] = cache(self._meeting)
         self._taken: Callable[[Declaration], list[Sighting]] = cache(self._inputs)
@@ -72,7 +72,7 @@ class _Foreign:
         some.setdefault(at.version.dataset, []).append(at)
         self._knowing.setdefault(at.key, {})[at.node] = None
 
-    def nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator[WriteNode]:
         """The writes, a node for each version and set of runs that made files of it."""
         makers: dict[Dataset, list[tuple[int, Dataset, Declaration]]] = {}
         for last, said in self._said:
@@ -98,8 +98,8 @@ class _Foreign:
         self,
         at: Sighting,
         makers: Sequence[tuple[int, Dataset, Declaration]],
-        seen: dict[Place, int],
-        taken: set[Place],
+        seen: dict[FileIdentity, int],
+        taken: set[FileIdentity],
     ) -> dict[tuple[Declaration, ...], list[int]]:
         """By the runs that may have made them, the numbers of the files of a version; each file goes to one version."""
         found: dict[tuple[Declaration, ...], list[int]] = {}
@@ -116,7 +116,7 @@ class _Foreign:
 
     def _node(
         self, at: Sighting, jobs: tuple[Declaration, ...], files: list[int], key: StepKey, number: int
-    ) -> Node | None:
+    ) -> WriteNode | None:
         taken = {s.version.id: s for job in jobs for s in self._taken(job) if s.version.id != at.version.id}
         if not taken:
             return None
@@ -138,9 +138,9 @@ class _Foreign:
             named=tuple(tuple(self._knowing[s.key]) for s in (at, *taken.values())),
         )
 
-    def _first_seen(self, datasets: Iterable[Dataset]) -> dict[Place, int]:
+    def _first_seen(self, datasets: Iterable[Dataset]) -> dict[FileIdentity, int]:
         """When the first captured step that knows a file had ended, in milliseconds."""
-        seen: dict[Place, int] = {}
+        seen: dict[FileIdentity, int] = {}
         for dataset in datasets:
             for at in (*self._wrote.get(dataset, ()), *self._read.get(dataset, ())):
                 ended = self._ended(at.node)
@@ -171,7 +171,7 @@ class _Foreign:
         """How many of some sightings, in order, are of steps that had ended by a time."""
         return bisect_right(some, when, key=lambda at: self._ended(at.node))
 
-    def _written(self, at: Sighting) -> Iterator[Place]:
+    def _written(self, at: Sighting) -> Iterator[FileIdentity]:
         return (place for place, number in self._places(at) if at.files.written[number])
 
     def _part(self, at: Sighting, of: Sighting) -> bool:
@@ -179,7 +179,7 @@ class _Foreign:
         return at.version.id == of.version.id or {p for p, _ in self._places(at)} <= {p for p, _ in self._places(of)}
 
 
-def _places(at: Sighting) -> list[tuple[Place, int]]:
+def _places(at: Sighting) -> list[tuple[FileIdentity, int]]:
     """The files of a version; none where their list can't be read, which the walk that needs it reports."""
     try:
         return list(at.places())
@@ -187,7 +187,7 @@ def _places(at: Sighting) -> list[tuple[Place, int]]:
         return []
 
 
-def _lies_in(place: Place, name: Dataset) -> bool:
+def _lies_in(place: FileIdentity, name: Dataset) -> bool:
     namespace, path, *_ = place
     file = same_bucket(Dataset(namespace, path))
     return file.namespace == name.namespace and f"{file.name.strip('/')}/".startswith(f"{name.name.strip('/')}/")

@@ -25,11 +25,11 @@ from provspark.model.steps import Manifest, StepKey
 from provspark.model.writes import Kind, Tensor, Write
 
 Direction = Literal["backward", "forward"]
-Place = tuple[str, str, int, int]
+FileIdentity = tuple[str, str, int, int]
 """What makes a file the same: namespace, absolute path, size, time."""
 
 
-class Reader(Protocol):
+class StoredTensor(Protocol):
     """What the engine asks of a stored tensor."""
 
     def lookup(self, starts: Int64, lengths: Int64) -> Boxes:
@@ -59,7 +59,7 @@ class StoreLike(Protocol):
 
     def profiles(self, step: str, write: Write) -> Profiles | None: ...
 
-    def tensor(self, step: str, tensor: Tensor, order: Literal["out", "src"]) -> Reader: ...
+    def tensor(self, step: str, tensor: Tensor, order: Literal["out", "src"]) -> StoredTensor: ...
 
     def operations(self, step: str, write: Write) -> Operations | None: ...
 
@@ -68,13 +68,13 @@ class StoreLike(Protocol):
 class Driver:
     """What a step has on its driver: its reads, in order, and the writes that its reads may have gone into."""
 
-    reads: list[Node] = field(default_factory=list)
-    followers: list[Node] = field(default_factory=list)
+    reads: list[WriteNode] = field(default_factory=list)
+    followers: list[WriteNode] = field(default_factory=list)
     """Writes and reads that have an axis of the reads before them, in order."""
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class WriteNode:
     """One write of one step of one store, or one read on its driver. Compared by identity."""
 
     store: StoreLike
@@ -85,7 +85,7 @@ class Node:
     """For a read, where its rows begin on the step's axis of reads; -1 for a write."""
     declared: bool = False
     """Whether nobody captured it: a task, or an event of a job, declares what it reads and makes."""
-    named: tuple[tuple[Node, ...], ...] = ()
+    named: tuple[tuple[WriteNode, ...], ...] = ()
     """For what an event declares: of each version that it names, the captured writes and reads that know it."""
 
     @property
@@ -104,7 +104,7 @@ class Node:
         return next((i for i, axis in enumerate(self.write.axes) if axis.role == "reads"), -1)
 
     @cached_property
-    def reads(self) -> tuple[Node, ...]:
+    def reads(self) -> tuple[WriteNode, ...]:
         """The reads on its axis of reads."""
         if self.reads_axis < 0:
             return ()
@@ -112,7 +112,7 @@ class Node:
         return tuple(read for read in self.driver.reads if read.base < size and read.write.output.rows)
 
     @cached_property
-    def later(self) -> tuple[Node, ...]:
+    def later(self) -> tuple[WriteNode, ...]:
         """For a read, the writes and reads that have its rows on their axis of reads."""
         return tuple(n for n in self.driver.followers if n.write.axes[n.reads_axis].size > self.base)
 
@@ -131,7 +131,7 @@ class Node:
         """The versions that it read, by id."""
         return {v.id: Sighting(self, v) for v in self.write.inputs}
 
-    def reader(self, tensor: Tensor, order: Literal["out", "src"]) -> Reader:
+    def reader(self, tensor: Tensor, order: Literal["out", "src"]) -> StoredTensor:
         """A tensor of this write, opened once."""
         found = self._readers.get((tensor, order))
         if found is None:
@@ -139,7 +139,7 @@ class Node:
         return found
 
     @cached_property
-    def _readers(self) -> dict[tuple[Tensor, str], Reader]:
+    def _readers(self) -> dict[tuple[Tensor, str], StoredTensor]:
         return {}
 
     @cached_property
@@ -176,11 +176,11 @@ class Node:
             )
         return tuple(ready)
 
-    def kinds_to(self, read: Node) -> set[Kind]:
+    def kinds_to(self, read: WriteNode) -> set[Kind]:
         """The kinds of the edges that lead from it to a read on its axis of reads."""
         return {t.kind for t in self.write.tensors if self.leads_to(t, [read])}
 
-    def leads_to(self, tensor: Tensor, reads: Sequence[Node]) -> bool:
+    def leads_to(self, tensor: Tensor, reads: Sequence[WriteNode]) -> bool:
         """Whether a tensor leads from it to any of some reads on its axis of reads."""
         if tensor.src != self.reads_axis or not reads:
             return False
@@ -204,7 +204,7 @@ class Node:
 class Sighting:
     """A version as one write knows it: readers may cut a version of one id into rows differently."""
 
-    node: Node
+    node: WriteNode
     version: Version
 
     @cached_property
@@ -217,7 +217,7 @@ class Sighting:
         """Equal for sightings with equal files and equal rows."""
         return self.version.id, self.version.rows, self.version.options, self.version.unit
 
-    def places(self) -> Iterator[tuple[Place, int]]:
+    def places(self) -> Iterator[tuple[FileIdentity, int]]:
         """Each file's identity and number."""
         dataset, files = self.version.dataset, self.files
         base = dataset.name.rstrip("/")
@@ -269,7 +269,7 @@ class Graph:
     ----------
     broken : tuple of Broken
         Steps that can't be read: any answer may lack what they would add.
-    nodes, reads : tuple of Node
+    nodes, reads : tuple of WriteNode
         Its writes; what drivers read.
     written, read, on_driver, read_on_driver
         By data set, what its writes wrote and read, and what its drivers' reads made and read.
@@ -343,7 +343,7 @@ class Graph:
         out._take([m for m in self.manifests if keep(m)], nodes, reads)
         return out
 
-    def _take(self, manifests: Iterable[Manifest], nodes: Iterable[Node], reads: Iterable[Node]) -> None:
+    def _take(self, manifests: Iterable[Manifest], nodes: Iterable[WriteNode], reads: Iterable[WriteNode]) -> None:
         self.manifests, self.nodes, self.reads = tuple(manifests), tuple(nodes), tuple(reads)
         self.written, self.read = _Index(), _Index()
         self.on_driver, self.read_on_driver, self.lost = _Index(), _Index(), _Index()
@@ -368,7 +368,7 @@ class Graph:
         named = {name for index in some for name in index.by_name}
         return sorted(name for name in named if not is_driver(name))
 
-    def superseded(self, node: Node) -> bool:
+    def superseded(self, node: WriteNode) -> bool:
         """Whether a later try, or attempt, of the same step succeeded."""
         k = node.manifest.key
         last = self._tries.get(_instance(k), (0, 0))
@@ -447,12 +447,12 @@ def _instance(key: StepKey) -> tuple[str, str, str, int, str]:
     return key.dag_id, key.run_id, key.task_id, key.map_index, key.call
 
 
-def _family(store: StoreLike, manifest: Manifest) -> tuple[list[Node], list[Node]]:
+def _family(store: StoreLike, manifest: Manifest) -> tuple[list[WriteNode], list[WriteNode]]:
     """The writes of a step and what its driver read."""
     driver, base = Driver(), 0
     for read in manifest.reads:
-        driver.reads.append(Node(store, manifest, read, driver, base))
+        driver.reads.append(WriteNode(store, manifest, read, driver, base))
         base += read.output.rows
-    writes = [Node(store, manifest, write, driver) for write in manifest.writes]
+    writes = [WriteNode(store, manifest, write, driver) for write in manifest.writes]
     driver.followers.extend(node for node in (*driver.reads, *writes) if node.reads_axis >= 0)
     return writes, driver.reads

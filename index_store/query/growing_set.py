@@ -15,7 +15,7 @@ _MOST = 1 << 27
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-class Marks:
+class GrowingSet:
     """Rows that were met, in any order, any number of times."""
 
     def __init__(self) -> None:

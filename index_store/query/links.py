@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.query.graph import Direction, Graph, Node, Place, Sighting
+from provspark.index_store.query.graph import Direction, FileIdentity, Graph, Sighting, WriteNode
 from provspark.index_store.query.relation import identity
 from provspark.model.arrays import Int64
 from provspark.model.bounded_cache import Cache
@@ -35,7 +35,7 @@ that each record is one line.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Link:
+class VersionLink:
     """Rows of one version are rows of another: `boxes` are diagonals from the first to the second."""
 
     target: Sighting
@@ -57,7 +57,7 @@ class Refusal:
 class Links:
     """Where the rows of a version lead: to other versions, nowhere that is known, or into a refusal."""
 
-    links: tuple[Link, ...]
+    links: tuple[VersionLink, ...]
     refused: tuple[Refusal, ...]
     loose: Runs
     """Rows of files that no write made (backward) or read (forward), nor a driver."""
@@ -71,7 +71,7 @@ class Links:
         """Whether it is as well to try all links."""
         return len(self.links) <= _FEW_LINKS
 
-    def near(self, rows: Runs) -> Sequence[Link]:
+    def near(self, rows: Runs) -> Sequence[VersionLink]:
         """The links of which some of these rows are part."""
         if not self.spans:
             boxes = [link.boxes for link in self.links]
@@ -101,7 +101,7 @@ class Linker:
         self.graph = graph
         self.drivers: Drivers = drivers
         self._found: dict[tuple[str, object], Links] = {}
-        self._counts: dict[Node, bool] = {}
+        self._counts: dict[WriteNode, bool] = {}
         self._made: _FileIndex[Sighting] = _FileIndex()
         self._read: _FileIndex[tuple[object, ...]] = _FileIndex()
         self._lock = RLock()
@@ -118,22 +118,22 @@ class Linker:
                 found._through = self._through
         return found
 
-    def follows(self, read: Node) -> bool:
+    def follows(self, read: WriteNode) -> bool:
         """Whether ways lead through a read on the driver."""
         return self.drivers == "all" or (self.drivers == "rows" and not read.write.single)
 
-    def reads(self, node: Node) -> list[Node]:
+    def reads(self, node: WriteNode) -> list[WriteNode]:
         """The reads on the driver behind a write, or behind a later read, that ways lead through."""
         return [read for read in node.reads if self.follows(read)] if self.drivers else []
 
-    def left(self, at: Sighting) -> tuple[Link, ...]:
+    def left(self, at: Sighting) -> tuple[VersionLink, ...]:
         """For ways that do not lead through drivers: the reads of rows that took rows of a version somewhere else."""
         if self.drivers or not self.graph.reads:
             return ()
         found = self.through("rows").links(at, "forward").links
         return tuple(link for link in found if link.target.node.is_read and link.target.node.later)
 
-    def later(self, read: Node) -> tuple[Node, ...]:
+    def later(self, read: WriteNode) -> tuple[WriteNode, ...]:
         """The writes and reads that have a read behind them, which ways lead through."""
         return tuple(n for n in read.later if not n.is_read or self.follows(n))
 
@@ -147,7 +147,7 @@ class Linker:
             self._found[key] = found
         return found
 
-    def onward(self, node: Node) -> Links:
+    def onward(self, node: WriteNode) -> Links:
         """Where the rows that a write made went to; files that its output only lists may lead back to it."""
         if not node.write.tensors:
             return Links((), (), Runs.span(0), Runs.span(0))
@@ -162,7 +162,9 @@ class Linker:
     def _producers(self, at: Sighting) -> Links:
         for read in self.graph.on_driver.by_name.get(at.version.dataset, ()):
             if read.version.id == at.version.id:
-                return Links((Link(read, identity(Runs.span(at.version.rows)), True),), (), Runs.span(0), Runs.span(0))
+                return Links(
+                    (VersionLink(read, identity(Runs.span(at.version.rows)), True),), (), Runs.span(0), Runs.span(0)
+                )
         claims = _Claims(at)
         same = set()
         for target in self.graph.written.by_name.get(at.version.dataset, ()):
@@ -184,7 +186,7 @@ class Linker:
         if targets and all(_same_rows(at.version, s.version) for s in targets):
             rows = Runs.span(at.version.rows)
             left = Runs.span(0) if any(s.node.goes_on for s in targets) else rows
-            return Links(tuple(Link(s, identity(rows), True) for s in targets), (), Runs.span(0), left)
+            return Links(tuple(VersionLink(s, identity(rows), True) for s in targets), (), Runs.span(0), left)
         if not targets:
             return Links((), (), Runs.span(at.version.rows), Runs.span(at.version.rows))
         for target in targets:
@@ -209,7 +211,7 @@ class Linker:
             if not at.node.is_read or (self.drivers and self.follows(at.node)):
                 yield at
 
-    def _matters(self, node: Node) -> bool:
+    def _matters(self, node: WriteNode) -> bool:
         """False for a write of a superseded try, unless a write that matters uses its files."""
         if not self.graph.superseded(node):
             return True
@@ -221,12 +223,12 @@ class Linker:
             self._counts[node] = any(self._uses(s, node) for s in self._users(node))
         return self._counts[node]
 
-    def _users(self, node: Node) -> Iterable[Sighting]:
+    def _users(self, node: WriteNode) -> Iterable[Sighting]:
         dataset = node.write.output.dataset
         yield from self.graph.read.related(dataset)
         yield from self.graph.written.related(dataset)
 
-    def _uses(self, user: Sighting, node: Node) -> bool:
+    def _uses(self, user: Sighting, node: WriteNode) -> bool:
         return user.node is not node and self._matters(user.node) and node.output in self._made.shared(user)
 
 
@@ -235,7 +237,7 @@ class _FileIndex(Generic[Name]):
 
     def __init__(self) -> None:
         self._names: set[Name] = set()
-        self._where: dict[Place, list[tuple[Name, int]]] = {}
+        self._where: dict[FileIdentity, list[tuple[Name, int]]] = {}
 
     def add(self, name: Name, at: Sighting, which: npt.NDArray[np.bool_] | None = None) -> None:
         """Take in the files, or the marked ones, of a version under a name; once."""
@@ -276,7 +278,7 @@ class _Claims:
 
     def links(self, *, exclusive: bool) -> Links:
         """Turn the claims into links; where `exclusive`, a file that two claim is refused."""
-        links: list[Link] = []
+        links: list[VersionLink] = []
         refused: list[Refusal] = []
         for target, mine, theirs in self.made:
             uncounted = target.version.unit != self.at.version.unit
@@ -291,11 +293,11 @@ class _Claims:
             mine, theirs = mine[~bad], theirs[~bad]
             if len(mine):
                 if uncounted:
-                    links.append(Link(target, _files(self.at, mine, target, theirs), False))
+                    links.append(VersionLink(target, _files(self.at, mine, target, theirs), False))
                     continue
                 boxes = diagonals(self.at.files.bases[mine], target.files.bases[theirs], self.at.files.rows[mine])
                 whole = len(mine) == len(self.owners) and _same_rows(self.at.version, target.version)
-                links.append(Link(target, boxes, whole))
+                links.append(VersionLink(target, boxes, whole))
         loose, left = (self._runs(np.flatnonzero(counted == 0)) for counted in (self.owners, self.takers))
         return Links(tuple(links), tuple(refused), loose, left)
 

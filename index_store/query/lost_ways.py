@@ -8,7 +8,7 @@ from provspark.index_store.query.graph import Sighting
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import restrict
 from provspark.index_store.query.trust import Trust
-from provspark.index_store.query.walk import Plan, Stand, missed, plan, stretch, uncaptured
+from provspark.index_store.query.walk import Stand, WalkPlan, missed, plan, stretch, uncaptured
 from provspark.model.datasets import Dataset
 from provspark.model.driver_datasets import UNKNOWN_ORIGIN
 from provspark.model.stops import Stop
@@ -70,7 +70,7 @@ def _returned_stops(linker: Linker, ends: Iterable[Stand], to: Dataset, trust: T
                 yield Stop("returned", read.step, str(end.at.version.dataset), why)
 
 
-def route(linker: Linker, to: Dataset) -> Plan:
+def route(linker: Linker, to: Dataset) -> WalkPlan:
     """The writes of a dataset and those before them."""
     written = linker.graph.written
     own = written.by_name.get(to, [])

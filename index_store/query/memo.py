@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.graph import Sighting, WriteNode
 
 __all__ = ["kept"]
 
-Known = TypeVar("Known", Node, Sighting)
+Known = TypeVar("Known", WriteNode, Sighting)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -20,7 +20,7 @@ def kept(function: Callable[Concatenate[Known, P], R]) -> Callable[Concatenate[K
 
     @wraps(function)
     def call(about: Known, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        node = about if isinstance(about, Node) else about.node
+        node = about if isinstance(about, WriteNode) else about.node
         key = (function, about, args, tuple(kwargs.items()))
         if key not in node.memory:
             node.memory[key] = function(about, *args, **kwargs)

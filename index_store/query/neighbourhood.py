@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.graph import Direction, Sighting, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import gathered, identity, image, restrict
 from provspark.index_store.query.shared_records import shared
 from provspark.index_store.query.tally import distinct_pairs
-from provspark.index_store.query.walk import Plan, Stand, Ways, next_nodes, plan, walk
-from provspark.index_store.query.write_walk import Limit, walk_axes
+from provspark.index_store.query.walk import Stand, WalkPlan, Ways, next_nodes, plan, walk
+from provspark.index_store.query.write_walk import WalkLimit, walk_axes
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import pairs, transpose
 from provspark.model.errors import ConditionError
@@ -57,7 +57,7 @@ class Neighbourhood:
     """The same record in two versions."""
     dropped: tuple[tuple[RowNode, str, int], ...]
     """Rows that a write (step, number) read, and from which nothing of its output came; told by ways forward."""
-    writes: Mapping[tuple[str, int], Node]
+    writes: Mapping[tuple[str, int], WriteNode]
     versions: Mapping[str, Sighting]
     stops: tuple[Stop, ...]
 
@@ -131,11 +131,11 @@ def neighbourhood(
 class _Arrived:
     """What comes to each write, and where versions share files."""
 
-    axes: dict[Node, dict[int, Runs]] = field(default_factory=dict)
+    axes: dict[WriteNode, dict[int, Runs]] = field(default_factory=dict)
     shares: list[tuple[Sighting, Sighting, Runs]] = field(default_factory=list)
     stops: set[Stop] = field(default_factory=set)
 
-    def limit(self, node: Node) -> Limit:
+    def limit(self, node: WriteNode) -> WalkLimit:
         axes = self.axes.setdefault(node, {})
 
         def note(axis: int, kind: Kind, rel: Boxes) -> Boxes:
@@ -144,7 +144,9 @@ class _Arrived:
 
         return note
 
-    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def met(
+        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+    ) -> None:
         if via is None and at.key != origin.key:
             self.shares.append((origin, at, image(rel)))
 
@@ -162,7 +164,7 @@ class _Near:
         self.edges: set[RowEdge] = set()
         self.same: set[tuple[RowNode, RowNode]] = set()
         self.dropped: set[tuple[RowNode, str, int]] = set()
-        self.writes: dict[tuple[str, int], Node] = {}
+        self.writes: dict[tuple[str, int], WriteNode] = {}
         self.versions: dict[str, Sighting] = {}
         self.stops: set[Stop] = set()
 
@@ -184,14 +186,14 @@ class _Near:
             for one, other in self.listed(both):
                 self.same.add((self.node(origin, one), self.node(at, other)))
 
-    def made(self, node: Node, rows: Runs) -> None:
+    def made(self, node: WriteNode, rows: Runs) -> None:
         """What rows of a write's output came from."""
         ends = {i for i, a in enumerate(node.write.axes) if a.role == "input"}
         start = {(0, _DATA): identity(rows)}
         for (axis, kind), rel in walk_axes(node, start, "backward", context=self.context, keep=ends).items():
             self.add(node, axis, kind, rel)
 
-    def used(self, node: Node, axes: Mapping[int, Runs]) -> None:
+    def used(self, node: WriteNode, axes: Mapping[int, Runs]) -> None:
         """What came of rows of a write's inputs, and of which nothing did."""
         left: dict[str, Runs] = {}
         for i, axis in enumerate(node.write.axes):
@@ -211,7 +213,7 @@ class _Near:
             at = node.inputs[version]
             self.dropped |= {(self.node(at, row), node.step, node.write.index) for row in rows.rows().tolist()}
 
-    def add(self, node: Node, axis: int, kind: Kind, boxes: Boxes) -> None:
+    def add(self, node: WriteNode, axis: int, kind: Kind, boxes: Boxes) -> None:
         read = node.write.axes[axis]
         source = node.inputs[read.version]
         for out, src in self.listed(boxes):
@@ -250,11 +252,11 @@ class _Near:
 _DATA: Kind = "data"
 
 
-def _within(linker: Linker, start: Sighting, route: Plan, hops: int | None) -> Callable[[Node], bool]:
+def _within(linker: Linker, start: Sighting, route: WalkPlan, hops: int | None) -> Callable[[WriteNode], bool]:
     """Tell whether a write is no more than so many steps away."""
     if hops is None:
         return lambda node: True
-    inside: set[Node] = set()
+    inside: set[WriteNode] = set()
     ring = {k.target.node for k in linker.links(start, route.direction).links}
     for _ in range(hops):
         inside |= ring

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from provspark.index_store.query.graph import Node
+from provspark.index_store.query.graph import WriteNode
 from provspark.index_store.query.memo import kept
 from provspark.model.operations import Category, Column, Operation
 
@@ -42,7 +42,9 @@ class OperationLine:
     rows_out: int | None
 
 
-def operation_lines(node: Node, chosen: Iterable[int] | None = None, *, parts: bool = False) -> list[OperationLine]:
+def operation_lines(
+    node: WriteNode, chosen: Iterable[int] | None = None, *, parts: bool = False
+) -> list[OperationLine]:
     """The operations of a write, in order; some of them only, or each alone instead of as composites."""
     if chosen is None:
         return list(_all_lines(node, parts))
@@ -50,11 +52,11 @@ def operation_lines(node: Node, chosen: Iterable[int] | None = None, *, parts: b
 
 
 @kept
-def _all_lines(node: Node, parts: bool) -> tuple[OperationLine, ...]:
+def _all_lines(node: WriteNode, parts: bool) -> tuple[OperationLine, ...]:
     return _lines(node, list(range(len(node.operations))), parts)
 
 
-def _lines(node: Node, numbers: list[int], parts: bool) -> tuple[OperationLine, ...]:
+def _lines(node: WriteNode, numbers: list[int], parts: bool) -> tuple[OperationLine, ...]:
     operations = node.operations
     groups: dict[object, list[int]] = {}
     for i in numbers:
@@ -81,7 +83,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def _line(node: Node, operations: Sequence[Operation], group: list[int]) -> OperationLine:
+def _line(node: WriteNode, operations: Sequence[Operation], group: list[int]) -> OperationLine:
     members = [operations[i] for i in group]
     inside = set(group)
     below = list(dict.fromkeys(i for op in members for i in op.children if i not in inside))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.graph import Direction, Sighting, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import united
 from provspark.index_store.query.trust import Trust
-from provspark.index_store.query.walk import Plan, Stand, Ways, next_nodes, plan, walk
+from provspark.index_store.query.walk import Stand, WalkPlan, Ways, next_nodes, plan, walk
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.lists import concat, every, take
 from provspark.model.datasets import Dataset
@@ -19,13 +19,13 @@ from provspark.model.writes import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepTarget:
     """A step as a place on the way: backward what it read, forward what it wrote."""
 
     id: str
 
 
-Place = Dataset | Step
+ReachTarget = Dataset | StepTarget
 RUNS_AT_ONCE = 1 << 17
 """Runs of rows, told apart, that are carried together."""
 
@@ -64,20 +64,20 @@ def reach(
     linker: Linker,
     starts: Sequence[Stand],
     direction: Direction,
-    to: Place | None,
+    to: ReachTarget | None,
     *,
     context: bool,
-    via: Sequence[Place] = (),
+    via: Sequence[ReachTarget] = (),
     trust: Trust | None = None,
 ) -> Reach:
     """Carry relations from where they stand to a place.
 
     Parameters
     ----------
-    to : Dataset, Step or None
+    to : Dataset, StepTarget or None
         A data set wherever it is met; what a step read (backward) or wrote (forward); None for the ends of all
         paths: rows that no captured write made (backward) or read (forward).
-    via : sequence of Dataset or Step
+    via : sequence of Dataset or StepTarget
         Places that a path has to pass, in the order in which it comes to them.
     trust : Trust, optional
         What is not to be told as a stop, a possible edge or an end.
@@ -109,9 +109,9 @@ def _reach(
     linker: Linker,
     starts: Sequence[Stand],
     direction: Direction,
-    to: Place | None,
+    to: ReachTarget | None,
     context: bool,
-    via: Sequence[Place],
+    via: Sequence[ReachTarget],
     trust: Trust,
 ) -> Reach:
     stops: set[Stop] = set()
@@ -146,7 +146,7 @@ def collected(stands: Iterable[Stand], how: Callable[[list[Boxes]], Boxes] = uni
 class Collect:
     """Keeps what was asked for of what a walk meets."""
 
-    def __init__(self, to: Place | None) -> None:
+    def __init__(self, to: ReachTarget | None) -> None:
         self.to = to
         self.found: list[Stand] = []
         self.ends: list[Stand] = []
@@ -158,8 +158,10 @@ class Collect:
         if stand.at.version.dataset == self.to:
             self.found.append(stand)
 
-    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
-        if isinstance(self.to, Step):
+    def met(
+        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+    ) -> None:
+        if isinstance(self.to, StepTarget):
             if via is not None and via.step == self.to.id:
                 self.found.append(Stand(at, rel, occurrence, kind))
         elif at.version.dataset == self.to and (via is not None or origin.version.dataset != self.to):
@@ -180,24 +182,24 @@ class Collect:
         return collected(self.found)
 
 
-def towards(linker: Linker, route: Plan, to: Place | None) -> Callable[[Node], bool]:
+def towards(linker: Linker, route: WalkPlan, to: ReachTarget | None) -> Callable[[WriteNode], bool]:
     """Which writes may lead to a place, or to a stop on the way to it."""
     if to is None:
         return lambda node: True
     key = "towards", route, to
-    found: set[Node] | None = linker.routes.get(key)
+    found: set[WriteNode] | None = linker.routes.get(key)
     if found is None:
         found = _leading(linker, route, to)
         linker.routes.put(key, found, 1 + len(route.nodes))
     return found.__contains__
 
 
-def _is_at(dataset: Dataset, to: Place, direction: Direction) -> bool:
+def _is_at(dataset: Dataset, to: ReachTarget, direction: Direction) -> bool:
     return dataset == to or (direction == "forward" and isinstance(to, Dataset) and dataset.meets(to))
 
 
-def _leading(linker: Linker, route: Plan, to: Place) -> set[Node]:
-    useful: set[Node] = set()
+def _leading(linker: Linker, route: WalkPlan, to: ReachTarget) -> set[WriteNode]:
+    useful: set[WriteNode] = set()
     for node in reversed(route.nodes):
         write = node.write
         if write.coverage == "untracked" or (node.is_read and route.direction == "forward"):
@@ -210,7 +212,7 @@ def _leading(linker: Linker, route: Plan, to: Place) -> set[Node]:
             stands, links = [node.output], [linker.onward(node)]
         if (
             (route.direction == "forward" and node.manifest.untracked)
-            or (isinstance(to, Step) and node.step == to.id)
+            or (isinstance(to, StepTarget) and node.step == to.id)
             or any(_is_at(s.version.dataset, to, route.direction) for s in stands)
             or any(x.refused or any(k.target.version.dataset == to for k in x.links) for x in links)
             or any(n in useful for n in next_nodes(linker, node, route.direction))

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.graph import Sighting, WriteNode
 from provspark.index_store.query.intersections import without
 from provspark.index_store.query.links import Linker
-from provspark.index_store.query.reachable_rows import Collect, Place, Reach, collected, reach, towards
+from provspark.index_store.query.reachable_rows import Collect, Reach, ReachTarget, collected, reach, towards
 from provspark.index_store.query.relation import compose, gathered, image, labelled, restrict, united
 from provspark.index_store.query.shared_records import shared
-from provspark.index_store.query.walk import Plan, Stand, Ways, plan, walk
-from provspark.index_store.query.write_walk import Hop, Limit, through, weaker
+from provspark.index_store.query.walk import Stand, WalkPlan, Ways, plan, walk
+from provspark.index_store.query.write_walk import Hop, WalkLimit, through, weaker
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import transpose
 from provspark.model.datasets import Dataset
@@ -35,7 +35,7 @@ def co_dependency(
     start: Stand,
     labels: Runs,
     to: Dataset,
-    witness: Place,
+    witness: ReachTarget,
     *,
     context: bool,
     ahead: Linker | None = None,
@@ -93,7 +93,7 @@ def co_contributory(
 class _Hop:
     """What labelled rows reached through one tensor, forward: rows of its out axis."""
 
-    node: Node
+    node: WriteNode
     tensor: int
     kind: Kind
     boxes: Boxes
@@ -105,11 +105,13 @@ class _Forward:
 
     target: Dataset | None
     hops: list[_Hop] = field(default_factory=list)
-    met_at: list[tuple[Node | None, Stand]] = field(default_factory=list)
-    axes: dict[Node, dict[int, list[Runs]]] = field(default_factory=dict)
+    met_at: list[tuple[WriteNode | None, Stand]] = field(default_factory=list)
+    axes: dict[WriteNode, dict[int, list[Runs]]] = field(default_factory=dict)
     stops: set[Stop] = field(default_factory=set)
 
-    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def met(
+        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+    ) -> None:
         self.met_at.append((via, Stand(at, rel, occurrence, kind)))
 
     def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
@@ -118,13 +120,13 @@ class _Forward:
     def stopped(self, stop: Stop) -> None:
         self.stops.add(stop)
 
-    def watch(self, node: Node) -> Hop:
+    def watch(self, node: WriteNode) -> Hop:
         def hop(tensor: int, kind: Kind, rel: Boxes) -> None:
             self.hops.append(_Hop(node, tensor, kind, rel))
 
         return hop
 
-    def limit(self, node: Node) -> Limit:
+    def limit(self, node: WriteNode) -> WalkLimit:
         axes = self.axes.setdefault(node, {})
 
         def note(axis: int, kind: Kind, rel: Boxes) -> Boxes:
@@ -140,9 +142,9 @@ class _Lead:
     def __init__(self, forward: _Forward) -> None:
         self.stops: set[Stop] = set()
         self._met = {n: {a: _union(parts) for a, parts in axes.items()} for n, axes in forward.axes.items()}
-        self._found: dict[Node, dict[int, dict[Kind, Runs]]] = {}
+        self._found: dict[WriteNode, dict[int, dict[Kind, Runs]]] = {}
 
-    def limit(self, node: Node) -> Limit:
+    def limit(self, node: WriteNode) -> WalkLimit:
         met, found = self._met.get(node, {}), self._found.setdefault(node, {})
 
         def cut(axis: int, kind: Kind, rel: Boxes) -> Boxes:
@@ -154,10 +156,10 @@ class _Lead:
 
         return cut
 
-    def axis(self, node: Node, axis: int) -> Kinds:
+    def axis(self, node: WriteNode, axis: int) -> Kinds:
         return self._found.get(node, {}).get(axis, {})
 
-    def version(self, node: Node, version: str) -> Kinds:
+    def version(self, node: WriteNode, version: str) -> Kinds:
         """The same for a version that a write read, whichever occurrence leads on."""
         out: dict[Kind, Runs] = {}
         for i, axis in enumerate(node.write.axes):
@@ -166,7 +168,9 @@ class _Lead:
                     out[kind] = out[kind] | runs if kind in out else runs
         return out
 
-    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def met(
+        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+    ) -> None:
         pass
 
     def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
@@ -204,7 +208,7 @@ class _Together:
         ways = Ways(lambda node: node in self.forward.axes, limit=self.lead.limit)
         walk(self.linker, route, ends, self.lead, context=self.context, ways=ways)
 
-    def at(self, dataset: Dataset | None) -> Iterator[tuple[Node | None, Stand]]:
+    def at(self, dataset: Dataset | None) -> Iterator[tuple[WriteNode | None, Stand]]:
         """Where the walk forward met a data set, beyond the rows that it began with."""
         own = self.start.at.version.dataset
         for via, stand in self.forward.met_at:
@@ -240,7 +244,7 @@ class _Together:
 
     def below(self) -> Reach:
         """Rows reached from where the labelled ones stand, and from beside each tensor that they went through."""
-        sinks: dict[Node, dict[tuple[int, Kind], list[Boxes]]] = {}
+        sinks: dict[WriteNode, dict[tuple[int, Kind], list[Boxes]]] = {}
         wanted = _Wanted(self.linker, self.to)
         for hop in self.forward.hops:
             tensors = hop.node.write.tensors
@@ -297,7 +301,7 @@ def _restrict_back(boxes: Boxes, runs: Runs) -> Boxes:
 def _inward(
     linker: Linker,
     starts: list[Stand],
-    inject: Mapping[Node, Mapping[tuple[int, Kind], Boxes]],
+    inject: Mapping[WriteNode, Mapping[tuple[int, Kind], Boxes]],
     to: Dataset,
     context: bool,
 ) -> Reach:
@@ -313,15 +317,15 @@ class _Wanted:
 
     def __init__(self, linker: Linker, to: Dataset) -> None:
         self.linker, self.to = linker, to
-        self._axes: dict[Node, set[int]] = {}
+        self._axes: dict[WriteNode, set[int]] = {}
 
-    def axis(self, node: Node, axis: int) -> bool:
+    def axis(self, node: WriteNode, axis: int) -> bool:
         found = self._axes.get(node)
         if found is None:
             found = self._axes[node] = self._leading(node)
         return axis in found
 
-    def _leading(self, node: Node) -> set[int]:
+    def _leading(self, node: WriteNode) -> set[int]:
         found = set()
         for i in reversed(node.axes("backward")):
             axis = node.write.axes[i]
@@ -338,6 +342,6 @@ class _Wanted:
         links = self.linker.links(at, "backward")
         if links.refused or any(k.target.version.dataset == self.to for k in links.links):
             return True
-        route: Plan = plan(self.linker, [at], "backward")
+        route: WalkPlan = plan(self.linker, [at], "backward")
         useful = towards(self.linker, route, self.to)
         return any(useful(k.target.node) for k in links.links)

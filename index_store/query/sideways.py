@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.graph import Direction, Sighting, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.walk import plan
 from provspark.model.datasets import Dataset
 from provspark.model.progress import enter
 
-__all__ = ["Beside", "beside"]
+__all__ = ["SidewaysDatasets", "beside"]
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class SidewaysDatasets:
     """Data sets that questions about rows of a version can name.
 
     Parameters
@@ -33,7 +33,7 @@ class Beside:
     sources: tuple[Dataset, ...]
 
 
-def beside(linker: Linker, at: Sighting) -> Beside:
+def beside(linker: Linker, at: Sighting) -> SidewaysDatasets:
     """Find them for a version; the nearest first."""
     before = _inputs(_nodes(linker, at, "backward"))
     siblings: dict[Dataset, dict[Dataset, None]] = {}
@@ -42,7 +42,7 @@ def beside(linker: Linker, at: Sighting) -> Beside:
             siblings.setdefault(output, {})[source] = None
     own = at.version.dataset
     ordered = sorted(siblings, key=lambda d: (d != own, d in before))
-    return Beside(_together(linker, at), {d: tuple(siblings[d])[::-1] for d in ordered}, tuple(before))
+    return SidewaysDatasets(_together(linker, at), {d: tuple(siblings[d])[::-1] for d in ordered}, tuple(before))
 
 
 def _together(linker: Linker, at: Sighting) -> dict[Dataset, tuple[Dataset, ...]]:
@@ -60,7 +60,7 @@ def _together(linker: Linker, at: Sighting) -> dict[Dataset, tuple[Dataset, ...]
     return {dataset: tuple(ends) for dataset, ends in found.items()}
 
 
-def _nodes(linker: Linker, at: Sighting, direction: Direction) -> tuple[Node, ...]:
+def _nodes(linker: Linker, at: Sighting, direction: Direction) -> tuple[WriteNode, ...]:
     """Writes before or after a version, the nearest first."""
     found = plan(linker, [at], direction).nodes
     for node in found:
@@ -68,7 +68,7 @@ def _nodes(linker: Linker, at: Sighting, direction: Direction) -> tuple[Node, ..
     return found
 
 
-def _inputs(nodes: Iterable[Node]) -> dict[Dataset, Sighting]:
+def _inputs(nodes: Iterable[WriteNode]) -> dict[Dataset, Sighting]:
     found: dict[Dataset, Sighting] = {}
     for node in nodes:
         for sighting in node.inputs.values():

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
 from provspark.index_store.query.endings import Arrivals, Ending
-from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.graph import Direction, Sighting, WriteNode
 from provspark.index_store.query.links import Linker, between
 from provspark.index_store.query.lost_ways import stops_around
 from provspark.index_store.query.reachable_rows import towards
@@ -25,7 +25,7 @@ from provspark.model.runs import Runs
 from provspark.model.stops import Stop
 from provspark.model.writes import Coverage, Kind
 
-Role = Literal["asked", "end", "between"]
+NodeRole = Literal["asked", "end", "between"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class TraceNode:
     id: int
     dataset: str
     version: str
-    role: Role
+    role: NodeRole
     """``end`` where some of its rows lead no further: sources for backward, results for forward."""
     total: int
     """Rows of the version."""
@@ -232,7 +232,9 @@ class _Draw:
         parts = [(moved.at, live, kept, False), (at, lost, lost, True), *own]
         return [part for part in parts if part[1]]
 
-    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def met(
+        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+    ) -> None:
         if via is not None and at.version.dataset == self.to:
             self._end(Stand(at, rel, occurrence, kind))
         if self.direction == "forward":
@@ -252,7 +254,7 @@ class _Draw:
                 placed[n] = placed[n] | own if n in placed else own
 
     def _join(
-        self, here: int, there: int, rows: Runs, via: Node | None, occurrence: int, kind: Kind, origin: Sighting
+        self, here: int, there: int, rows: Runs, via: WriteNode | None, occurrence: int, kind: Kind, origin: Sighting
     ) -> None:
         if here == there and (via is None or not self.currents):
             return
@@ -298,7 +300,7 @@ class _Draw:
         nodes = []
         for i in kept:
             at, rows = self.at[i], self.rows[i]
-            role: Role = "asked" if i == 0 else "end" if i in self.ends else "between"
+            role: NodeRole = "asked" if i == 0 else "end" if i in self.ends else "between"
             none = Runs.span(0)
             version = at.version
             nodes.append(
@@ -365,7 +367,7 @@ class _Draw:
         return sorted(kept)
 
 
-def _leads(node: Node, read: Sighting, rows: Runs) -> bool:
+def _leads(node: WriteNode, read: Sighting, rows: Runs) -> bool:
     """Whether any of some rows that a write read went into its output."""
     axes = [i for i, a in enumerate(node.write.axes) if a.role == "input" and a.version == read.version.id]
     start: dict[tuple[int, Kind], Boxes] = {(i, "data"): gathered(rows) for i in axes}

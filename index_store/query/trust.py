@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from provspark.index_store.query.graph import Graph, Node
+from provspark.index_store.query.graph import Graph, WriteNode
 from provspark.model.errors import ArgumentError
 from provspark.model.stops import STOPS
 
@@ -68,13 +68,13 @@ class Trust:
         return bool(self._given)
 
     def takes(
-        self, node: Node | None, what: str, why: str = "", sites: Iterable[str] = (), names: Iterable[str] = ()
+        self, node: WriteNode | None, what: str, why: str = "", sites: Iterable[str] = (), names: Iterable[str] = ()
     ) -> bool:
         """Whether something at a write or read is trusted; if so, it is noted in `used`.
 
         Parameters
         ----------
-        node : Node, optional
+        node : WriteNode, optional
             The write or read; None for what belongs to no step.
         what : str
             As in `Trusted`.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.query.graph import Node
+from provspark.index_store.query.graph import WriteNode
 from provspark.index_store.query.relation import compose, identity, image, restrict
 from provspark.index_store.query.write_walk import pieces
 from provspark.model.arrays import Int64
@@ -20,15 +20,15 @@ from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import pairs, sort, transpose
 from provspark.model.runs import Runs
 
-Path = tuple[int, ...]
+TensorPath = tuple[int, ...]
 """Numbers of the tensors from the output on."""
 
 
-def leaves(node: Node) -> tuple[Path, ...]:
+def leaves(node: WriteNode) -> tuple[TensorPath, ...]:
     """The ways along data tensors of a write from its output to its inputs, by occurrence."""
     tensors, axes = node.write.tensors, node.write.axes
-    found: list[Path] = []
-    waiting: list[Path] = [()]
+    found: list[TensorPath] = []
+    waiting: list[TensorPath] = [()]
     while waiting:
         path = waiting.pop()
         at = tensors[path[-1]].src if path else 0
@@ -40,29 +40,29 @@ def leaves(node: Node) -> tuple[Path, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Page:
+class TuplePage:
     """Some tuples: the label of each, and for each leaf the source row, -1 where the derivation has none."""
 
     labels: Int64
-    columns: Mapping[Path, Int64]
+    columns: Mapping[TensorPath, Int64]
 
-    def take(self, which: npt.NDArray[np.generic]) -> Page:
+    def take(self, which: npt.NDArray[np.generic]) -> TuplePage:
         """Pick tuples by position or mask."""
-        return Page(self.labels[which], {path: column[which] for path, column in self.columns.items()})
+        return TuplePage(self.labels[which], {path: column[which] for path, column in self.columns.items()})
 
 
 def derivations(
-    node: Node, rows: Boxes, keep: Iterable[Path], within: Mapping[Path, Runs], size: int
-) -> Iterator[Page]:
+    node: WriteNode, rows: Boxes, keep: Iterable[TensorPath], within: Mapping[TensorPath, Runs], size: int
+) -> Iterator[TuplePage]:
     """List the derivations of rows of a write's output.
 
     Parameters
     ----------
     rows : Boxes
         From labels to rows of the output.
-    keep : iterable of Path
+    keep : iterable of TensorPath
         Leaves to tell; where they are not all there are, tuples are told once for each label.
-    within : mapping of Path to Runs
+    within : mapping of TensorPath to Runs
         Leaves whose source row is to be among these.
     size : int
         Tuples held at once for each leaf.
@@ -80,12 +80,12 @@ def derivations(
     if set(keep) == set(leaves(node)):
         yield from found
     else:
-        yield from _distinct(Page(p.labels, {path: p.columns[path] for path in keep}) for p in found)
+        yield from _distinct(TuplePage(p.labels, {path: p.columns[path] for path in keep}) for p in found)
 
 
-def _allowed(node: Node, within: Mapping[Path, Runs]) -> dict[Path, Runs]:
+def _allowed(node: WriteNode, within: Mapping[TensorPath, Runs]) -> dict[TensorPath, Runs]:
     """For each way that leads to a leaf of which some rows are asked for: what stands on it that leads to them."""
-    allowed: dict[Path, Runs] = {}
+    allowed: dict[TensorPath, Runs] = {}
     for path, runs in within.items():
         for n in range(len(path), -1, -1):
             allowed[path[:n]] = allowed[path[:n]] & runs if path[:n] in allowed else runs
@@ -99,22 +99,22 @@ def _allowed(node: Node, within: Mapping[Path, Runs]) -> dict[Path, Runs]:
     return allowed
 
 
-def _first(rows: Boxes, allowed: Runs | None, size: int) -> Iterator[Page]:
+def _first(rows: Boxes, allowed: Runs | None, size: int) -> Iterator[TuplePage]:
     """Labels with their output rows, by label."""
     if allowed is not None:
         rows = restrict(rows, allowed)
     for starts, lengths in pieces(image(transpose(rows))):
         label, row = pairs(compose(identity(Runs(starts, lengths)), rows))
         for low in range(0, len(label), size):
-            yield Page(label[low : low + size], {(): row[low : low + size]})
+            yield TuplePage(label[low : low + size], {(): row[low : low + size]})
 
 
 class _Tuples:
-    def __init__(self, node: Node, wanted: set[Path], allowed: Mapping[Path, Runs], size: int) -> None:
+    def __init__(self, node: WriteNode, wanted: set[TensorPath], allowed: Mapping[TensorPath, Runs], size: int) -> None:
         self.node, self.wanted, self.allowed, self.size = node, wanted, allowed, size
         self.tensors = node.write.tensors
 
-    def pages(self, found: Iterator[Page], todo: Sequence[Path]) -> Iterator[Page]:
+    def pages(self, found: Iterator[TuplePage], todo: Sequence[TensorPath]) -> Iterator[TuplePage]:
         """Go one tensor further, then along what begins there, then along the others."""
         if not todo:
             yield from found
@@ -124,7 +124,7 @@ class _Tuples:
         for page in found:
             yield from self.pages(self.joined(page, path), [*further, *rest])
 
-    def joined(self, page: Page, path: Path) -> Iterator[Page]:
+    def joined(self, page: TuplePage, path: TensorPath) -> Iterator[TuplePage]:
         """Each tuple with every row that its place on the way leads to, in pages."""
         at = page.columns[path[:-1]]
         there = at >= 0
@@ -152,7 +152,7 @@ class _Tuples:
             box = last.searchsorted(place, "right")
             source = ranges.src[box] + place - (last - ranges.n_src)[box]
             out = page.take(ranges.out[box])
-            out = Page(out.labels, {**out.columns, path: source})
+            out = TuplePage(out.labels, {**out.columns, path: source})
             allowed = self.allowed.get(path)
             yield out if allowed is None else out.take(_among(source, allowed))
 
@@ -165,7 +165,7 @@ def _among(rows: Int64, runs: Runs) -> npt.NDArray[np.bool_]:
     return held
 
 
-def _distinct(pages: Iterable[Page]) -> Iterator[Page]:
+def _distinct(pages: Iterable[TuplePage]) -> Iterator[TuplePage]:
     """Tell tuples once for each label; those of the label that a page ends with are remembered."""
     seen = np.zeros((0, 0), dtype=np.int64)
     for page in pages:
@@ -182,4 +182,4 @@ def _distinct(pages: Iterable[Page]) -> Iterator[Page]:
             last = lines[lines[:, 0] == lines[-1, 0]]
             same = bool(seen.size) and seen[0, 0] == lines[-1, 0]
             seen = np.concatenate([seen, last]) if same else last
-            yield Page(lines[:, 0], dict(zip(page.columns, lines[:, 1:].T, strict=True)))
+            yield TuplePage(lines[:, 0], dict(zip(page.columns, lines[:, 1:].T, strict=True)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from provspark.index_store.query.graph import Direction, Node, Sighting
+from provspark.index_store.query.graph import Direction, Sighting, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import image, restrict
 from provspark.index_store.query.trust import Trust
@@ -53,10 +53,12 @@ class _Touched:
     """Keeps the writes and reads that a walk meets, and the sources at which it ends."""
 
     def __init__(self) -> None:
-        self.nodes: dict[Node, None] = {}
+        self.nodes: dict[WriteNode, None] = {}
         self._ended: dict[object, tuple[Sighting, Runs]] = {}
 
-    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def met(
+        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+    ) -> None:
         self.nodes[at.node] = None
 
     def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
@@ -74,7 +76,7 @@ def _uncaptured(tasks: Iterable[Task]) -> bool:
     return any(not is_captured(task) and not is_passive(task) for task in tasks)
 
 
-def _onward(linker: Linker, nodes: Iterable[Node], to: object, trust: Trust) -> Iterator[Stop]:
+def _onward(linker: Linker, nodes: Iterable[WriteNode], to: object, trust: Trust) -> Iterator[Stop]:
     writers = {(n.manifest.key.dag_id, n.manifest.key.task_id) for n in _knowing(linker, to)}
     told: set[str] = set()
     partly, met = _partly(linker.graph.manifests), {node.step for node in nodes}
@@ -107,7 +109,7 @@ def _partly(manifests: Iterable[Manifest]) -> dict[tuple[str, str, str], list[Ma
     return found
 
 
-def _knowing(linker: Linker, to: object) -> Iterable[Node]:
+def _knowing(linker: Linker, to: object) -> Iterable[WriteNode]:
     """What wrote a data set or what that came from, or read rows of it that no captured step wrote; a step's writes."""
     graph = linker.graph
     if not isinstance(to, Dataset):

@@ -10,11 +10,11 @@ from typing import Protocol
 
 import numpy as np
 
-from provspark.index_store.query.graph import Direction, Graph, Node, Sighting
+from provspark.index_store.query.graph import Direction, Graph, Sighting, WriteNode
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose, gathered, image, restrict, united
 from provspark.index_store.query.trust import Trust
-from provspark.index_store.query.write_walk import Hop, Limit, walk_axes
+from provspark.index_store.query.write_walk import Hop, WalkLimit, walk_axes
 from provspark.index_store.store.broken_steps import summary
 from provspark.model.boxes import Boxes
 from provspark.model.errors import UntrackedError
@@ -27,7 +27,7 @@ from provspark.model.writes import Kind, Untracked
 FIRST_WITH_READS = 3
 """The first format of the store whose manifests record what drivers read."""
 ASK_FOR_ROWS = "ask backward or forward, which follow rows through what drivers read"
-Part = tuple[int, Kind, Boxes]
+WalkPart = tuple[int, Kind, Boxes]
 """Occurrence, kind, relation from labels to rows of a version."""
 
 
@@ -39,10 +39,12 @@ def unreadable_stops(graph: Graph) -> tuple[Stop, ...]:
     return (Stop("unreadable", step, "", summary(graph.broken)),)
 
 
-class Sink(Protocol):
+class WalkSink(Protocol):
     """Takes what a walk meets."""
 
-    def met(self, at: Sighting, origin: Sighting, via: Node | None, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def met(
+        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+    ) -> None:
         """Rows of a version, from another one: through a write, or without one where the two share files."""
 
     def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
@@ -66,24 +68,26 @@ class Stand:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WalkPlan:
     """The writes between some versions and all that they came from or went into, each after those that lead to it.
 
     The walk's order: a write is entered once, with all that reaches it.
     """
 
     direction: Direction
-    nodes: tuple[Node, ...]
+    nodes: tuple[WriteNode, ...]
 
 
-def plan(linker: Linker, starts: Iterable[Sighting], direction: Direction, within: Iterable[Node] = ()) -> Plan:
+def plan(
+    linker: Linker, starts: Iterable[Sighting], direction: Direction, within: Iterable[WriteNode] = ()
+) -> WalkPlan:
     """Find the writes that a walk may touch, in the order in which it has to.
 
     Parameters
     ----------
     starts : iterable of Sighting
         The versions that it begins at.
-    within : iterable of Node
+    within : iterable of WriteNode
         Writes that it begins within.
 
     Raises
@@ -93,20 +97,20 @@ def plan(linker: Linker, starts: Iterable[Sighting], direction: Direction, withi
     """
     starts, within = list(starts), tuple(within)
     key = "plan", direction, tuple(s.key for s in starts), within
-    found: Plan | None = linker.routes.get(key)
+    found: WalkPlan | None = linker.routes.get(key)
     if found is None:
         found = _planned(linker, starts, direction, within)
         linker.routes.put(key, found, 1 + len(found.nodes))
     return found
 
 
-def _planned(linker: Linker, starts: Iterable[Sighting], direction: Direction, within: Iterable[Node]) -> Plan:
-    done: dict[Node, bool] = {}
-    order: list[Node] = []
+def _planned(linker: Linker, starts: Iterable[Sighting], direction: Direction, within: Iterable[WriteNode]) -> WalkPlan:
+    done: dict[WriteNode, bool] = {}
+    order: list[WriteNode] = []
     first = [*within]
     for s in starts:
         first += linker.later(s.node) if _on_driver(linker, s, direction) else _targets(linker.links(s, direction))
-    stack: list[tuple[Node | None, list[Node]]] = [(None, first)]
+    stack: list[tuple[WriteNode | None, list[WriteNode]]] = [(None, first)]
     while stack:
         check()
         node, ahead = stack[-1]
@@ -125,10 +129,10 @@ def _planned(linker: Linker, starts: Iterable[Sighting], direction: Direction, w
             if node is not None:
                 done[node] = True
                 order.append(node)
-    return Plan(direction, tuple(order[::-1]))
+    return WalkPlan(direction, tuple(order[::-1]))
 
 
-def next_nodes(linker: Linker, node: Node, direction: Direction) -> list[Node]:
+def next_nodes(linker: Linker, node: WriteNode, direction: Direction) -> list[WriteNode]:
     """The writes, and reads on drivers, that made what a write read, or that read what it made."""
     if node.write.coverage == "untracked":
         return []
@@ -144,7 +148,7 @@ def _on_driver(linker: Linker, at: Sighting, direction: Direction) -> bool:
     return bool(linker.drivers) and direction == "forward" and at.node.is_read and at is at.node.output
 
 
-def _targets(links: Links) -> list[Node]:
+def _targets(links: Links) -> list[WriteNode]:
     return list(dict.fromkeys(link.target.node for link in links.links))
 
 
@@ -164,18 +168,18 @@ class Ways:
         What is not to be told as a stop, a possible edge or an end.
     """
 
-    useful: Callable[[Node], bool] = lambda node: True
-    inject: Mapping[Node, Mapping[tuple[int, Kind], Boxes]] = field(default_factory=dict)
-    limit: Callable[[Node], Limit] | None = None
-    hop: Callable[[Node], Hop] | None = None
+    useful: Callable[[WriteNode], bool] = lambda node: True
+    inject: Mapping[WriteNode, Mapping[tuple[int, Kind], Boxes]] = field(default_factory=dict)
+    limit: Callable[[WriteNode], WalkLimit] | None = None
+    hop: Callable[[WriteNode], Hop] | None = None
     trust: Trust = field(default_factory=Trust)
 
 
 def walk(
     linker: Linker,
-    plan: Plan,
+    plan: WalkPlan,
     starts: Sequence[Stand],
-    sink: Sink,
+    sink: WalkSink,
     *,
     context: bool = False,
     ways: Ways | None = None,
@@ -189,10 +193,10 @@ def walk(
 
 
 class _Walk:
-    def __init__(self, linker: Linker, plan: Plan, sink: Sink, context: bool, ways: Ways) -> None:
+    def __init__(self, linker: Linker, plan: WalkPlan, sink: WalkSink, context: bool, ways: Ways) -> None:
         self.linker, self.plan, self.sink, self.context, self.ways = linker, plan, sink, context, ways
         self.backward = plan.direction == "backward"
-        self.pending: dict[Node, dict[tuple[str, Kind], list[Boxes]]] = {}
+        self.pending: dict[WriteNode, dict[tuple[str, Kind], list[Boxes]]] = {}
 
     def run(self, starts: Sequence[Stand]) -> None:
         for start in starts:
@@ -211,7 +215,7 @@ class _Walk:
             if arrived or node in self.ways.inject:
                 self.enter(node, {at: united(parts) for at, parts in arrived.items()})
 
-    def stand(self, at: Sighting, links: Links, parts: list[Part]) -> None:
+    def stand(self, at: Sighting, links: Links, parts: list[WalkPart]) -> None:
         """Take the rows of a version to the writes that share its files."""
         for link in links.links if links.few else links.near(_rows(parts)):
             node = link.target.node
@@ -233,7 +237,7 @@ class _Walk:
             if len(rest):
                 self.sink.ended(at, occurrence, kind, rest)
 
-    def enter(self, node: Node, arrived: dict[tuple[str, Kind], Boxes]) -> None:
+    def enter(self, node: WriteNode, arrived: dict[tuple[str, Kind], Boxes]) -> None:
         """Take rows of a write's output to its inputs, or the reverse."""
         enter(node.step)
         write = node.write
@@ -246,7 +250,7 @@ class _Walk:
         else:
             self.forwards(node, arrived)
 
-    def backwards(self, node: Node, arrived: dict[tuple[str, Kind], Boxes]) -> None:
+    def backwards(self, node: WriteNode, arrived: dict[tuple[str, Kind], Boxes]) -> None:
         write = node.write
         start = {(0, kind): rel for (_, kind), rel in arrived.items()}
         for at, rel in self.ways.inject.get(node, {}).items():
@@ -254,7 +258,7 @@ class _Walk:
         ends = {i for i, a in enumerate(write.axes) if a.role == "input"}
         if self.linker.drivers:
             ends.add(node.reads_axis)
-        by_version: dict[str, list[Part]] = {}
+        by_version: dict[str, list[WalkPart]] = {}
         for (i, kind), rel in self.within(node, start, ends).items():
             axis = write.axes[i]
             if axis.role == "reads":
@@ -266,7 +270,7 @@ class _Walk:
             at_input = node.inputs[version]
             self.stand(at_input, self.linker.links(at_input, "backward"), parts)
 
-    def to_reads(self, node: Node, kind: Kind, rel: Boxes) -> None:
+    def to_reads(self, node: WriteNode, kind: Kind, rel: Boxes) -> None:
         """Take rows of a write's axis of reads to the reads that they are."""
         for read in self.linker.reads(node):
             part = compose(rel, stretch(read.base, 0, read.write.output.rows))
@@ -275,9 +279,9 @@ class _Walk:
             self.sink.met(read.output, node.output, node, 0, kind, part)
             self.send(read, (read.output.version.id, kind), part)
 
-    def forwards(self, node: Node, arrived: dict[tuple[str, Kind], Boxes]) -> None:
+    def forwards(self, node: WriteNode, arrived: dict[tuple[str, Kind], Boxes]) -> None:
         write = node.write
-        out: list[Part] = []
+        out: list[WalkPart] = []
         reads = {read.output.version.id: read for read in self.linker.reads(node)}
         for i, axis in enumerate(write.axes):
             if axis.role == "reads":
@@ -295,7 +299,7 @@ class _Walk:
         elif out:
             self.stand(node.output, self.linker.onward(node), out)
 
-    def from_read(self, node: Node, read: Node, axis: int, kind: Kind, rel: Boxes) -> Iterator[Part]:
+    def from_read(self, node: WriteNode, read: WriteNode, axis: int, kind: Kind, rel: Boxes) -> Iterator[WalkPart]:
         """Take rows of a read to a later write, or read, that has it on its axis of reads."""
         there = compose(rel, stretch(0, read.base, read.write.output.rows))
         for (_, after), found in self.within(node, {(axis, kind): there}, {0}).items():
@@ -304,7 +308,7 @@ class _Walk:
             self.sink.met(node.output, read.output, node, 0, after, found)
             yield 0, after, found
 
-    def on_driver(self, read: Node, parts: list[Part]) -> None:
+    def on_driver(self, read: WriteNode, parts: list[WalkPart]) -> None:
         """Take the rows of a read to what came after it in the script; they end here unless they surely went on."""
         later = self.linker.later(read)
         for occurrence, kind, rel in parts:
@@ -314,28 +318,28 @@ class _Walk:
             if left and not self.ways.trust.takes(read, "end", "its rows were read on the driver"):
                 self.sink.ended(read.output, occurrence, kind, restrict(rel, left))
 
-    def trusted(self, read: Node, node: Node) -> bool:
+    def trusted(self, read: WriteNode, node: WriteNode) -> bool:
         """Whether the possible edges between a read and a write after it are trusted, for either's sake."""
         trust, why = self.ways.trust, f"rows read at {read.write.site} may have gone into it"
         return trust.takes(node, "possible", why, [read.write.site])
 
-    def send(self, node: Node, at: tuple[str, Kind], rel: Boxes) -> None:
+    def send(self, node: WriteNode, at: tuple[str, Kind], rel: Boxes) -> None:
         if self.ways.useful(node):
             self.pending.setdefault(node, {}).setdefault(at, []).append(rel)
 
     def within(
-        self, node: Node, start: Mapping[tuple[int, Kind], Boxes], keep: set[int]
+        self, node: WriteNode, start: Mapping[tuple[int, Kind], Boxes], keep: set[int]
     ) -> dict[tuple[int, Kind], Boxes]:
         limit = self.ways.limit and self.ways.limit(node)
         hop = self.ways.hop and self.ways.hop(node)
         return walk_axes(node, start, self.plan.direction, context=self.context, keep=keep, limit=limit, hop=hop)
 
-    def stop(self, what: Blur, node: Node, why: str, sites: Iterable[str] = ()) -> None:
+    def stop(self, what: Blur, node: WriteNode, why: str, sites: Iterable[str] = ()) -> None:
         if not self.ways.trust.takes(node, what, why, sites):
             self.sink.stopped(Stop(what, node.step, str(node.write.output.dataset), why))
 
 
-def doubts(linker: Linker, node: Node, direction: Direction) -> Iterator[tuple[Blur, str, str]]:
+def doubts(linker: Linker, node: WriteNode, direction: Direction) -> Iterator[tuple[Blur, str, str]]:
     """The kinds of stops, with the reasons and the lines of those, that a way into a write, or a read, meets."""
     write, manifest = node.write, node.manifest
     if node.declared:
@@ -358,7 +362,7 @@ def doubts(linker: Linker, node: Node, direction: Direction) -> Iterator[tuple[B
         yield "before-format-3", why, ""
 
 
-def taken(linker: Linker, at: Sighting, rows: Sequence[Runs]) -> Iterator[Node]:
+def taken(linker: Linker, at: Sighting, rows: Sequence[Runs]) -> Iterator[WriteNode]:
     """The reads on drivers that took some of these rows somewhere else, for ways that do not lead through drivers."""
     for link in linker.left(at):
         node = link.target.node
@@ -385,12 +389,12 @@ def stretch(start: int, to: int, rows: int) -> Boxes:
     return Boxes(one * start, one * rows, one * to, one * rows, np.ones(1, dtype=np.bool_))
 
 
-def _rows(parts: Sequence[Part]) -> Runs:
+def _rows(parts: Sequence[WalkPart]) -> Runs:
     """The rows that any of some relations leads to."""
     return reduce(or_, (image(rel) for *_, rel in parts), Runs.span(0))
 
 
-def _surely_read(read: Node, later: Iterable[Node]) -> Runs:
+def _surely_read(read: WriteNode, later: Iterable[WriteNode]) -> Runs:
     """The rows of a read that went into something after it by an edge that is not only possible."""
     rows, found = read.write.output.rows, Runs.span(0)
     for node in later:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Container, Iterator, Mapping
 
 import numpy as np
 
-from provspark.index_store.query.graph import Direction, Node, Reader
-from provspark.index_store.query.growing_set import Marks
+from provspark.index_store.query.graph import Direction, StoredTensor, WriteNode
+from provspark.index_store.query.growing_set import GrowingSet
 from provspark.index_store.query.relation import compose, image, shrink, united
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
@@ -20,20 +20,20 @@ ROWS_AT_ONCE = 1 << 18
 """Rows of an axis that one lookup covers: memory follows the answer's runs, not the tensor's boxes."""
 
 _STRENGTH: tuple[Kind, ...] = ("data", "context", "possible")
-Limit = Callable[[int, Kind, Boxes], Boxes]
+WalkLimit = Callable[[int, Kind, Boxes], Boxes]
 """Told an axis, a kind and the relation that arrived there: what of it goes on."""
 Hop = Callable[[int, Kind, Boxes], None]
 """Told the number of a tensor, the kind of the path through it, and the relation that comes out of it."""
 
 
 def walk_axes(
-    node: Node,
+    node: WriteNode,
     start: Mapping[tuple[int, Kind], Boxes],
     direction: Direction,
     *,
     context: bool,
     keep: Container[int],
-    limit: Limit | None = None,
+    limit: WalkLimit | None = None,
     hop: Hop | None = None,
 ) -> dict[tuple[int, Kind], Boxes]:
     """Carry relations from some axes of a write to all axes that its tensors lead to.
@@ -94,7 +94,7 @@ def weaker(a: Kind, b: Kind) -> Kind:
     return max(a, b, key=_STRENGTH.index)
 
 
-def through(here: Boxes, reader: Reader, direction: Direction) -> Boxes:
+def through(here: Boxes, reader: StoredTensor, direction: Direction) -> Boxes:
     """One step further along a tensor."""
     backward = direction == "backward"
     parts: list[Boxes] = []
@@ -133,9 +133,9 @@ def _one_label(boxes: Boxes) -> bool:
     return bool((boxes.out == boxes.out[0]).all() and (boxes.n_out == boxes.n_out[0]).all())
 
 
-def _all_of(here: Boxes, reader: Reader) -> Boxes:
+def _all_of(here: Boxes, reader: StoredTensor) -> Boxes:
     """The same where only a set of rows is carried: nothing is kept but the set that is reached."""
-    marks = Marks()
+    marks = GrowingSet()
     rows = image(here)
     for starts, lengths in [(rows.starts, rows.lengths)] if reader.scattered else pieces(rows):
         for found in reader.across(starts, lengths):

@@ -12,7 +12,7 @@ from provspark.model.steps import Manifest
 from provspark.model.times import utc
 from provspark.model.writes import Write
 
-__all__ = ["Keep", "Plan", "collect", "plan"]
+__all__ = ["GcPlan", "Keep", "collect", "plan"]
 
 _Place = tuple[str, str, int, int]
 """What makes a file the same: namespace, whole path, size, time."""
@@ -44,7 +44,7 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class GcPlan:
     """What a collection does.
 
     Parameters
@@ -59,7 +59,7 @@ class Plan:
     removed: tuple[Manifest, ...]
 
 
-def plan(store: Store, keep: Keep) -> Plan:
+def plan(store: Store, keep: Keep) -> GcPlan:
     """Tell what would be removed.
 
     Raises
@@ -80,14 +80,14 @@ def plan(store: Store, keep: Keep) -> Plan:
     needs = _needs(store, manifests)
     staying = set(_reach(needs, (m.step for m in manifests if m.step in wanted)))
     going = [step for step in _reach(needs, reversed(known)) if step not in staying]
-    return Plan(
+    return GcPlan(
         tuple(m for m in manifests if m.step in wanted),
         tuple(m for m in manifests if m.step in staying - wanted),
         tuple(known[step] for step in reversed(going)),
     )
 
 
-def collect(store: Store, keep: Keep, removing: Callable[[Manifest], None] = lambda _: None) -> Plan:
+def collect(store: Store, keep: Keep, removing: Callable[[Manifest], None] = lambda _: None) -> GcPlan:
     """Remove what `plan` says; `removing` is called before each step goes.
 
     Steps that are published meanwhile stay, but what they read may go: let nothing run that reads old data sets, or

@@ -30,7 +30,7 @@ from provspark.model.writes import StoredFile, Tensor, Untracked, Write
 
 __all__ = ["Repair", "repair"]
 
-Action = Literal["restored", "untracked", "dropped", "sealed", "closed", "removed"]
+RepairAction = Literal["restored", "untracked", "dropped", "sealed", "closed", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Repair:
     """
 
     step: str
-    action: Action
+    action: RepairAction
     what: str
 
     def __str__(self) -> str:
@@ -299,7 +299,7 @@ class _Mending:
         if not self._dry_run:
             self._store.folder.replace(path, data)
 
-    def _say(self, action: Action, what: str) -> None:
+    def _say(self, action: RepairAction, what: str) -> None:
         self._done.append(Repair(self._step, action, what))
 
 

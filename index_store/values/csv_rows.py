@@ -13,7 +13,7 @@ from provspark.index_store.values.files import DataFile
 from provspark.index_store.values.lines import lines_of
 from provspark.index_store.values.options import boolean, charset, decode, refusal, refuse
 from provspark.index_store.values.types import arrow_type
-from provspark.index_store.values.univocity import Format, split_line
+from provspark.index_store.values.univocity import UnivocityFormat, split_line
 from provspark.model.datasets import Field, Version
 from provspark.model.errors import ValuesUnavailableError
 
@@ -24,7 +24,7 @@ _QUOTE_HANDLING = ("STOP_AT_DELIMITER", "STOP_AT_CLOSING_QUOTE")
 _ESCAPED = {"\\t": "\t", "\\r": "\r", "\\b": "\b", "\\f": "\f", '\\"': '"', "\\'": "'", "\\\\": "\\", "\\0": "\0"}
 
 
-def csv_format(options: dict[str, str]) -> Format:
+def csv_format(options: dict[str, str]) -> UnivocityFormat:
     """Return what Spark tells its CSV parser under these options (``CSVOptions.asParserSettings``).
 
     Raises
@@ -38,7 +38,7 @@ def csv_format(options: dict[str, str]) -> Format:
         raise refusal("unescapedQuoteHandling", handling)
     quote, escape = options.get("quote", '"') or "\0", options.get("escape", "\\") or "\0"
     delimiter = _delimiter(options.get("sep", options.get("delimiter", ",")))
-    out = Format(
+    out = UnivocityFormat(
         delimiter=delimiter,
         quote=quote,
         escape=escape,

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from provspark.index_store.values.files import DataFile
-from provspark.index_store.values.json_tokens import JsonSyntaxError, Reader, Rules
+from provspark.index_store.values.json_tokens import JsonReader, JsonSyntaxError, Rules
 from provspark.index_store.values.json_values import json_converter, struct
 from provspark.index_store.values.lines import lines_of
 from provspark.index_store.values.options import boolean, charset, decode, refusal, refuse
@@ -79,7 +79,7 @@ class JsonFormat:
     def _row(self, file: DataFile, record: bytes, converters: dict[str, Any]) -> dict[str, Any]:
         text = self._decode(file, record)
         try:
-            node = Reader(text, self._rules).read()
+            node = JsonReader(text, self._rules).read()
         except JsonSyntaxError:
             return {}
         if node is None or node.kind != "object":
@@ -90,7 +90,7 @@ class JsonFormat:
         """Return the objects of an array as rows; a broken array, or one of other things, is one bad row."""
         text = self._decode(file, line)
         try:
-            node = Reader(text, self._rules).read()
+            node = JsonReader(text, self._rules).read()
         except JsonSyntaxError:
             return [_BAD_ROW]
         if node is None or any(item.kind != "object" for item in node.value):

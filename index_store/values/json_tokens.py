@@ -8,7 +8,7 @@ from typing import Any, Literal, NoReturn
 
 from provspark.model.errors import ValuesUnavailableError
 
-__all__ = ["JsonSyntaxError", "Node", "Reader", "Rules"]
+__all__ = ["JsonNode", "JsonReader", "JsonSyntaxError", "Rules"]
 
 NodeKind = Literal["object", "array", "string", "integer", "float", "word"]
 
@@ -33,8 +33,8 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A value: `value` is a list of (name, Node) pairs, a list of Nodes, or text; it stands at text[start:end]."""
+class JsonNode:
+    """A value: `value` is a list of (name, JsonNode) pairs, a list of Nodes, or text; it stands at text[start:end]."""
 
     kind: NodeKind
     value: Any
@@ -46,14 +46,14 @@ class JsonSyntaxError(ValueError):
     """The text is no JSON."""
 
 
-class Reader:
+class JsonReader:
     """Reads the first value of a text; what follows it is ignored, as Spark ignores it."""
 
     def __init__(self, text: str, rules: Rules) -> None:
         self._text, self._rules = text, rules
         self._at = self._depth = 0
 
-    def read(self) -> Node | None:
+    def read(self) -> JsonNode | None:
         """Return the first value, or None where there are blanks only.
 
         Raises
@@ -72,7 +72,7 @@ class Reader:
     def _fail(self) -> NoReturn:
         raise JsonSyntaxError(f"not JSON at character {self._at}")
 
-    def _value(self) -> Node:
+    def _value(self) -> JsonNode:
         start, c = self._at, self._text[self._at : self._at + 1]
         if c in ("{", "["):
             self._depth += 1
@@ -83,12 +83,12 @@ class Reader:
             self._at += 1
             value: Any = self._object() if c == "{" else self._array()
             self._depth -= 1
-            return Node("object" if c == "{" else "array", value, start, self._at)
+            return JsonNode("object" if c == "{" else "array", value, start, self._at)
         if c == '"' or (c == "'" and self._rules.single_quotes):
-            return Node("string", self._string(c), start, self._at)
+            return JsonNode("string", self._string(c), start, self._at)
         return self._scalar(start)
 
-    def _scalar(self, start: int) -> Node:
+    def _scalar(self, start: int) -> JsonNode:
         kind: NodeKind = "word"
         found = _WORD.match(self._text, start)
         if not found and self._rules.non_numeric and (found := _NOT_FINITE.match(self._text, start)):
@@ -98,10 +98,10 @@ class Reader:
         if not found or _NAME.match(self._text, found.end()) or self._text[found.end() : found.end() + 1] == ".":
             self._fail()
         self._at = found.end()
-        return Node(kind, found[0], start, self._at)
+        return JsonNode(kind, found[0], start, self._at)
 
-    def _object(self) -> list[tuple[str, Node]]:
-        pairs: list[tuple[str, Node]] = []
+    def _object(self) -> list[tuple[str, JsonNode]]:
+        pairs: list[tuple[str, JsonNode]] = []
         c = self._skip()
         if c == "}":
             self._at += 1
@@ -119,8 +119,8 @@ class Reader:
                 return pairs
             c = self._skip()
 
-    def _array(self) -> list[Node]:
-        items: list[Node] = []
+    def _array(self) -> list[JsonNode]:
+        items: list[JsonNode] = []
         if self._skip() == "]":
             self._at += 1
             return items

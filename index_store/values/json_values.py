@@ -12,13 +12,13 @@ from typing import Any
 import pyarrow as pa
 
 from provspark.index_store.values.converters import decimal_of, temporal, text_converter
-from provspark.index_store.values.json_tokens import Node
+from provspark.index_store.values.json_tokens import JsonNode
 from provspark.index_store.values.types import arrow_type, parts_of
 from provspark.model.errors import ValuesUnavailableError
 
 __all__ = ["JsonConverter", "MisfitError", "json_converter"]
 
-JsonConverter = Callable[[Node, str], Any]
+JsonConverter = Callable[[JsonNode, str], Any]
 """Takes a value and the text that it stands in."""
 
 _RANGES = {"tinyint": (-(1 << 7), 1 << 8), "smallint": (-(1 << 15), 1 << 15)}
@@ -78,7 +78,7 @@ def _nested(kind: str, options: Mapping[str, str]) -> JsonConverter:
     return lambda node, text: struct(_must(node, "object"), fields, text)
 
 
-def struct(pairs: list[tuple[str, Node]], fields: Mapping[str, JsonConverter], text: str) -> dict[str, Any]:
+def struct(pairs: list[tuple[str, JsonNode]], fields: Mapping[str, JsonConverter], text: str) -> dict[str, Any]:
     """Return the fields of an object; the last value that fits wins where a name comes twice."""
     out: dict[str, Any] = dict.fromkeys(fields)
     for name, node in pairs:
@@ -90,7 +90,7 @@ def struct(pairs: list[tuple[str, Node]], fields: Mapping[str, JsonConverter], t
     return out
 
 
-def _must(node: Node, kind: str) -> Any:
+def _must(node: JsonNode, kind: str) -> Any:
     if node.kind != kind:
         raise MisfitError(kind)
     return node.value
@@ -99,7 +99,7 @@ def _must(node: Node, kind: str) -> Any:
 def _integer(kind: str) -> JsonConverter:
     low, high = _RANGES[kind]
 
-    def convert(node: Node, text: str) -> int:
+    def convert(node: JsonNode, text: str) -> int:
         value = int(_must(node, "integer"))
         if not low <= value < high:
             raise MisfitError(kind)
@@ -114,7 +114,7 @@ def _floating(kind: str, options: Mapping[str, str]) -> JsonConverter:
     number = text_converter(kind, {"nanvalue": "NaN"})
     lenient = options.get("allownonnumericnumbers", "true").lower() == "true"
 
-    def convert(node: Node, text: str) -> Any:
+    def convert(node: JsonNode, text: str) -> Any:
         sign = "-" if node.kind in ("float", "string") and node.value.startswith("-") else ""
         word = words.get(node.value.lstrip("+-")) if node.kind in ("float", "string") else None
         if word and node.value in ("NaN", "+INF", "-INF", "+Infinity", "-Infinity", "Infinity"):
@@ -128,20 +128,20 @@ def _floating(kind: str, options: Mapping[str, str]) -> JsonConverter:
     return convert
 
 
-def _boolean(node: Node, text: str) -> bool:
+def _boolean(node: JsonNode, text: str) -> bool:
     if node.kind != "word":
         raise MisfitError("boolean")
     return bool(node.value == "true")
 
 
-def _binary(node: Node, text: str) -> bytes:
+def _binary(node: JsonNode, text: str) -> bytes:
     try:
         return base64.b64decode(_must(node, "string"), validate=True)
     except binascii.Error:
         raise ValuesUnavailableError(f"{node.value[:80]!r} is no base64 in the strict form") from None
 
 
-def _text(node: Node, text: str, plain: bool) -> str:
+def _text(node: JsonNode, text: str, plain: bool) -> str:
     if node.kind == "string":
         return str(node.value)
     if not plain:
@@ -154,7 +154,7 @@ def _text(node: Node, text: str, plain: bool) -> str:
 def _decimal(kind: str, options: Mapping[str, str], target: pa.Decimal128Type) -> JsonConverter:
     from_text = text_converter(kind, options)
 
-    def convert(node: Node, text: str) -> Any:
+    def convert(node: JsonNode, text: str) -> Any:
         if node.kind == "string" and node.value:
             value = from_text(node.value)
         elif node.kind in ("integer", "float") and node.value[-1].isdigit():
@@ -171,7 +171,7 @@ def _decimal(kind: str, options: Mapping[str, str], target: pa.Decimal128Type) -
 def _temporal(kind: str, options: Mapping[str, str]) -> JsonConverter:
     read = temporal(kind, options)
 
-    def convert(node: Node, text: str) -> Any:
+    def convert(node: JsonNode, text: str) -> Any:
         if kind == "timestamp" and node.kind == "integer":
             try:
                 return _EPOCH + timedelta(seconds=int(node.value))

@@ -14,7 +14,7 @@ from provspark.index_store.values.files import root_of
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ValuesUnavailableError
 
-__all__ = ["Listed", "Listing", "is_hidden", "listing"]
+__all__ = ["DatasetListing", "Listed", "is_hidden", "listing"]
 
 Listed = tuple[str, int, int]
 """Path below the dataset's folder, size in bytes, time in milliseconds."""
@@ -26,7 +26,7 @@ _MOST_KEPT = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class DatasetListing:
     """The data files of a dataset.
 
     Parameters
@@ -48,11 +48,11 @@ class Listing:
     absent: bool = False
 
 
-_kept: dict[Dataset, tuple[float, Listing]] = {}
+_kept: dict[Dataset, tuple[float, DatasetListing]] = {}
 _lock = Lock()
 
 
-def listing(dataset: Dataset, *, max_age: float = KEPT_SECONDS, ask: bool = True) -> Listing:
+def listing(dataset: Dataset, *, max_age: float = KEPT_SECONDS, ask: bool = True) -> DatasetListing:
     """List a dataset: a local disk each time; of anything else a listing is kept for a while.
 
     Parameters
@@ -70,7 +70,7 @@ def listing(dataset: Dataset, *, max_age: float = KEPT_SECONDS, ask: bool = True
     if found is not None and now - made < max_age:
         return replace(found, age=now - made)
     if not ask:
-        return Listing((), f"{dataset} was not listed: an overview lists local disks only")
+        return DatasetListing((), f"{dataset} was not listed: an overview lists local disks only")
     found = _within(PATIENCE, dataset)
     with _lock:
         if len(_kept) >= _MOST_KEPT:
@@ -79,13 +79,13 @@ def listing(dataset: Dataset, *, max_age: float = KEPT_SECONDS, ask: bool = True
     return found
 
 
-def _within(seconds: float, dataset: Dataset) -> Listing:
+def _within(seconds: float, dataset: Dataset) -> DatasetListing:
     """List what is not a local disk, unless it takes too long: then the listing goes on, and nobody waits for it."""
-    found: list[Listing] = []
+    found: list[DatasetListing] = []
     work = Thread(target=lambda: found.append(_remote(dataset)), name="provspark-listing", daemon=True)
     work.start()
     work.join(seconds)
-    return found[0] if found else Listing((), f"{dataset} was not listed within {seconds:g} seconds")
+    return found[0] if found else DatasetListing((), f"{dataset} was not listed within {seconds:g} seconds")
 
 
 def is_hidden(name: str) -> bool:
@@ -94,10 +94,10 @@ def is_hidden(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _ListingSeen:
     """A listing of a folder, and what tells that it still holds: the times of its folders, in nanoseconds."""
 
-    listing: Listing
+    listing: DatasetListing
     folders: tuple[tuple[str, int], ...]
 
     def holds(self, root: str) -> bool:
@@ -111,32 +111,32 @@ class _Seen:
             return False
 
 
-_seen: dict[str, _Seen] = {}
+_seen: dict[str, _ListingSeen] = {}
 _SETTLED = 2 * 10**9
 """Nanoseconds after which a folder's time tells of each change: file systems round times, to a second or two."""
 
 
-def _local(root: str) -> Listing:
+def _local(root: str) -> DatasetListing:
     seen = _seen.get(root)
     if seen is not None and seen.holds(root):
         return seen.listing
     try:
         found = os.stat(root)  # noqa: PTH116 (each question asks)
         if stat.S_ISREG(found.st_mode):
-            return Listing((("", found.st_size, found.st_mtime_ns // 1_000_000),))
+            return DatasetListing((("", found.st_size, found.st_mtime_ns // 1_000_000),))
         now = time.time_ns()
         folders = [(root, found.st_mtime_ns)]
-        listed = Listing(tuple(sorted(_below(root, folders))))
+        listed = DatasetListing(tuple(sorted(_below(root, folders))))
         if len(_seen) >= _MOST_KEPT:
             _seen.clear()
         _seen.pop(root, None)
         if all(changed + _SETTLED < now for _, changed in folders):
-            _seen[root] = _Seen(listed, tuple(folders))
+            _seen[root] = _ListingSeen(listed, tuple(folders))
         return listed
     except (FileNotFoundError, NotADirectoryError):
-        return Listing((), f"{root} does not exist", absent=True)
+        return DatasetListing((), f"{root} does not exist", absent=True)
     except OSError as e:
-        return Listing((), f"{e.filename or root} can't be listed: {e.strerror or e}")
+        return DatasetListing((), f"{e.filename or root} can't be listed: {e.strerror or e}")
 
 
 def _below(root: str, folders: list[tuple[str, int]]) -> Iterator[Listed]:
@@ -160,7 +160,7 @@ def _below(root: str, folders: list[tuple[str, int]]) -> Iterator[Listed]:
                     yield path, found.st_size, found.st_mtime_ns // 1_000_000
 
 
-def _remote(dataset: Dataset) -> Listing:
+def _remote(dataset: Dataset) -> DatasetListing:
     from pyarrow import ArrowException
     from pyarrow.fs import FileSelector, FileType
 
@@ -171,12 +171,12 @@ def _remote(dataset: Dataset) -> Listing:
         if info.type == FileType.Directory:
             found = filesystem.get_file_info(FileSelector(root, recursive=True))
     except ValuesUnavailableError as e:
-        return Listing((), str(e))
+        return DatasetListing((), str(e))
     except (OSError, ArrowException) as e:
-        return Listing((), f"{dataset} can't be listed: {e}")
+        return DatasetListing((), f"{dataset} can't be listed: {e}")
     files = []
     for one in found:
         path = one.path[len(root) :].strip("/")
         if one.type == FileType.File and not any(is_hidden(part) for part in path.split("/")):
             files.append((path, one.size, one.mtime_ns // 1_000_000))
-    return Listing(tuple(sorted(files)))
+    return DatasetListing(tuple(sorted(files)))

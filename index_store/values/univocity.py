@@ -17,7 +17,7 @@ _NEWLINE = "\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class UnivocityFormat:
     """What univocity is told by Spark's options. `stop_at_delimiter` is how an unescaped quote is taken."""
 
     delimiter: str = ","
@@ -35,8 +35,8 @@ class _End(Exception):  # noqa: N818 - no error: the line's end, as univocity's 
     pass
 
 
-def split_line(line: str, fmt: Format) -> list[str]:
-    """Return the values of a line that is not blank, unquoted and unescaped; nulls as `Format.null_value`."""
+def split_line(line: str, fmt: UnivocityFormat) -> list[str]:
+    """Return the values of a line that is not blank, unquoted and unescaped; nulls as `UnivocityFormat.null_value`."""
     if len(fmt.delimiter) > 1:
         if fmt.quote in line or _NEWLINE in line:
             raise ValuesUnavailableError(
@@ -62,7 +62,7 @@ def split_line(line: str, fmt: Format) -> list[str]:
 class LineParser:
     """univocity's `CsvParser` for one line and delimiters of one character."""
 
-    def __init__(self, fmt: Format) -> None:
+    def __init__(self, fmt: UnivocityFormat) -> None:
         self._fmt = fmt
         self._delimiter = fmt.delimiter
 

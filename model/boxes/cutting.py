@@ -11,7 +11,7 @@ from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.lists import is_constant, spread, take, transpose
 
-__all__ = ["Runs", "clip"]
+__all__ = ["CuttingRuns", "clip"]
 
 _BUCKETS = 1 << 18
 _MANY = 4096
@@ -20,7 +20,7 @@ _MOST = 1 << 25
 """Rows that a table may hold, a byte each."""
 
 
-class Runs:
+class CuttingRuns:
     """Sorted disjoint runs of an axis, ready to cut many lists of boxes.
 
     Parameters
@@ -135,4 +135,4 @@ def clip(boxes: Boxes, starts: Int64, lengths: Int64, axis: Literal["out", "src"
     Boxes
         In the order of `boxes`, and of the runs within a box.
     """
-    return Runs(starts, lengths).cut(boxes, axis)
+    return CuttingRuns(starts, lengths).cut(boxes, axis)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from provspark.model.arrays import Int64
+from provspark.model.arrays import Bools, Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.lists import cells, concat, is_constant, neighbours, order_of, sort, take
 
 __all__ = ["FEW_JOINED", "lines", "merge"]
 
-Bool = npt.NDArray[np.bool_]
 _BOTH, _DOWN, _ALONG = 0, 1, 2
 _STEPS = np.array([1 + _DOWN, 1 + _BOTH], dtype=np.int8)
 """Ways to the next row by the step of the source rows."""
@@ -171,7 +169,7 @@ def _joinable(boxes: Boxes) -> bool:
     return bool(_joined(boxes, _BOTH).any() or _joined(boxes, _DOWN).any())
 
 
-def _joined(boxes: Boxes, way: int) -> Bool:
+def _joined(boxes: Boxes, way: int) -> Bools:
     """For each box but the last: whether it and the next one become one along `way`."""
     fit = _fits(boxes, way)
     return _linked(boxes, way) & fit[1:] & fit[:-1]
@@ -192,16 +190,16 @@ def _candidates(boxes: Boxes, way: int, tiled: bool) -> Int64 | None:
     return order if index is None else index[order]
 
 
-def _fits(boxes: Boxes, way: int) -> Bool:
+def _fits(boxes: Boxes, way: int) -> Bools:
     """Whether a box is of a shape that can join along `way`."""
     unit = (boxes.n_out == 1) & (boxes.n_src == 1)
-    fits: Bool = unit | (boxes.diagonal if way == _BOTH else ~boxes.diagonal)
+    fits: Bools = unit | (boxes.diagonal if way == _BOTH else ~boxes.diagonal)
     return fits
 
 
-def _linked(boxes: Boxes, way: int) -> Bool:
+def _linked(boxes: Boxes, way: int) -> Bools:
     """For each box but the last: whether the next one continues it along `way`."""
-    linked: Bool
+    linked: Bools
     if way == _ALONG:
         linked = (boxes.out[:-1] == boxes.out[1:]) & (boxes.n_out[:-1] == boxes.n_out[1:])
     else:
@@ -213,7 +211,7 @@ def _linked(boxes: Boxes, way: int) -> Bool:
     return linked
 
 
-def _run_weights(boxes: Boxes, linked: Bool) -> Int64:
+def _run_weights(boxes: Boxes, linked: Bools) -> Int64:
     """For each box: the pairs of the run that it stands in; 0 where it stands alone."""
     cells = np.where(boxes.diagonal, boxes.n_out, boxes.n_out * boxes.n_src)
     heads = np.flatnonzero(np.concatenate([[True], ~linked]))
@@ -221,7 +219,7 @@ def _run_weights(boxes: Boxes, linked: Bool) -> Int64:
     return np.repeat(np.where(size > 1, np.add.reduceat(cells, heads), 0), size)
 
 
-def _collapse(boxes: Boxes, linked: Bool, way: int) -> Boxes:
+def _collapse(boxes: Boxes, linked: Bools, way: int) -> Boxes:
     """Make one box of each run of linked boxes."""
     heads = np.flatnonzero(np.concatenate([[True], ~linked]))
     if len(heads) == len(boxes):

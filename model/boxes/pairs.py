@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from provspark.model.arrays import Int64
+from provspark.model.arrays import Bools, Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.cutting import clip
 from provspark.model.boxes.joining import lines, merge
@@ -42,8 +42,6 @@ __all__ = [
     "transpose",
     "unite",
 ]
-
-Bool = npt.NDArray[np.bool_]
 
 
 def from_pairs(out: npt.ArrayLike, src: npt.ArrayLike) -> Boxes:
@@ -139,7 +137,7 @@ def _distinct(out: Int64, src: Int64) -> tuple[Int64, Int64]:
     return (out, src) if bool(new.all()) else (out[new], src[new])
 
 
-def _heads(out: Int64, start: Int64, end: Int64) -> Bool:
+def _heads(out: Int64, start: Int64, end: Int64) -> Bools:
     """Mark the ranges, sorted by (out, start), that no earlier range of the same row reaches."""
     row = np.cumsum(np.concatenate([[0], out[1:] != out[:-1]]))
     span = int(end.max()) + 1

@@ -12,7 +12,7 @@ from openlineage.client.generated.column_lineage_dataset import (
 from provspark.airflow.facet import PRODUCER
 from provspark.index_store.query.bits import ROWS, named
 from provspark.index_store.query.column_maps import column_map, names_of
-from provspark.index_store.query.graph import Node
+from provspark.index_store.query.graph import WriteNode
 from provspark.model.operations import Dependence
 
 __all__ = ["column_lineage"]
@@ -22,7 +22,7 @@ _Source = tuple[str, str, str]
 """Namespace, name, column."""
 
 
-def column_lineage(node: Node) -> ColumnLineageDatasetFacet | None:
+def column_lineage(node: WriteNode) -> ColumnLineageDatasetFacet | None:
     """Tell which input columns each column of a write came from, and which decided about its rows.
 
     Returns

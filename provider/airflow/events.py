@@ -19,7 +19,7 @@ from openlineage.client.generated.schema_dataset import SchemaDatasetFacet, Sche
 from provspark.airflow.column_facet import column_lineage
 from provspark.airflow.facet import KEY, PRODUCER, ProvSparkDatasetFacet, ProvSparkRunFacet
 from provspark.index_store.catalogue.urls import store_url
-from provspark.index_store.query.graph import Node
+from provspark.index_store.query.graph import WriteNode
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Version
 from provspark.model.driver_datasets import sources
@@ -206,7 +206,7 @@ def _facets(
 
 
 def _columns(opened: Store | None, manifest: Manifest, write: Write) -> dict[str, DatasetFacet]:
-    found = None if opened is None else column_lineage(Node(opened, manifest, write))
+    found = None if opened is None else column_lineage(WriteNode(opened, manifest, write))
     return {} if found is None else {"columnLineage": found}
 
 

@@ -44,9 +44,9 @@ from provspark.model.writes import Axis, Untracked
 from provspark.testing.oracle import cells, within
 from provspark.testing.strategies import keys, runs, writes
 
-__all__ = ["Place", "StoreContract", "assert_stored", "end", "publish", "small"]
+__all__ = ["FolderOpener", "StoreContract", "assert_stored", "end", "publish", "small"]
 
-Place = Callable[[], Folder]
+FolderOpener = Callable[[], Folder]
 """Opens one and the same folder anew at every call; it is empty at first."""
 
 
@@ -103,16 +103,16 @@ class StoreContract:
     """The tests. A subclass has a fixture `place`, and may be of any name that pytest collects."""
 
     @pytest.fixture
-    def place(self) -> Place:
+    def place(self) -> FolderOpener:
         """Return what opens the folder: to be overridden."""
         raise NotImplementedError("a contract's subclass has a fixture `place` that returns a function to a Folder")
 
     @pytest.fixture
-    def store(self, place: Place) -> Store:
+    def store(self, place: FolderOpener) -> Store:
         """Return a new store."""
         return Store.at(place(), create=True)
 
-    def test_a_folder_holds_what_was_put(self, place: Place) -> None:
+    def test_a_folder_holds_what_was_put(self, place: FolderOpener) -> None:
         """Files come back whole and by spans, by name and by walking."""
         folder, again = place(), place()
         with folder.create("a/b ü%20/c") as f:
@@ -131,7 +131,7 @@ class StoreContract:
         with pytest.raises(FileNotFoundError):
             again.read("a/b ü%20/c")
 
-    def test_one_put_wins(self, place: Place) -> None:
+    def test_one_put_wins(self, place: FolderOpener) -> None:
         """Of sixteen that put one file at once, one is told that it did, and its content stays."""
         folders = [place() for _ in range(16)]
         folders[0].make("x")
@@ -148,7 +148,7 @@ class StoreContract:
         assert folders[1].walk("x") == ["y"]
 
     @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "a//b", "a/./b", "a\\b", "a\0"])
-    def test_no_path_leaves_the_folder(self, place: Place, path: str) -> None:
+    def test_no_path_leaves_the_folder(self, place: FolderOpener, path: str) -> None:
         """Not on reading, not on writing."""
         folder = place()
         for act in (folder.read, folder.remove, folder.make, folder.names, folder.remove_tree):
@@ -157,7 +157,7 @@ class StoreContract:
         with pytest.raises(InvalidWriteError):
             folder.put_if_absent(path, b"")
 
-    def test_there_is_no_store_until_one_is_made(self, place: Place) -> None:
+    def test_there_is_no_store_until_one_is_made(self, place: FolderOpener) -> None:
         """Opening makes none unasked, and making twice keeps what is there."""
         with pytest.raises(StoreUnreachableError):
             Store.at(place())
@@ -167,7 +167,7 @@ class StoreContract:
 
     @given(st.data())
     @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
-    def test_what_was_written_is_read(self, place: Place, data: st.DataObject) -> None:
+    def test_what_was_written_is_read(self, place: FolderOpener, data: st.DataObject) -> None:
         """Whatever the writes, and by either axis."""
         store = Store.at(place(), create=True)
         key = data.draw(keys().filter(lambda k: k.id not in store.steps()))
@@ -184,7 +184,7 @@ class StoreContract:
                 assert sorted(found) == sorted(within(set(cells(reader.all())), starts, lengths, order))
         assert verify(other, [key.id]) == []
 
-    def test_a_step_is_there_whole_or_not_at_all(self, store: Store, place: Place) -> None:
+    def test_a_step_is_there_whole_or_not_at_all(self, store: Store, place: FolderOpener) -> None:
         """Before it is published nothing is seen of it; what is abandoned leaves nothing."""
         writer = store.writer(StepKey("t", "r"))
         writer.add(small())
@@ -195,7 +195,7 @@ class StoreContract:
         writer.abandon()
         assert place().walk("steps") == []
 
-    def test_of_writers_of_one_step_one_wins(self, store: Store, place: Place) -> None:
+    def test_of_writers_of_one_step_one_wins(self, store: Store, place: FolderOpener) -> None:
         """The others are told so, and leave nothing."""
         together = Barrier(8)
 
@@ -218,7 +218,7 @@ class StoreContract:
         assert place().walk(f"steps/{step}") == sorted([*listed, "manifest.json"])
         assert_stored(Store.at(place()), step, [small()])
 
-    def test_a_flipped_bit_is_an_error_that_names_the_file(self, store: Store, place: Place) -> None:
+    def test_a_flipped_bit_is_an_error_that_names_the_file(self, store: Store, place: FolderOpener) -> None:
         """In whichever file: never another answer."""
         publish(store, StepKey("t", "r"), small())
         folder = place()
@@ -231,7 +231,7 @@ class StoreContract:
             folder.replace(path, data)
         assert_stored(Store.at(place()), StepKey("t", "r").id, [small()])
 
-    def test_a_removed_step_is_gone_for_who_reads_it(self, store: Store, place: Place) -> None:
+    def test_a_removed_step_is_gone_for_who_reads_it(self, store: Store, place: FolderOpener) -> None:
         """And says so; what a kept step needs stays."""
         publish(store, StepKey("first", "r"), small("/b", "/a"))
         publish(store, StepKey("second", "r"), small("/c", "/b"))
@@ -247,7 +247,7 @@ class StoreContract:
         assert sorted(m.key.task_id for m in reader.manifests()) == ["first", "second"]
         assert place().walk(f"steps/{step}") == []
 
-    def test_what_a_driver_read_stays(self, store: Store, place: Place) -> None:
+    def test_what_a_driver_read_stays(self, store: Store, place: FolderOpener) -> None:
         """In its order, apart from the writes, whether the step was published or given up."""
         why = Untracked("driver", "not followed")
         for task, finish in (("t", end), ("u", lambda _: repair(Store.at(place()), [StepKey("u", "r").id]))):
@@ -264,7 +264,7 @@ class StoreContract:
             assert [r.output.rows for r in found.reads] == [3, 0, 5]
             assert (found.driver_reads, found.writes[0].axes[1].size) == ("on", 8)
 
-    def test_a_step_that_was_given_up_can_be_published(self, store: Store, place: Place) -> None:
+    def test_a_step_that_was_given_up_can_be_published(self, store: Store, place: FolderOpener) -> None:
         """With the writes that were sealed."""
         writer = store.writer(StepKey("t", "r"))
         writer.add(small())

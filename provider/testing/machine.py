@@ -15,7 +15,7 @@ from provspark.index_store.store.verification import verify
 from provspark.model.errors import StepExistsError, UnknownStepError
 from provspark.model.pending import PendingWrite
 from provspark.model.steps import StepKey
-from provspark.testing.contract import Place, assert_stored, end, publish, small
+from provspark.testing.contract import FolderOpener, assert_stored, end, publish, small
 from provspark.testing.faults import FaultyFolder, Killed
 
 __all__ = ["StoreMachine", "machine_for"]
@@ -30,7 +30,7 @@ class StoreMachine(RuleBasedStateMachine):
     A step shuffles one of five data sets into another; a later step may read what it wrote. Made by `machine_for`.
     """
 
-    new_place: Callable[[], Place]
+    new_place: Callable[[], FolderOpener]
 
     def __init__(self) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert_stored(opened, step, pending)
 
 
-def machine_for(new_place: Callable[[], Place]) -> type[StoreMachine]:
+def machine_for(new_place: Callable[[], FolderOpener]) -> type[StoreMachine]:
     """Return the machine for a back end.
 
     Parameters

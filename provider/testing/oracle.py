@@ -9,14 +9,14 @@ import numpy as np
 
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
-from provspark.testing.worlds import Edge, Record, Version, World, weaker
+from provspark.testing.worlds import Record, World, WorldEdge, WorldVersion, weaker
 
-__all__ = ["Line", "Oracle", "Pairs", "cells", "runs_of", "within"]
+__all__ = ["Oracle", "OracleLine", "Pairs", "cells", "runs_of", "within"]
 
 Pairs = set[tuple[int, int]]
 
 
-class Line(NamedTuple):
+class OracleLine(NamedTuple):
     """A line of an answer without the row asked about."""
 
     dataset: str
@@ -32,8 +32,8 @@ class Oracle:
     def __init__(self, world: World) -> None:
         self.world = world
         self.maker = {f: w for w in world.writes for f in w.written}
-        self.behind: dict[Record, list[Edge]] = {}
-        self.ahead: dict[Record, list[Edge]] = {}
+        self.behind: dict[Record, list[WorldEdge]] = {}
+        self.ahead: dict[Record, list[WorldEdge]] = {}
         self.counts = self._counts()
         for e in world.edges:
             self.behind.setdefault(e.out, []).append(e)
@@ -56,23 +56,25 @@ class Oracle:
                 return counts
             counts = better
 
-    def backward(self, at: Version, row: int, to: str | None) -> tuple[set[Line], bool]:
+    def backward(self, at: WorldVersion, row: int, to: str | None) -> tuple[set[OracleLine], bool]:
         """The lines for one row, both kinds, and whether a path stopped at an untracked write."""
         return self._follow(at, at.records[row], -1, row, to, self._sources)
 
-    def forward(self, at: Version, row: int, to: str | None) -> tuple[set[Line], bool]:
+    def forward(self, at: WorldVersion, row: int, to: str | None) -> tuple[set[OracleLine], bool]:
         return self._follow(at, at.records[row], -1, row, to, self._results)
 
     def _follow(
         self,
-        at: Version,
+        at: WorldVersion,
         record: Record,
         occurrence: int,
         row: int,
         to: str | None,
-        one: Callable[[Version, Record, int, int, str | None], tuple[set[Line], bool, list[tuple[Edge, str]]]],
-    ) -> tuple[set[Line], bool]:
-        lines: set[Line] = set()
+        one: Callable[
+            [WorldVersion, Record, int, int, str | None], tuple[set[OracleLine], bool, list[tuple[WorldEdge, str]]]
+        ],
+    ) -> tuple[set[OracleLine], bool]:
+        lines: set[OracleLine] = set()
         stopped = False
         seen = set()
         waiting = [(at, record, occurrence, row, "data")]
@@ -89,12 +91,12 @@ class Oracle:
                 after = weaker(kind, e.kind)
                 if way == "backward":
                     if e.version.dataset == to:
-                        lines.add(Line(to, e.version.id, e.occurrence, e.row, after))
+                        lines.add(OracleLine(to, e.version.id, e.occurrence, e.row, after))
                     waiting.append((e.version, e.src, e.occurrence, e.row, after))
                 else:
                     output = self.world.writes[e.write].output
                     if output.dataset == to:
-                        lines.add(Line(to, output.id, e.occurrence, e.out_row, after))
+                        lines.add(OracleLine(to, output.id, e.occurrence, e.out_row, after))
                     waiting.append((output, e.out, e.occurrence, e.out_row, after))
         return lines, stopped
 
@@ -102,22 +104,22 @@ class Oracle:
     """Whether a stop beyond a context edge counts."""
 
     def _sources(
-        self, at: Version, record: Record, occurrence: int, row: int, to: str | None
-    ) -> tuple[set[Line], bool, list[tuple[Edge, str]]]:
+        self, at: WorldVersion, record: Record, occurrence: int, row: int, to: str | None
+    ) -> tuple[set[OracleLine], bool, list[tuple[WorldEdge, str]]]:
         maker = self.maker.get(record[0])
         lines = set()
         if maker is None:
             if to is None:
-                lines.add(Line(at.dataset, at.id, occurrence, row, "data"))
+                lines.add(OracleLine(at.dataset, at.id, occurrence, row, "data"))
             return lines, False, []
         if maker.output.dataset == to != at.dataset:
-            lines.add(Line(to, maker.output.id, occurrence, maker.output.records.index(record), "data"))
+            lines.add(OracleLine(to, maker.output.id, occurrence, maker.output.records.index(record), "data"))
         edges = [(e, "backward") for e in self.behind.get(record, ())]
         return lines, not maker.tracked, edges
 
     def _results(
-        self, at: Version, record: Record, occurrence: int, row: int, to: str | None
-    ) -> tuple[set[Line], bool, list[tuple[Edge, str]]]:
+        self, at: WorldVersion, record: Record, occurrence: int, row: int, to: str | None
+    ) -> tuple[set[OracleLine], bool, list[tuple[WorldEdge, str]]]:
         readings = [
             (w, v)
             for w in self.world.writes
@@ -127,10 +129,10 @@ class Oracle:
         ]
         lines = set()
         if not readings and to is None:
-            lines.add(Line(at.dataset, at.id, occurrence, row, "data"))
+            lines.add(OracleLine(at.dataset, at.id, occurrence, row, "data"))
         for _, v in readings:
             if v.dataset == to != at.dataset:
-                lines.add(Line(to, v.id, occurrence, v.records.index(record), "data"))
+                lines.add(OracleLine(to, v.id, occurrence, v.records.index(record), "data"))
         stopped = any(not w.tracked for w, _ in readings)
         return lines, stopped, [(e, "forward") for e in self.ahead.get(record, ())]
 

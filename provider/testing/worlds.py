@@ -23,7 +23,7 @@ FileId = tuple[str, int, int]
 Record = tuple[FileId, int]
 
 
-class Version(NamedTuple):
+class WorldVersion(NamedTuple):
     """A list of files seen as one data set."""
 
     dataset: str
@@ -47,14 +47,14 @@ class Version(NamedTuple):
         return self.pending().files.identity(Dataset.parse(self.dataset))
 
 
-class Edge(NamedTuple):
+class WorldEdge(NamedTuple):
     """Record `src`, as row `row` of a reading, stands behind record `out` of a write."""
 
     write: int
     out: Record
     out_row: int
     src: Record
-    version: Version
+    version: WorldVersion
     occurrence: int
     row: int
     kind: str
@@ -66,9 +66,9 @@ class MadeWrite:
 
     number: int
     step: int
-    output: Version
+    output: WorldVersion
     written: set[FileId]
-    inputs: list[tuple[Version, int]]
+    inputs: list[tuple[WorldVersion, int]]
     tracked: bool
     pending: PendingWrite
     pairs: dict[tuple[int, int, str], set[tuple[int, int]]]
@@ -93,7 +93,7 @@ class World:
         self.clock = 1_700_000_000_000
         self.steps: list[MadeStep] = []
         self.writes: list[MadeWrite] = []
-        self.edges: list[Edge] = []
+        self.edges: list[WorldEdge] = []
         self.sources = ["/in/a", "/in/b"]
         for name in self.sources:
             self.put(name, int(self.random.integers(1, 4)))
@@ -110,10 +110,10 @@ class World:
             made.add(file)
         return made
 
-    def look(self, folder: str) -> Version:
+    def look(self, folder: str) -> WorldVersion:
         """The files under a folder, as a reader lists them."""
         inside = sorted(p for p in self.disk if p.startswith(folder + "/"))
-        return Version(folder, tuple((p[len(folder) + 1 :], *self.disk[p]) for p in inside))
+        return WorldVersion(folder, tuple((p[len(folder) + 1 :], *self.disk[p]) for p in inside))
 
     def step(self, key: StepKey, status: StepStatus, n_writes: int, prefer: list[str] = ()) -> None:  # type: ignore[assignment]
         step = MadeStep(key, status)
@@ -121,7 +121,7 @@ class World:
         mine: list[str] = list(prefer)
         for _ in range(n_writes):
             known = sorted({w.output.dataset for w in self.writes} | set(self.sources))
-            readings: list[tuple[Version, int]] = []
+            readings: list[tuple[WorldVersion, int]] = []
             for _ in range(int(self.random.integers(1, 4))):
                 pool = mine if mine and self.random.random() < 0.5 else known
                 folder = pool[int(self.random.integers(len(pool)))]
@@ -146,8 +146,8 @@ class World:
     def write(
         self,
         step: MadeStep,
-        readings: list[tuple[Version, int]],
-        output: Version,
+        readings: list[tuple[WorldVersion, int]],
+        output: WorldVersion,
         written: set[FileId],
         tracked: bool,
     ) -> None:
@@ -212,7 +212,7 @@ class World:
         for o in own:
             for axis, s, kind in behind(0, o):
                 version, occurrence = readings[axis - 1]
-                edge = Edge(number, output.records[o], o, version.records[s], version, occurrence, s, kind)
+                edge = WorldEdge(number, output.records[o], o, version.records[s], version, occurrence, s, kind)
                 self.edges.append(edge)
 
 

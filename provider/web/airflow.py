@@ -12,7 +12,7 @@ from provspark.web.app import create_app
 from provspark.web.limits import Limits
 from provspark.web.login import Viewer
 from provspark.web.policy import Policy
-from provspark.web.source import Source
+from provspark.web.source import AnswerSource
 
 __all__ = ["airflow_app"]
 
@@ -30,5 +30,5 @@ def airflow_app() -> FastAPI:
         text: str | None = conf.get(SECTION, name, fallback=None)
         return text
 
-    source = Source(lambda: Settings.read(airflow=True).url(), Policy.from_settings(setting))
+    source = AnswerSource(lambda: Settings.read(airflow=True).url(), Policy.from_settings(setting))
     return create_app(source, _login, Limits.read(setting), f"airflow {AIRFLOW_HOME}", airflow=True)

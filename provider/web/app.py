@@ -21,7 +21,7 @@ from provspark.web.replay_routes import router as replay
 from provspark.web.replays import Replays
 from provspark.web.routes import router
 from provspark.web.sideways import router as sideways
-from provspark.web.source import Source
+from provspark.web.source import AnswerSource
 from provspark.web.threads import Route
 
 __all__ = ["STATIC", "create_app", "manifest"]
@@ -31,13 +31,13 @@ _TYPES = {".js": "text/javascript", ".svg": "image/svg+xml", ".txt": "text/plain
 
 
 def create_app(
-    source: Source, login: Callable[..., Any], limits: Limits, installation: str, *, airflow: bool = False
+    source: AnswerSource, login: Callable[..., Any], limits: Limits, installation: str, *, airflow: bool = False
 ) -> FastAPI:
     """Make the app that answers below ``/provspark``.
 
     Parameters
     ----------
-    source : Source
+    source : AnswerSource
     login : callable
         A dependency, run before any route: puts a `Viewer` at ``request.state.provspark_viewer``, or raises.
     limits : Limits

@@ -12,7 +12,7 @@ import numpy as np
 from provspark.index_store.query.current_versions import VersionUsed
 from provspark.index_store.query.endings import Ending
 from provspark.index_store.query.graph import Sighting
-from provspark.index_store.query.sideways import Beside
+from provspark.index_store.query.sideways import SidewaysDatasets
 from provspark.index_store.query.trace import TraceEdge
 from provspark.model.datasets import Dataset, Version
 from provspark.model.release import __version__
@@ -21,7 +21,7 @@ from provspark.model.steps import Manifest
 from provspark.model.stops import Stop
 from provspark.model.written_rows import written_rows
 from provspark.web import models
-from provspark.web.scope import Scope, dataset_id
+from provspark.web.scope import UserScope, dataset_id
 from provspark.web.visible import Visible
 
 __all__ = [
@@ -43,9 +43,9 @@ __all__ = [
 _WORST = ("untracked", "coarse", "exact")
 
 
-def about(scope: Scope, airflow: bool) -> models.About:
+def about(scope: UserScope, airflow: bool) -> models.AboutJson:
     """Describe the installation."""
-    return models.About(
+    return models.AboutJson(
         values=scope.visible.values,
         airflow=airflow,
         steps=len(scope.manifests),
@@ -54,24 +54,24 @@ def about(scope: Scope, airflow: bool) -> models.About:
     )
 
 
-def dataset(found: Dataset, visible: Visible) -> models.Dataset:
+def dataset(found: Dataset, visible: Visible) -> models.DatasetJson:
     """Name a data set."""
-    return models.Dataset(**_names(found, visible))
+    return models.DatasetJson(**_names(found, visible))
 
 
-def columns(at: Sighting, visible: Visible) -> list[models.Column]:
+def columns(at: Sighting, visible: Visible) -> list[models.ColumnJson]:
     """List the columns of a version."""
     told = enumerate(zip(visible.names(at), visible.masked(at), strict=True), 1)
-    return [models.Column(name=name, type=visible.type(at, i), masked=hidden) for i, (name, hidden) in told]
+    return [models.ColumnJson(name=name, type=visible.type(at, i), masked=hidden) for i, (name, hidden) in told]
 
 
-def dataset_summary(scope: Scope, found: Dataset) -> models.DatasetSummary:
+def dataset_summary(scope: UserScope, found: Dataset) -> models.DatasetSummaryJson:
     """Describe a data set in a line."""
     graph = scope.prov.graph
     known = graph.sightings(found)
     best = scope.prov.currents.of(found, ask=False).at
     derived = best is best.node.output
-    return models.DatasetSummary(
+    return models.DatasetSummaryJson(
         **_names(found, scope.visible),
         version=best.version.id,
         rows=best.version.rows,
@@ -83,7 +83,7 @@ def dataset_summary(scope: Scope, found: Dataset) -> models.DatasetSummary:
     )
 
 
-def dataset_detail(scope: Scope, at: Sighting) -> models.DatasetDetail:
+def dataset_detail(scope: UserScope, at: Sighting) -> models.DatasetDetailJson:
     """Describe a data set at one of its versions."""
     found = at.version.dataset
     current = scope.prov.currents.of(found)
@@ -93,7 +93,7 @@ def dataset_detail(scope: Scope, at: Sighting) -> models.DatasetDetail:
         if known is None or (_written(s) and not _written(known)):
             by_version[s.version.id] = s
     readers = {s.node.step: s.node.manifest for s in scope.prov.graph.read.by_name.get(found, ())}
-    return models.DatasetDetail(
+    return models.DatasetDetailJson(
         **_names(found, scope.visible),
         version=at.version.id,
         rows=at.version.rows,
@@ -104,17 +104,17 @@ def dataset_detail(scope: Scope, at: Sighting) -> models.DatasetDetail:
     )
 
 
-def step(m: Manifest) -> models.Step:
+def step(m: Manifest) -> models.StepJson:
     """Describe a step in a line."""
-    return models.Step(**_step(m))
+    return models.StepJson(**_step(m))
 
 
-def step_detail(m: Manifest, visible: Visible) -> models.StepDetail:
+def step_detail(m: Manifest, visible: Visible) -> models.StepDetailJson:
     """Describe a step."""
-    return models.StepDetail(
+    return models.StepDetailJson(
         **_step(m),
         writes=[
-            models.Write(
+            models.WriteJson(
                 index=w.index,
                 output=_usage(w.output, visible),
                 inputs=[_usage(v, visible) for v in w.inputs],
@@ -132,7 +132,7 @@ def step_detail(m: Manifest, visible: Visible) -> models.StepDetail:
     )
 
 
-def with_written(detail: models.StepDetail, m: Manifest, visible: Visible) -> models.StepDetail:
+def with_written(detail: models.StepDetailJson, m: Manifest, visible: Visible) -> models.StepDetailJson:
     """Add to each write of a step how many rows it made, which its lists of files tell."""
     writes = [w.model_copy(update={"written": _written_rows(m, w.index, visible)}) for w in detail.writes]
     return detail.model_copy(update={"writes": writes})
@@ -143,7 +143,7 @@ def _written_rows(m: Manifest, index: int, visible: Visible) -> int | None:
     return next((written_rows(n.store, n.step, n.write) for n in found), None)
 
 
-def trace(scope: Scope, query: models.ExampleQuery) -> models.Trace:
+def trace(scope: UserScope, query: models.ExampleQuery) -> models.TraceJson:
     """Answer a trace: counts on its nodes, and marks where it ends at what is hidden."""
     found, one = scope.trace(query), scope.one(query)
     nodes = []
@@ -152,7 +152,7 @@ def trace(scope: Scope, query: models.ExampleQuery) -> models.Trace:
         met = n.met
         hidden = scope.hides(n, found.direction)
         nodes.append(
-            models.Node(
+            models.NodeJson(
                 id=n.id,
                 dataset=dataset(Dataset.parse(n.dataset), scope.visible),
                 version=n.version,
@@ -172,7 +172,7 @@ def trace(scope: Scope, query: models.ExampleQuery) -> models.Trace:
         alike.setdefault((e.source, e.target, e.step, e.write, e.read, e.kind), []).append(e)
     told = (found.edges, found.stops, found.endings, found.gone)
     steps = {x.step for some in told for x in some}
-    return models.Trace(
+    return models.TraceJson(
         direction=found.direction,
         example=scope.example(query),
         nodes=nodes,
@@ -181,7 +181,7 @@ def trace(scope: Scope, query: models.ExampleQuery) -> models.Trace:
         endings=[_ending(e, rows, scope.visible) for e, rows in found.ended.items()],
         steps=[step(m) for name, m in scope.manifests.items() if name in steps],
         gone=[
-            models.Gone(dataset=dataset(Dataset.parse(g.dataset), scope.visible), step=g.step or None, rows=g.rows)
+            models.GoneJson(dataset=dataset(Dataset.parse(g.dataset), scope.visible), step=g.step or None, rows=g.rows)
             for g in found.gone
         ],
         versions=[version_used(u, scope.visible) for u in found.used],
@@ -189,13 +189,13 @@ def trace(scope: Scope, query: models.ExampleQuery) -> models.Trace:
     )
 
 
-def located(scope: Scope, query: models.LocateQuery) -> models.Located:
+def located(scope: UserScope, query: models.LocateQuery) -> models.LocatedJson:
     """List the row ids that rows have in another version."""
     at = scope.find(query.dataset, query.version)
     rows = scope.prov.select(str(at.version.dataset), query.rows, version=at.version.id)
     found = scope.prov.locate(rows, query.into)
     there = dict(zip(*(found.table()[name].to_pylist() for name in ("row", "located")), strict=True))
-    return models.Located(
+    return models.LocatedJson(
         dataset=dataset(at.version.dataset, scope.visible),
         version=found.version,
         rows=[there[row] for row in query.rows],
@@ -203,9 +203,9 @@ def located(scope: Scope, query: models.LocateQuery) -> models.Located:
     )
 
 
-def version_used(used: VersionUsed, visible: Visible) -> models.VersionUsed:
+def version_used(used: VersionUsed, visible: Visible) -> models.VersionUsedJson:
     """Describe the version that an answer uses, and how it was chosen."""
-    return models.VersionUsed(
+    return models.VersionUsedJson(
         dataset=dataset(Dataset.parse(used.dataset), visible),
         version=used.version,
         rule=used.rule,
@@ -216,10 +216,10 @@ def version_used(used: VersionUsed, visible: Visible) -> models.VersionUsed:
     )
 
 
-def _edge(same: list[TraceEdge], rows: list[Runs]) -> models.Edge:
+def _edge(same: list[TraceEdge], rows: list[Runs]) -> models.EdgeJson:
     """One edge for all readings of a version by a write."""
     e = same[0]
-    return models.Edge(
+    return models.EdgeJson(
         source=e.source,
         target=e.target,
         step=e.step or None,
@@ -232,9 +232,9 @@ def _edge(same: list[TraceEdge], rows: list[Runs]) -> models.Edge:
     )
 
 
-def _ending(e: Ending, rows: Runs, visible: Visible) -> models.Ending:
+def _ending(e: Ending, rows: Runs, visible: Visible) -> models.EndingJson:
     first = rows.at(np.arange(min(rows.count, models.MAX_REPLAYED)))
-    return models.Ending(
+    return models.EndingJson(
         step=e.step,
         write=e.write,
         dataset=dataset(Dataset.parse(e.dataset), visible),
@@ -247,10 +247,10 @@ def _ending(e: Ending, rows: Runs, visible: Visible) -> models.Ending:
     )
 
 
-def stops(found: Iterable[Stop], visible: Visible) -> list[models.Stop]:
+def stops(found: Iterable[Stop], visible: Visible) -> list[models.StopJson]:
     """Tell where an answer is less than it could be."""
     return [
-        models.Stop(
+        models.StopJson(
             what=s.what,
             step=s.step,
             dataset=dataset(Dataset.parse(s.dataset), visible),
@@ -266,24 +266,24 @@ def _names(found: Dataset, visible: Visible) -> dict[str, Any]:
     return {"id": dataset_id(found), "name": uri, "label": uri.rstrip("/").rsplit("/", 1)[-1] or uri}
 
 
-def beside(found: Beside, visible: Visible) -> models.Beside:
+def beside(found: SidewaysDatasets, visible: Visible) -> models.BesideJson:
     """List what can be asked sideways."""
     together, siblings = (
         [
-            models.Choice(dataset=dataset(d, visible), via=[dataset(v, visible) for v in via])
+            models.ChoiceJson(dataset=dataset(d, visible), via=[dataset(v, visible) for v in via])
             for d, via in choices.items()
         ]
         for choices in (found.together, found.siblings)
     )
-    return models.Beside(together=together, siblings=siblings, sources=[dataset(d, visible) for d in found.sources])
+    return models.BesideJson(together=together, siblings=siblings, sources=[dataset(d, visible) for d in found.sources])
 
 
 def _written(s: Sighting) -> bool:
     return s is s.node.output
 
 
-def _version(s: Sighting) -> models.VersionSummary:
-    return models.VersionSummary(
+def _version(s: Sighting) -> models.VersionSummaryJson:
+    return models.VersionSummaryJson(
         version=s.version.id,
         rows=s.version.rows,
         files=s.version.n_files,
@@ -294,8 +294,8 @@ def _version(s: Sighting) -> models.VersionSummary:
     )
 
 
-def _usage(v: Version, visible: Visible) -> models.Usage:
-    return models.Usage(**_names(v.dataset, visible), version=v.id, rows=v.rows)
+def _usage(v: Version, visible: Visible) -> models.UsageJson:
+    return models.UsageJson(**_names(v.dataset, visible), version=v.id, rows=v.rows)
 
 
 def _step(m: Manifest) -> dict[str, Any]:

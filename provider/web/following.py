@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from provspark.model.progress import Watch, watched
+from provspark.model.progress import QuestionProgress, watched
 from provspark.web.limits import LIMITS, Limits, named
 from provspark.web.problems import problem
 
@@ -43,7 +43,7 @@ class Following:
         told = _EVENTS in Headers(scope=scope).get("accept", "") and not scope["path"].endswith(_STREAMS)
         LIMITS.set(self._limits)
         until = time.monotonic() + self._limits.request_seconds
-        with watched(Watch(self._limits.max_steps, until)) as watch:
+        with watched(QuestionProgress(self._limits.max_steps, until)) as watch:
             heard: asyncio.Queue[Message] = asyncio.Queue()
             listener = asyncio.create_task(_listen(receive, heard, watch))
             try:
@@ -52,7 +52,7 @@ class Following:
                 watch.cancel()
                 listener.cancel()
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, watch: Watch) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, watch: QuestionProgress) -> None:
         """Send the answer on; until the first bytes of its body are there, it may be replaced by an error."""
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         head: list[Message] = []
@@ -75,7 +75,7 @@ class Following:
                 watch.cancel()
                 await self._late()(scope, receive, send)
 
-    async def _follow(self, scope: Scope, receive: Receive, send: Send, watch: Watch) -> None:
+    async def _follow(self, scope: Scope, receive: Receive, send: Send, watch: QuestionProgress) -> None:
         answer: list[Message] = []
         instead: list[Message] = []
 
@@ -130,7 +130,7 @@ async def _running(app: Awaitable[None]) -> AsyncIterator[asyncio.Future[None]]:
         work.cancel()
 
 
-async def _wait(what: set[asyncio.Future[None]], watch: Watch, seconds: float = math.inf) -> bool:
+async def _wait(what: set[asyncio.Future[None]], watch: QuestionProgress, seconds: float = math.inf) -> bool:
     """Wait until one of these is done; False if that takes longer, or longer than the whole question may."""
     end = time.monotonic() + seconds
     while (left := min(end, watch.until) - time.monotonic()) > 0:
@@ -140,7 +140,7 @@ async def _wait(what: set[asyncio.Future[None]], watch: Watch, seconds: float = 
     return False
 
 
-async def _listen(receive: Receive, heard: asyncio.Queue[Message], watch: Watch) -> None:
+async def _listen(receive: Receive, heard: asyncio.Queue[Message], watch: QuestionProgress) -> None:
     """Hand messages on to the app; the last one says that the client has gone."""
     while True:
         message = await receive()

@@ -19,7 +19,7 @@ from provspark.web.app import create_app
 from provspark.web.limits import Limits
 from provspark.web.login import Viewer
 from provspark.web.problems import problem
-from provspark.web.source import Source
+from provspark.web.source import AnswerSource
 
 __all__ = ["local_app", "new_token", "nothing_there"]
 
@@ -54,7 +54,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def local_app(source: Source, token: str, host: str, port: int, limits: Limits | None = None) -> Starlette:
+def local_app(source: AnswerSource, token: str, host: str, port: int, limits: Limits | None = None) -> Starlette:
     """Make the app that serves the page at ``/`` and the API below ``/provspark``.
 
     The page's address carries the token once, and begins a session: its id, not the token, is in a cookie for this

@@ -15,7 +15,7 @@ from functools import cached_property
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.choices import end_of
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
-from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.graph import Sighting, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.values.partitions import unescape
 from provspark.model.datasets import Dataset, Field, Version
@@ -35,7 +35,7 @@ _VALUES: frozenset[Dependence] = frozenset(
 )
 _OF_FILES = frozenset(("InputFileName", "FileSourceMetadataAttribute"))
 _NONE: Positions = frozenset()
-_Written = dict[Node, Positions | None]
+_Written = dict[WriteNode, Positions | None]
 """The masked columns of the rows that writes wrote; None for all where their names are not known."""
 
 
@@ -52,9 +52,9 @@ class Masks:
     def __init__(self, policy: Policy, linker: Linker) -> None:
         self._policy, self._linker = policy, linker
         self._written: _Written = {}
-        self._within: dict[Node, frozenset[int]] = {}
-        self._driven: set[Node] = set()
-        self._values: dict[Node, frozenset[str]] = {}
+        self._within: dict[WriteNode, frozenset[int]] = {}
+        self._driven: set[WriteNode] = set()
+        self._values: dict[WriteNode, frozenset[str]] = {}
         """What columns of a write, and of those behind it, are named after, where that are masked values."""
 
     def columns(self, at: Sighting) -> Positions:
@@ -63,7 +63,7 @@ class Masks:
             return _NONE
         return self._version(at, self._settled(self._behind(at)))
 
-    def within(self, node: Node) -> frozenset[int]:
+    def within(self, node: WriteNode) -> frozenset[int]:
         """The ids of the masked columns between the operations of a write."""
         if not self._policy.masks:
             return _NONE
@@ -79,7 +79,7 @@ class Masks:
         self._settled(self._behind(at))
         return self._inherited([at])
 
-    def named_within(self, node: Node) -> frozenset[str]:
+    def named_within(self, node: WriteNode) -> frozenset[str]:
         """The same, of the columns between the operations of a write."""
         self.within(node)
         return self._values.get(node, frozenset())
@@ -88,12 +88,12 @@ class Masks:
         behind = {node for at in versions for node in self._behind(at)}
         return frozenset[str]().union(*(self._values.get(node, frozenset()) for node in behind))
 
-    def handed(self, node: Node) -> bool:
+    def handed(self, node: WriteNode) -> bool:
         """Whether the script's driver had read masked columns, so that what it wrote down may be of their values."""
         self.within(node)
         return node in self._driven
 
-    def _settled(self, nodes: Iterable[Node]) -> _Written:
+    def _settled(self, nodes: Iterable[WriteNode]) -> _Written:
         """Work out what these writes wrote, and those behind them."""
         order, circular = self._order(nodes)
         # In a circle a result may grow: nobody else sees it before it is whole.
@@ -109,15 +109,15 @@ class Masks:
         self._written.update(written if circular else {})
         return self._written
 
-    def _order(self, nodes: Iterable[Node]) -> tuple[list[Node], bool]:
+    def _order(self, nodes: Iterable[WriteNode]) -> tuple[list[WriteNode], bool]:
         """These writes and all behind them that are not known yet, those behind first; whether some are in a circle."""
-        order: list[Node] = []
-        begun: set[Node] = set()
-        ended: set[Node] = set()
+        order: list[WriteNode] = []
+        begun: set[WriteNode] = set()
+        ended: set[WriteNode] = set()
         circular = False
-        waiting: list[tuple[Node, Iterator[Node]]] = []
+        waiting: list[tuple[WriteNode, Iterator[WriteNode]]] = []
 
-        def begin(node: Node) -> None:
+        def begin(node: WriteNode) -> None:
             check()
             begun.add(node)
             waiting.append((node, iter({m: None for at in _sources(node) for m in self._behind(at)})))
@@ -140,7 +140,7 @@ class Masks:
                     order.append(node)
         return order, circular
 
-    def _behind(self, at: Sighting) -> dict[Node, bool]:
+    def _behind(self, at: Sighting) -> dict[WriteNode, bool]:
         """The writes that made rows of a version; where no known write made some, also those that made others of the
         same data set, marked False."""
         others = {s.node: False for s in self._linker.graph.written.by_name.get(at.version.dataset, ())}
@@ -200,7 +200,7 @@ class Masks:
         names, dataset = names_of(at), at.version.dataset.uri
         return frozenset(i for i in derived if i and self._policy.opens(dataset, names[i - 1]))
 
-    def _output(self, node: Node, written: _Written) -> Positions | None:
+    def _output(self, node: WriteNode, written: _Written) -> Positions | None:
         """The masked columns of what a write wrote. What it read is known."""
         at, named = node.output, self._named(node.output)
         self._values[node] = self._inherited(node.inputs.values())
@@ -211,7 +211,7 @@ class Masks:
                 return None
         return frozenset(named | (derived - self._opened(at, derived - named)))
 
-    def _derived(self, node: Node, written: _Written) -> set[int] | None:
+    def _derived(self, node: WriteNode, written: _Written) -> set[int] | None:
         """Columns of a write's output that were made from masked ones; None for all."""
         if node.write.coverage == "untracked":
             return None
@@ -230,11 +230,11 @@ class Masks:
         unknown = set(range(1, 1 + len(names_of(node.output)))) - set(places)
         return (made | unknown) - {-1}
 
-    def _driver_had(self, node: Node, written: _Written) -> bool:
+    def _driver_had(self, node: WriteNode, written: _Written) -> bool:
         before = any(self._version(node.inputs[v], written) for v in _read_by_driver(node))
         return before or self._read_before(node, written)
 
-    def _read_before(self, node: Node, written: _Written) -> bool:
+    def _read_before(self, node: WriteNode, written: _Written) -> bool:
         """Whether the driver had read masked columns, or files with unknown ones, that the write may have values of."""
         sources = [at for read in node.reads for at in read.inputs.values() if not _is_local(at)]
         untold = any(read.write.coverage == "untracked" and not read.write.complete for read in node.reads)
@@ -248,11 +248,11 @@ class Masks:
             names_of(s) for s in self._linker.graph.sightings(at.version.dataset) if s.version.id == at.version.id
         )
 
-    def _inputs(self, node: Node, written: _Written) -> dict[str, Positions]:
+    def _inputs(self, node: WriteNode, written: _Written) -> dict[str, Positions]:
         """The masked columns of what a write read, by version; the writes behind it are known."""
         return {version: self._version(at, written) for version, at in node.inputs.items()}
 
-    def _hidden(self, node: Node, inputs: Mapping[str, Positions], written: _Written) -> frozenset[int]:
+    def _hidden(self, node: WriteNode, inputs: Mapping[str, Positions], written: _Written) -> frozenset[int]:
         """The ids of columns between the operations that are masked; `inputs` are the masked ones of what it read."""
         operations = _operations(node)
         handed = any(inputs[version] for version in _read_by_driver(node)) or self._read_before(node, written)
@@ -330,14 +330,14 @@ def _reads_alike(one: Version, other: Version) -> bool:
     return separators[0] == separators[1]
 
 
-def _operations(node: Node) -> tuple[Operation, ...]:
+def _operations(node: WriteNode) -> tuple[Operation, ...]:
     try:
         return node.operations
     except CorruptIndexError:  # treated as a write without operations; other routes report the file
         return ()
 
 
-def _sources(node: Node) -> Iterator[Sighting]:
+def _sources(node: WriteNode) -> Iterator[Sighting]:
     """The versions that a write read, and those that its driver had read before it."""
     yield from node.inputs.values()
     for read in node.reads:
@@ -349,19 +349,19 @@ def _is_local(at: Sighting) -> bool:
     return at.version.format == "memory"
 
 
-def _untold(node: Node) -> list[int]:
+def _untold(node: WriteNode) -> list[int]:
     """The readings of a write that are in none of its operations."""
     told = {axis for op in _operations(node) for axis in op.axes}
     return [i for i, a in enumerate(node.write.axes) if a.role == "input" and i not in told]
 
 
-def _read_by_driver(node: Node) -> set[str]:
+def _read_by_driver(node: WriteNode) -> set[str]:
     """The versions that the script's driver read, except rows that the script itself made: in steps before format 3."""
     versions = {node.write.axes[i].version for i in _untold(node)}
     return {v for v in versions if not _is_local(node.inputs[v])}
 
 
-def _handed_over(node: Node, axis: int) -> bool:
+def _handed_over(node: WriteNode, axis: int) -> bool:
     """Whether a reading is what the script's driver read, in a step before format 3."""
     return all(t.kind == "context" and t.out == 0 for t in node.write.tensors if t.src == axis)
 

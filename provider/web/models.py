@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from provspark.arguments import Versions
-from provspark.index_store.query.current_versions import Rule
+from provspark.index_store.query.current_versions import VersionRule
 from provspark.index_store.query.graph import Direction
 from provspark.model.stops import Blur
 from provspark.model.writes import Coverage, Kind
@@ -45,7 +45,7 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Dataset(Model):
+class DatasetJson(Model):
     """A data set's names."""
 
     id: DatasetId
@@ -55,7 +55,7 @@ class Dataset(Model):
     """The last part of the name."""
 
 
-class Column(Model):
+class ColumnJson(Model):
     """A column of a version."""
 
     name: str
@@ -65,7 +65,7 @@ class Column(Model):
     """Its values are not shown, and can't be filtered by."""
 
 
-class DatasetSummary(Dataset):
+class DatasetSummaryJson(DatasetJson):
     """A line in the list of data sets."""
 
     version: VersionId
@@ -79,7 +79,7 @@ class DatasetSummary(Dataset):
     """The step that wrote that version."""
 
 
-class Broken(Model):
+class BrokenJson(Model):
     """A step that can't be read, or a whole store of a catalogue. Answers leave it out, so they may be incomplete."""
 
     step: str | None
@@ -94,17 +94,17 @@ class Broken(Model):
 BROKEN: Any = Field(default_factory=list, description="Steps that can't be read; this answer leaves them out.")
 
 
-class DatasetPage(Model):
+class DatasetPageJson(Model):
     """Some of the data sets."""
 
-    items: list[DatasetSummary]
+    items: list[DatasetSummaryJson]
     total: int
     next: int | None
     """`cursor` of the page that follows."""
-    broken: list[Broken] = BROKEN
+    broken: list[BrokenJson] = BROKEN
 
 
-class Step(Model):
+class StepJson(Model):
     """One try of a task, or one run from the command line."""
 
     step: str
@@ -120,7 +120,7 @@ class Step(Model):
     """The least of its writes; none where it wrote nothing."""
 
 
-class VersionSummary(Model):
+class VersionSummaryJson(Model):
     """A version, as the step knows it that wrote it, or that read it where none did."""
 
     version: VersionId
@@ -129,15 +129,15 @@ class VersionSummary(Model):
     format: str
     written: bool
     coverage: Coverage | None
-    step: Step
+    step: StepJson
 
 
-class VersionUsed(Model):
+class VersionUsedJson(Model):
     """The version of a dataset that the response's row ids refer to, and how it was chosen."""
 
-    dataset: Dataset
+    dataset: DatasetJson
     version: VersionId
-    rule: Rule
+    rule: VersionRule
     """`disk`: newest version whose files exist. `last step`: version of the last successful step, used if the files
     can't be listed and for database tables. `run`: latest version in the run. `as_of`: latest version at that time.
     `version`: the version that you passed. `itself`: dataset on a driver, which has a version for each call."""
@@ -151,30 +151,30 @@ class VersionUsed(Model):
     """How many seconds ago the files were listed; 0 for a local disk."""
 
 
-class DatasetDetail(Dataset):
+class DatasetDetailJson(DatasetJson):
     """A dataset, its versions (the current one first), and the columns of one."""
 
     version: VersionId
     rows: int
-    current: VersionUsed
+    current: VersionUsedJson
     """The current version."""
-    columns: list[Column]
-    versions: list[VersionSummary]
-    read_by: list[Step]
+    columns: list[ColumnJson]
+    versions: list[VersionSummaryJson]
+    read_by: list[StepJson]
     next: int | None = None
     """`cursor` of the page of both lists that follows."""
 
 
-class Rows(Model):
+class RowsJson(Model):
     """Rows of a version; `values[i]` are those of row `rows[i]`, by column, as plain JSON."""
 
-    dataset: Dataset
+    dataset: DatasetJson
     version: VersionId
     total: int
     """Rows of the version."""
     selected: int
     """Rows that the question selects."""
-    columns: list[Column]
+    columns: list[ColumnJson]
     rows: list[int]
     values: list[list[Any]] | None
     why: str
@@ -209,7 +209,7 @@ class ExampleQuery(TraceQuery):
     """A trace, and the row of which one derivation is returned."""
 
     example: RowId | None = None
-    """One of the rows asked about, in a trace backward (`Trace.example`); the first by default."""
+    """One of the rows asked about, in a trace backward (`TraceJson.example`); the first by default."""
 
 
 class LocateQuery(Model):
@@ -222,10 +222,10 @@ class LocateQuery(Model):
     """The version in which to look for the rows; default: the current one."""
 
 
-class Located(Model):
+class LocatedJson(Model):
     """Row ids in the other version."""
 
-    dataset: Dataset
+    dataset: DatasetJson
     version: VersionId
     """The other version."""
     rows: list[int | None]
@@ -241,17 +241,17 @@ class TraceRowsQuery(ExampleQuery):
     node_version: VersionId | None = None
     """The version that the client saw in this node. If the node now has another version, the response is 409."""
     one: bool = False
-    """Only rows in one derivation of the example, see `Node.one`."""
+    """Only rows in one derivation of the example, see `NodeJson.one`."""
     cursor: RowId = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
 
 
-class Node(Model):
+class NodeJson(Model):
     """A version on the way, with how many of its rows the trace met."""
 
     id: int
-    dataset: Dataset
+    dataset: DatasetJson
     version: VersionId
     role: Literal["asked", "end", "between"]
     total: int
@@ -263,14 +263,14 @@ class Node(Model):
     """Those met only along a path with a possible edge: rows may have gone this way."""
     columns: int
     one: list[int]
-    """Rows in one derivation of `Trace.example`, of each joined input a row; none forward, or if unknown."""
+    """Rows in one derivation of `TraceJson.example`, of each joined input a row; none forward, or if unknown."""
     gone: bool = False
     """Forward: its rows are in no current version; it leads to some that are, or `versions` is `all`."""
     hidden: Literal["before", "after"] | None
     """A step that the user may not see made files of these rows, or read them; that path ends here."""
 
 
-class Edge(Model):
+class EdgeJson(Model):
     """Rows of `source` went into `target`: through a step's write, or, without `step`, by shared files."""
 
     source: int
@@ -286,31 +286,31 @@ class Edge(Model):
     """Whether the step's driver read the rows: then `write` is the read's number among the step's reads."""
 
 
-class Stop(Model):
+class StopJson(Model):
     """Where the answer is less than it could be."""
 
     what: Blur
     step: str
-    dataset: Dataset
+    dataset: DatasetJson
     why: str
 
 
-class Gone(Model):
+class GoneJson(Model):
     """Rows made from the selected rows that are no longer in the current version of their dataset."""
 
-    dataset: Dataset
+    dataset: DatasetJson
     step: str | None
     """The first captured step after which their files were missing; null if no captured step is known to have removed
     them."""
     rows: int
 
 
-class Ending(Model):
+class EndingJson(Model):
     """A write that read rows of a trace forward and kept only some of them, or none."""
 
     step: str
     write: int
-    dataset: Dataset
+    dataset: DatasetJson
     """What it wrote."""
     node: int
     """The node whose rows it read."""
@@ -324,39 +324,39 @@ class Ending(Model):
     """The first rows of the node that were not kept, as many as a replay takes to find the operation."""
 
 
-class Trace(Model):
+class TraceJson(Model):
     """What rows came through or went into, as a graph; node 0 is what was asked about."""
 
     direction: Direction
     example: int | None = None
-    """The selected row whose derivation is in `Node.one`; none in a forward trace."""
-    nodes: list[Node]
-    edges: list[Edge]
-    stops: list[Stop]
-    endings: list[Ending]
+    """The selected row whose derivation is in `NodeJson.one`; none in a forward trace."""
+    nodes: list[NodeJson]
+    edges: list[EdgeJson]
+    stops: list[StopJson]
+    endings: list[EndingJson]
     """In a forward trace: steps that read rows but did not keep all of them."""
-    steps: list[Step]
-    gone: list[Gone]
-    versions: list[VersionUsed]
+    steps: list[StepJson]
+    gone: list[GoneJson]
+    versions: list[VersionUsedJson]
     """First the version of the selected rows, then those of the rows found."""
-    broken: list[Broken] = BROKEN
+    broken: list[BrokenJson] = BROKEN
 
 
-class Choice(Model):
+class ChoiceJson(Model):
     """A data set that a question sideways can be about, and those that can stand between."""
 
-    dataset: Dataset
-    via: list[Dataset]
+    dataset: DatasetJson
+    via: list[DatasetJson]
 
 
-class Beside(Model):
+class BesideJson(Model):
     """What can be asked sideways of rows of a data set."""
 
-    together: list[Choice]
+    together: list[ChoiceJson]
     """Joined with what came of the rows; `via` are those in whose derivations."""
-    siblings: list[Choice]
+    siblings: list[ChoiceJson]
     """Sharing a source with the rows; `via` are those sources."""
-    sources: list[Dataset]
+    sources: list[DatasetJson]
     """What the rows came from, for a composition."""
     next: int | None = None
     """`cursor` of the page of all three lists that follows."""
@@ -381,10 +381,10 @@ class SidewaysRowsQuery(SidewaysQuery):
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
 
 
-class Found(Model):
+class FoundJson(Model):
     """How many rows of a version were found."""
 
-    dataset: Dataset
+    dataset: DatasetJson
     version: VersionId
     total: int
     rows: int
@@ -401,47 +401,47 @@ class CompositionQuery(Selection):
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
 
 
-class Share(Model):
+class ShareJson(Model):
     """A value of the column, and how many distinct rows have it."""
 
     value: Any
     witnesses: int
 
 
-class Composition(Model):
+class CompositionJson(Model):
     """The values with most witnesses first, and how many values and witnesses there are in all."""
 
-    values: list[Share]
+    values: list[ShareJson]
     total_values: int
     total_witnesses: int
-    broken: list[Broken] = BROKEN
+    broken: list[BrokenJson] = BROKEN
 
 
-class StepPage(Model):
+class StepPageJson(Model):
     """Some of the steps, the last first."""
 
-    items: list[Step]
+    items: list[StepJson]
     total: int
     next: int | None
-    broken: list[Broken] = BROKEN
+    broken: list[BrokenJson] = BROKEN
 
 
-class Usage(Dataset):
+class UsageJson(DatasetJson):
     """A version that a write read or made."""
 
     version: VersionId
     rows: int
 
 
-class Write(Model):
+class WriteJson(Model):
     """One output of a step."""
 
     index: int
-    output: Usage
+    output: UsageJson
     """Its `rows` are all rows of the version."""
     written: int | None = None
     """Those of them that the step wrote; none where that is not known, as for a write that was not tracked."""
-    inputs: list[Usage]
+    inputs: list[UsageJson]
     coverage: Coverage
     reason: str | None
     site: str
@@ -449,10 +449,10 @@ class Write(Model):
     """Pairs that its tensors hold."""
 
 
-class StepDetail(Step):
+class StepDetailJson(StepJson):
     """All that is known of a step."""
 
-    writes: list[Write]
+    writes: list[WriteJson]
     untracked: list[str]
     engine: dict[str, str]
     error: str | None
@@ -462,11 +462,11 @@ class StepDetail(Step):
     """`cursor` of the page of `writes` and `untracked` that follows."""
 
 
-class About(Model):
+class AboutJson(Model):
     """What this installation shows to this user."""
 
     values: bool
     airflow: bool
     steps: int
     version: str
-    broken: list[Broken] = BROKEN
+    broken: list[BrokenJson] = BROKEN

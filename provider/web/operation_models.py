@@ -12,38 +12,38 @@ from provspark.model.writes import Kind
 from provspark.web.models import (
     BROKEN,
     MAX_COLUMNS,
-    Broken,
+    BrokenJson,
     ColumnName,
-    Dataset,
     DatasetId,
+    DatasetJson,
     Model,
     RowId,
     Selection,
-    Stop,
+    StopJson,
     VersionId,
 )
 
 __all__ = [
-    "CellLine",
-    "CellPage",
+    "CellLineJson",
+    "CellPageJson",
     "CellQuery",
-    "ColumnLine",
-    "ColumnLines",
-    "Drop",
-    "Drops",
-    "How",
+    "ColumnLineJson",
+    "ColumnLinesJson",
+    "DropJson",
+    "DropsJson",
+    "HowJson",
     "HowQuery",
-    "Operation",
-    "Path",
+    "OperationJson",
+    "PathJson",
 ]
 
 
-class Operation(Model):
+class OperationJson(Model):
     """An operation of a step, or several of one script line or one name that read as one."""
 
     step: str
     write: int
-    dataset: Dataset
+    dataset: DatasetJson
     """What the write wrote."""
     operations: list[int]
     """Their numbers within the write."""
@@ -62,11 +62,11 @@ class Operation(Model):
     rows_out: int | None
 
 
-class ColumnLine(Model):
+class ColumnLineJson(Model):
     """A column asked about, and one that it stands in a dependence with; null for the rows themselves."""
 
     column: str | None
-    dataset: Dataset
+    dataset: DatasetJson
     version: VersionId
     occurrence: int
     source_column: str | None
@@ -76,17 +76,17 @@ class ColumnLine(Model):
     steps: list[str]
 
 
-class ColumnLines(Model):
+class ColumnLinesJson(Model):
     """The columns behind columns, or those that came of them."""
 
-    lines: list[ColumnLine]
-    stops: list[Stop]
+    lines: list[ColumnLineJson]
+    stops: list[StopJson]
     next: int | None = None
     """`cursor` of the page of both lists that follows."""
-    broken: list[Broken] = BROKEN
+    broken: list[BrokenJson] = BROKEN
 
 
-class Drop(Model):
+class DropJson(Model):
     """An operation that did not hand a column on."""
 
     column: str
@@ -97,19 +97,19 @@ class Drop(Model):
     name: str
     step: str
     write: int
-    dataset: Dataset
+    dataset: DatasetJson
     operation: int
     into: list[str]
 
 
-class Drops(Model):
+class DropsJson(Model):
     """Where the columns of a version end."""
 
-    lines: list[Drop]
-    stops: list[Stop]
+    lines: list[DropJson]
+    stops: list[StopJson]
     next: int | None = None
     """`cursor` of the page of both lists that follows."""
-    broken: list[Broken] = BROKEN
+    broken: list[BrokenJson] = BROKEN
 
 
 class HowQuery(Selection):
@@ -122,26 +122,26 @@ class HowQuery(Selection):
     """Each operation alone, instead of those of one script line as one."""
 
 
-class Path(Model):
+class PathJson(Model):
     """The operations on the way to rows of a version, through one reading and by one kind of edge."""
 
-    dataset: Dataset
+    dataset: DatasetJson
     version: VersionId
     occurrence: int
     kind: Kind
     rows: int
     """How many rows of the version."""
-    operations: list[Operation]
+    operations: list[OperationJson]
 
 
-class How(Model):
+class HowJson(Model):
     """How rows came about, or what became of them."""
 
-    paths: list[Path]
-    stops: list[Stop]
+    paths: list[PathJson]
+    stops: list[StopJson]
     next: int | None = None
     """`cursor` of the page of both lists that follows."""
-    broken: list[Broken] = BROKEN
+    broken: list[BrokenJson] = BROKEN
 
 
 class CellQuery(Selection):
@@ -157,12 +157,12 @@ class CellQuery(Selection):
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
-class CellLine(Model):
+class CellLineJson(Model):
     """A cell asked about, and one that it stands in a dependence with."""
 
     row: int
     column: str | None
-    dataset: Dataset
+    dataset: DatasetJson
     version: VersionId
     occurrence: int
     source_row: int
@@ -172,12 +172,12 @@ class CellLine(Model):
     exact: bool
 
 
-class CellPage(Model):
+class CellPageJson(Model):
     """Some of the lines."""
 
-    lines: list[CellLine]
+    lines: list[CellLineJson]
     total: int
-    stops: list[Stop]
-    broken: list[Broken] = BROKEN
+    stops: list[StopJson]
+    broken: list[BrokenJson] = BROKEN
     next: int | None
     """`cursor` of the page that follows."""

@@ -16,7 +16,7 @@ from provspark.web import operation_models as told
 from provspark.web.paging import LINKED, Paged
 from provspark.web.problems import RESPONSES
 from provspark.web.routes import DatasetPath, Seen, VersionQuery
-from provspark.web.scope import Scope
+from provspark.web.scope import UserScope
 from provspark.web.threads import Route
 
 __all__ = ["router"]
@@ -31,7 +31,7 @@ To = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
 @router.get("/steps/{step}/operations", responses=LINKED)
 def step_operations(
     scope: Seen, page: Paged, step: Annotated[str, Path(max_length=200)], parts: bool = False
-) -> list[told.Operation]:
+) -> list[told.OperationJson]:
     """List the operations of a step, in order; those of one script line as one, unless `parts` are asked for."""
     manifest = scope.step(step)
     nodes = [n for n in scope.prov.graph.nodes if n.step == manifest.step]
@@ -47,7 +47,7 @@ def dataset_operations(
     column: Columns = None,
     direction: Direction = "backward",
     parts: bool = False,
-) -> list[told.Operation]:
+) -> list[told.OperationJson]:
     """List all operations behind a version, or those done to it; only those that touched some columns, where given."""
     at = _at(scope, dataset, version, column)
     name, way = str(at.version.dataset), {"direction": direction, "parts": parts}
@@ -65,7 +65,7 @@ def dataset_columns(
     direction: Direction = "backward",
     to: To = None,
     existence: bool = True,
-) -> told.ColumnLines:
+) -> told.ColumnLinesJson:
     """List the columns that columns of a version came from, or went into."""
     at = _at(scope, dataset, version, column)
     answer = scope.prov.ask.columns(
@@ -77,7 +77,7 @@ def dataset_columns(
         version=at.version.id,
     )
     lines = [
-        told.ColumnLine(
+        told.ColumnLineJson(
             **{
                 **_fields(line),
                 "column": scope.visible.name_at(at, line.column),
@@ -89,7 +89,7 @@ def dataset_columns(
         for line in answer.lines()
     ]
     return page.cut(
-        told.ColumnLines(lines=lines, stops=describe.stops(answer.stops, scope.visible), broken=scope.broken),
+        told.ColumnLinesJson(lines=lines, stops=describe.stops(answer.stops, scope.visible), broken=scope.broken),
         "lines",
         "stops",
     )
@@ -98,7 +98,7 @@ def dataset_columns(
 @router.get("/datasets/{dataset}/dropped")
 def dataset_dropped(
     scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None, column: Columns = None
-) -> told.Drops:
+) -> told.DropsJson:
     """Tell which operations dropped columns of a version."""
     at = _at(scope, dataset, version, column)
     answer = scope.prov.ask.dropped(str(at.version.dataset), column, version=at.version.id)
@@ -110,16 +110,16 @@ def dataset_dropped(
             "known_as": scope.visible.name_in(line.step, line.write, line.known_as),
             "into": [scope.visible.name_in(line.step, line.write, n) for n in line.into],
         }
-        lines.append(told.Drop(**{**_fields(line), **about}))
+        lines.append(told.DropJson(**{**_fields(line), **about}))
     return page.cut(
-        told.Drops(lines=lines, stops=describe.stops(answer.stops, scope.visible), broken=scope.broken),
+        told.DropsJson(lines=lines, stops=describe.stops(answer.stops, scope.visible), broken=scope.broken),
         "lines",
         "stops",
     )
 
 
 @router.post("/how")
-def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.How:
+def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.HowJson:
     """Tell the operations on the ways of rows, and how many rows each way leads to."""
     at, ids = scope.asked(query)
     to = None if query.to is None else str(scope.dataset(query.to))
@@ -131,7 +131,7 @@ def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.How:
     }
     lines = found.lines(parts=query.parts)
     paths = [
-        told.Path(
+        told.PathJson(
             dataset=_dataset(scope, place[0]),
             version=place[1],
             occurrence=place[2],
@@ -142,14 +142,14 @@ def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.How:
         for number, (place, _) in enumerate(found.paths)
     ]
     return page.cut(
-        told.How(paths=paths, stops=describe.stops(found.answer.stops, scope.visible), broken=scope.broken),
+        told.HowJson(paths=paths, stops=describe.stops(found.answer.stops, scope.visible), broken=scope.broken),
         "paths",
         "stops",
     )
 
 
 @router.post("/cells")
-def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
+def cells(scope: Seen, query: told.CellQuery) -> told.CellPageJson:
     """List the cells that cells came from, or went into; without their values."""
     at, ids = scope.asked(query)
     _known(scope, at, query.columns)
@@ -166,7 +166,7 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
     )
     page = answer.lines(query.cursor, query.limit).drop_columns(["why"]).to_pylist()
     lines = [
-        told.CellLine(
+        told.CellLineJson(
             **{
                 **line,
                 "column": scope.visible.name_at(at, line["column"]),
@@ -178,7 +178,7 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
     ]
     total, after = answer.count, query.cursor + len(lines)
     following = after if lines and after < total else None
-    return told.CellPage(
+    return told.CellPageJson(
         lines=lines,
         total=total,
         stops=describe.stops(answer.stops, scope.visible),
@@ -187,25 +187,25 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPage:
     )
 
 
-def _at(scope: Scope, dataset: str, version: str | None, columns: list[str] | None) -> Sighting:
+def _at(scope: UserScope, dataset: str, version: str | None, columns: list[str] | None) -> Sighting:
     at = scope.find(dataset, version)
     _known(scope, at, columns)
     return at
 
 
-def _known(scope: Scope, at: Sighting, columns: list[str] | None) -> None:
+def _known(scope: UserScope, at: Sighting, columns: list[str] | None) -> None:
     """Refuse a column that is not there, without the text of what may have dropped it."""
     for name in columns or ():
         scope.visible.find(at, name)
 
 
-def _operations(scope: Scope, lines: Iterable[OperationLine]) -> list[told.Operation]:
+def _operations(scope: UserScope, lines: Iterable[OperationLine]) -> list[told.OperationJson]:
     found = []
     for line in lines:
         text = scope.visible.step_operations(line.step, line.write, line.operations, line.text)
         about: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in _fields(line).items()}
         about |= {k: [scope.visible.name_in(line.step, line.write, n) for n in about[k]] for k in _NAMES}
-        found.append(told.Operation(**(about | {"dataset": _dataset(scope, line.dataset), "text": text})))
+        found.append(told.OperationJson(**(about | {"dataset": _dataset(scope, line.dataset), "text": text})))
     return found
 
 
@@ -213,7 +213,7 @@ def _fields(line: Any) -> dict[str, Any]:
     return {name: getattr(line, name) for name in line.__slots__}
 
 
-def _dataset(scope: Scope, name: str) -> models.Dataset:
+def _dataset(scope: UserScope, name: str) -> models.DatasetJson:
     return describe.dataset(Dataset.parse(name), scope.visible)
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from provspark.web.limits import LIMITS, named
 
-__all__ = ["LINKED", "Cursor", "Page", "Paged", "Part", "capped", "check_lists"]
+__all__ = ["LINKED", "Cursor", "Page", "PagePart", "Paged", "capped", "check_lists"]
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -28,7 +28,7 @@ LINKED: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Part(list[T]):
+class PagePart(list[T]):
     """Some items of a list; `link` is the header that leads to those that follow, empty for none."""
 
     link: str = ""
@@ -42,9 +42,9 @@ class Page:
     cursor: int
     limit: int
 
-    def part(self, items: Sequence[T]) -> Part[T]:
+    def part(self, items: Sequence[T]) -> PagePart[T]:
         """Return the items wanted of an answer that is a list."""
-        found = Part(items[self.cursor : self.cursor + self.limit])
+        found = PagePart(items[self.cursor : self.cursor + self.limit])
         following = self._next(len(items))
         if following is not None:
             others = [(k, v) for k, v in self.request.query_params.multi_items() if k != "cursor"]

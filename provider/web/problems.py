@@ -17,13 +17,13 @@ from starlette.responses import Response
 from provspark import errors
 from provspark.web.login import Viewer
 
-__all__ = ["RESPONSES", "TOO_MANY", "Problem", "add_handlers", "described", "problem"]
+__all__ = ["RESPONSES", "TOO_MANY", "ProblemJson", "add_handlers", "described", "problem"]
 
 _log = logging.getLogger(__name__)
 _URN = "urn:provspark:"
 
 
-class Problem(BaseModel):
+class ProblemJson(BaseModel):
     """An error as the API tells it."""
 
     type: str = "about:blank"
@@ -35,12 +35,12 @@ class Problem(BaseModel):
 
 _TOLD = (400, 401, 403, 404, 409, 413, 422, 503)
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    code: {"model": Problem, "description": HTTPStatus(code).phrase} for code in _TOLD
+    code: {"model": ProblemJson, "description": HTTPStatus(code).phrase} for code in _TOLD
 }
 
 TOO_MANY: dict[int | str, dict[str, Any]] = {
     429: {
-        "model": Problem,
+        "model": ProblemJson,
         "description": HTTPStatus(429).phrase,
         "headers": {"Retry-After": {"description": "Seconds after which to try again", "schema": {"type": "integer"}}},
     }
@@ -117,7 +117,7 @@ _HIDDEN = (
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None, type: str = "about:blank") -> Response:
     """Return a problem document."""
-    body = Problem(type=type, title=HTTPStatus(status).phrase, status=status, detail=detail)
+    body = ProblemJson(type=type, title=HTTPStatus(status).phrase, status=status, detail=detail)
     return JSONResponse(body.model_dump(), status, headers, media_type="application/problem+json")
 
 
@@ -158,14 +158,33 @@ def _seen(request: Request, step: str) -> bool:
 def described(app: FastAPI) -> dict[str, Any]:
     """Return the app's OpenAPI description with the media type that its errors have."""
     if app.openapi_schema is None:
-        description = FastAPI.openapi(app)
+        description = _as_named(FastAPI.openapi(app))
         for path in description["paths"].values():
             for operation in path.values():
                 for status, answer in operation["responses"].items():
                     if int(status) >= 400:
                         answer["content"] = {"application/problem+json": answer["content"].pop("application/json")}
-    assert app.openapi_schema is not None
+        app.openapi_schema = description
     return app.openapi_schema
+
+
+def _as_named(description: dict[str, Any]) -> dict[str, Any]:
+    """Leave out of the names of schemas that they are those of the API: `DatasetJson` is its ``Dataset``."""
+    schemas = description["components"]["schemas"]
+    names = {name: name.removesuffix("Json") for name in schemas if name.endswith("Json")}
+
+    def renamed(part: Any, key: str = "") -> Any:
+        if isinstance(part, dict):
+            return {names.get(k, k) if key == "schemas" else k: renamed(v, k) for k, v in part.items()}
+        if isinstance(part, list):
+            return [renamed(each) for each in part]
+        if isinstance(part, str) and key in ("$ref", "title"):
+            head, _, name = part.rpartition("/")
+            return f"{head}/{names.get(name, name)}" if head else names.get(name, name)
+        return part
+
+    named: dict[str, Any] = renamed(description)
+    return named
 
 
 def add_handlers(app: FastAPI) -> None:

@@ -7,21 +7,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from provspark.index_store.query.graph import Direction
-from provspark.web.models import Column, Dataset, Model, Selection, Step, VersionId
+from provspark.web.models import ColumnJson, DatasetJson, Model, Selection, StepJson, VersionId
 
 __all__ = [
-    "Bin",
-    "ColumnProfile",
-    "Ended",
-    "OperationSpread",
-    "Passage",
-    "ProfilePair",
-    "Profiles",
-    "Replay",
-    "ReplayLine",
+    "BinJson",
+    "ColumnProfileJson",
+    "EndedJson",
+    "OperationSpreadJson",
+    "PassageJson",
+    "ProfilePairJson",
+    "ProfilesJson",
+    "ReplayJson",
+    "ReplayLineJson",
     "ReplayQuery",
-    "ReplayStage",
-    "SourceRow",
+    "ReplayStageJson",
+    "SourceRowJson",
 ]
 
 
@@ -34,7 +34,7 @@ class ReplayQuery(Selection):
     """Without `step`."""
 
 
-class Told(Model):
+class ToldJson(Model):
     """An operation of the step."""
 
     operation: int
@@ -44,15 +44,15 @@ class Told(Model):
     site: str
 
 
-class SourceRow(Model):
+class SourceRowJson(Model):
     """A row of an input."""
 
-    dataset: Dataset
+    dataset: DatasetJson
     version: VersionId
     row: int
 
 
-class ReplayLine(Model):
+class ReplayLineJson(Model):
     """A row after an operation."""
 
     values: list[Any] | None
@@ -63,19 +63,19 @@ class ReplayLine(Model):
     """Columns that the row before has not."""
     parents: list[tuple[int, int]]
     """What it was made from: numbers of an operation and of a line there."""
-    sources: list[SourceRow]
+    sources: list[SourceRowJson]
 
 
-class ReplayStage(Told):
+class ReplayStageJson(ToldJson):
     """The rows in question after an operation."""
 
-    columns: list[Column]
-    lines: list[ReplayLine]
+    columns: list[ColumnJson]
+    lines: list[ReplayLineJson]
     cut: bool
     """There are more than are told."""
 
 
-class Ended(Told):
+class EndedJson(ToldJson):
     """Rows before an operation that nothing after it was made from."""
 
     cause: str
@@ -87,13 +87,13 @@ class Ended(Told):
     """Their numbers there."""
 
 
-class Passage(Model):
+class PassageJson(Model):
     """Rows on their way through one write."""
 
     direction: Direction
-    step: Step
+    step: StepJson
     write: int
-    dataset: Dataset
+    dataset: DatasetJson
     """What the write wrote."""
     why: str
     """Why it was not replayed."""
@@ -102,19 +102,19 @@ class Passage(Model):
     doubt: str
     results: list[int]
     """Rows of what the write wrote that derive from the rows."""
-    stages: list[ReplayStage]
-    endings: list[Ended]
+    stages: list[ReplayStageJson]
+    endings: list[EndedJson]
     notes: list[str]
     """Where the rows could not be followed any further, and what an operation's text does not settle."""
 
 
-class Replay(Model):
+class ReplayJson(Model):
     """What steps did to rows, in order of the data's flow."""
 
-    passages: list[Passage]
+    passages: list[PassageJson]
 
 
-class Bin(Model):
+class BinJson(Model):
     """Values from `low` to below `high`."""
 
     low: float
@@ -122,7 +122,7 @@ class Bin(Model):
     count: int
 
 
-class ColumnProfile(Model):
+class ColumnProfileJson(Model):
     """How the values of a column are distributed."""
 
     type: str
@@ -133,34 +133,34 @@ class ColumnProfile(Model):
     deviation: float | None
     low: str | None
     high: str | None
-    histogram: list[Bin]
+    histogram: list[BinJson]
     top: list[tuple[str, int]]
     """The most frequent values with how many rows have them."""
 
 
-class ProfilePair(Model):
+class ProfilePairJson(Model):
     """A column before and after a step; null where it is not there, both where it is masked."""
 
     name: str
     masked: bool
-    before: ColumnProfile | None
-    after: ColumnProfile | None
+    before: ColumnProfileJson | None
+    after: ColumnProfileJson | None
 
 
-class Profiles(Model):
+class ProfilesJson(Model):
     """What a step did to the distribution of values."""
 
     step: str
-    before: Dataset
+    before: DatasetJson
     before_rows: int
-    after: Dataset
+    after: DatasetJson
     after_rows: int
-    columns: list[ProfilePair]
+    columns: list[ProfilePairJson]
     total: int
     """Columns that there are."""
 
 
-class OperationSpread(Told):
+class OperationSpreadJson(ToldJson):
     """What an operation did to the distribution of values."""
 
     step: str
@@ -169,7 +169,7 @@ class OperationSpread(Told):
     before_rows: int | None
     """Null for an operation that reads none's."""
     after_rows: int
-    columns: list[ProfilePair]
+    columns: list[ProfilePairJson]
     total: int
     """Columns that there are."""
     verified: bool | None

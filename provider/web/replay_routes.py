@@ -18,7 +18,7 @@ from provspark.web.login import Viewer
 from provspark.web.problems import RESPONSES, TOO_MANY
 from provspark.web.replays import Replays
 from provspark.web.routes import Seen
-from provspark.web.scope import Scope
+from provspark.web.scope import UserScope
 from provspark.web.threads import Route, as_json, in_thread
 
 __all__ = ["router"]
@@ -27,11 +27,11 @@ router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 
 _TOP = 12
 _COLUMNS = 200
-_REPLAY, _SPREAD = TypeAdapter(told.Replay), TypeAdapter(told.OperationSpread)
+_REPLAY, _SPREAD = TypeAdapter(told.ReplayJson), TypeAdapter(told.OperationSpreadJson)
 DatasetQuery = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
 
 
-@router.post("/replay", response_model=told.Replay, responses=TOO_MANY)
+@router.post("/replay", response_model=told.ReplayJson, responses=TOO_MANY)
 async def replay(request: Request, scope: Seen, query: told.ReplayQuery) -> Response:
     """Tell rows before and after each operation of steps, by running stored operations again; at most 20 rows.
 
@@ -53,7 +53,7 @@ async def replay(request: Request, scope: Seen, query: told.ReplayQuery) -> Resp
         }
 
     def answer(passages: list[dict[str, Any]]) -> Response:
-        made = told.Replay(passages=[told.Passage.model_validate(_named(scope, p)) for p in passages])
+        made = told.ReplayJson(passages=[told.PassageJson.model_validate(_named(scope, p)) for p in passages])
         return as_json(made, _REPLAY)
 
     return await in_thread(answer, await _run(request, scope, await in_thread(asked)))
@@ -65,7 +65,7 @@ def step_profiles(
     step: Annotated[str, Path(max_length=200)],
     output: DatasetQuery = None,
     source: DatasetQuery = None,
-) -> told.Profiles:
+) -> told.ProfilesJson:
     """Tell the distribution of values in what a step read and in what it wrote, column by column."""
     manifest = scope.step(step)
     if not scope.visible.values:
@@ -73,23 +73,25 @@ def step_profiles(
     found = scope.prov.impact(manifest.step, source=_uri(scope, source), output=_uri(scope, output))
     pairs = found.pairs()
     hidden = [_hidden(scope, manifest.step, profile) for profile in (found.before, found.after)]
-    return told.Profiles(
+    return told.ProfilesJson(
         step=manifest.step,
         before=describe.dataset(Dataset.parse(found.before.dataset), scope.visible),
         before_rows=found.before.rows,
         after=describe.dataset(Dataset.parse(found.after.dataset), scope.visible),
         after_rows=found.after.rows,
         columns=[
-            told.ProfilePair(name=_name(scope, manifest, name), masked=True, before=None, after=None)
+            told.ProfilePairJson(name=_name(scope, manifest, name), masked=True, before=None, after=None)
             if (old is not None and old.name in hidden[0]) or (new is not None and new.name in hidden[1])
-            else told.ProfilePair(name=name, masked=False, before=_column(old), after=_column(new))
+            else told.ProfilePairJson(name=name, masked=False, before=_column(old), after=_column(new))
             for name, old, new in pairs[:_COLUMNS]
         ],
         total=len(pairs),
     )
 
 
-@router.get("/steps/{step}/operations/{operation}/profiles", response_model=told.OperationSpread, responses=TOO_MANY)
+@router.get(
+    "/steps/{step}/operations/{operation}/profiles", response_model=told.OperationSpreadJson, responses=TOO_MANY
+)
 async def operation_profiles(
     request: Request,
     scope: Seen,
@@ -113,18 +115,18 @@ async def operation_profiles(
     def answer(found: dict[str, Any]) -> Response:
         pairs = found.pop("columns")
         columns = [
-            told.ProfilePair(
+            told.ProfilePairJson(
                 name=p["name"], masked=p["masked"], before=_column_of(p["before"]), after=_column_of(p["after"])
             )
             for p in pairs[:_COLUMNS]
         ]
-        made = told.OperationSpread(step=step, columns=columns, total=len(pairs), **found)
+        made = told.OperationSpreadJson(step=step, columns=columns, total=len(pairs), **found)
         return as_json(made, _SPREAD)
 
     return await in_thread(answer, await _run(request, scope, await in_thread(asked)))
 
 
-async def _run(request: Request, scope: Scope, question: dict[str, Any]) -> Any:
+async def _run(request: Request, scope: UserScope, question: dict[str, Any]) -> Any:
     """Have a process of replays answer, over what may be seen."""
     replays: Replays = request.app.state.replays
     viewer: Viewer = request.state.provspark_viewer
@@ -137,12 +139,12 @@ async def _run(request: Request, scope: Scope, question: dict[str, Any]) -> Any:
     return await replays.run(whole, viewer.user)
 
 
-def _name(scope: Scope, manifest: Manifest, name: str) -> str:
+def _name(scope: UserScope, manifest: Manifest, name: str) -> str:
     told = (scope.visible.name_in(manifest.step, w.index, name) for w in manifest.writes)
     return next((t for t in told if t != name), name)
 
 
-def _hidden(scope: Scope, step: str, profile: Profile) -> set[str]:
+def _hidden(scope: UserScope, step: str, profile: Profile) -> set[str]:
     """The columns of a profile that are masked in its version, as the step knows it."""
     nodes = (n for n in scope.prov.graph.nodes if n.step == step)
     known = (at for n in nodes for at in (n.output, *n.inputs.values()))
@@ -155,16 +157,16 @@ def _uri(scope: Seen, dataset: str | None) -> str | None:
     return None if dataset is None else str(scope.dataset(dataset))
 
 
-def _column(found: ColumnProfile | None) -> told.ColumnProfile | None:
+def _column(found: ColumnProfile | None) -> told.ColumnProfileJson | None:
     return None if found is None else _column_of(jsonable(found))
 
 
-def _column_of(found: dict[str, Any] | None) -> told.ColumnProfile | None:
+def _column_of(found: dict[str, Any] | None) -> told.ColumnProfileJson | None:
     if found is None:
         return None
     names = ("type", "count", "nulls", "distinct", "mean", "deviation", "low", "high", "histogram")
     top = [(s["value"], s["count"]) for s in found["top"][:_TOP]]
-    return told.ColumnProfile(**{name: found[name] for name in names}, top=top)
+    return told.ColumnProfileJson(**{name: found[name] for name in names}, top=top)
 
 
 def _named(scope: Seen, passage: dict[str, Any]) -> dict[str, Any]:
@@ -177,5 +179,5 @@ def _named(scope: Seen, passage: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dataset(scope: Seen, what: dict[str, Any]) -> dict[str, Any]:
-    found: models.Dataset = describe.dataset(Dataset.parse(what["dataset"]), scope.visible)
+    found: models.DatasetJson = describe.dataset(Dataset.parse(what["dataset"]), scope.visible)
     return {**what, "dataset": found}

@@ -27,7 +27,7 @@ from provspark.model.operations import Operation
 from provspark.replay.columns import distinct
 from provspark.replay.history import History, Passage
 from provspark.replay.profiled import names_of
-from provspark.replay.records import Replayed, Source
+from provspark.replay.records import InputRow, Replayed
 from provspark.replay.spread import OperationProfiles
 from provspark.web.policy import Policy
 from provspark.web.visible import Visible
@@ -220,7 +220,7 @@ def _told(told: Replayed | OperationProfiles, operation: Operation, visible: Vis
     }
 
 
-def _source(source: Source) -> dict[str, Any]:
+def _source(source: InputRow) -> dict[str, Any]:
     return {"dataset": source.dataset, "version": source.version, "row": source.row}
 
 

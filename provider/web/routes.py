@@ -14,8 +14,8 @@ from provspark.web import describe, models, rows
 from provspark.web.login import Viewer
 from provspark.web.paging import Cursor, Paged, capped
 from provspark.web.problems import RESPONSES
-from provspark.web.scope import Scope
-from provspark.web.source import Source
+from provspark.web.scope import UserScope
+from provspark.web.source import AnswerSource
 from provspark.web.threads import USER, Route, in_thread
 
 __all__ = ["STREAMS", "DatasetPath", "Seen", "VersionQuery", "router"]
@@ -39,36 +39,36 @@ STREAMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-async def _scope(request: Request) -> Scope:
+async def _scope(request: Request) -> UserScope:
     viewer: Viewer = request.state.provspark_viewer
     USER.set(viewer.user)
-    source: Source = request.app.state.source
+    source: AnswerSource = request.app.state.source
     return await in_thread(source.scope, viewer.dags)
 
 
-Seen = Annotated[Scope, Depends(_scope)]
+Seen = Annotated[UserScope, Depends(_scope)]
 
 
 @router.get("/about")
-def about(request: Request, scope: Seen) -> models.About:
+def about(request: Request, scope: Seen) -> models.AboutJson:
     """Tell what this installation shows."""
     return describe.about(scope, request.app.state.airflow)
 
 
 @router.get("/datasets")
-def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 100) -> models.DatasetPage:
+def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 100) -> models.DatasetPageJson:
     """List data sets whose names contain all words of `search`, letter case aside."""
     limit = capped(limit)
     words = search.lower().split()
     found = [d for d in scope.datasets.values() if all(w in scope.visible.dataset(d).lower() for w in words)]
     page = [describe.dataset_summary(scope, d) for d in found[cursor : cursor + limit]]
-    return models.DatasetPage(
+    return models.DatasetPageJson(
         items=page, total=len(found), next=_next(cursor, len(page), len(found)), broken=scope.broken
     )
 
 
 @router.get("/datasets/{dataset}")
-def dataset(scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None) -> models.DatasetDetail:
+def dataset(scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None) -> models.DatasetDetailJson:
     """Describe a data set: its versions and who read it, and the columns of one version."""
     return page.cut(describe.dataset_detail(scope, scope.find(dataset, version)), "versions", "read_by")
 
@@ -82,7 +82,7 @@ def dataset_rows(
     columns: Columns = None,
     cursor: Cursor = 0,
     limit: Limit = 50,
-) -> models.Rows:
+) -> models.RowsJson:
     """Return rows of a version for which all conditions hold, in order, with values."""
     at = scope.find(dataset, version)
     return rows.page(at, scope.select(at, where), scope.visible, cursor, capped(limit), columns)
@@ -90,7 +90,11 @@ def dataset_rows(
 
 @router.get("/datasets/{dataset}/export", response_class=StreamingResponse, responses=STREAMS)
 def dataset_export(
-    scope: Seen, dataset: DatasetPath, version: VersionQuery = None, where: Where = None, format: rows.Format = "csv"
+    scope: Seen,
+    dataset: DatasetPath,
+    version: VersionQuery = None,
+    where: Where = None,
+    format: rows.ExportFormat = "csv",
 ) -> StreamingResponse:
     """Stream all rows for which all conditions hold, as CSV, JSON, JSON lines or an Arrow stream."""
     at = scope.find(dataset, version)
@@ -98,19 +102,19 @@ def dataset_export(
 
 
 @router.post("/locate")
-def locate(scope: Seen, query: models.LocateQuery) -> models.Located:
+def locate(scope: Seen, query: models.LocateQuery) -> models.LocatedJson:
     """Find rows of a version in another version of their dataset, by the files that both have."""
     return describe.located(scope, query)
 
 
 @router.post("/trace")
-def trace(scope: Seen, query: models.ExampleQuery) -> models.Trace:
+def trace(scope: Seen, query: models.ExampleQuery) -> models.TraceJson:
     """Trace rows back to where they came from, or forward to where they went, as a graph with counts."""
     return describe.trace(scope, query)
 
 
 @router.post("/trace/rows")
-def trace_rows(scope: Seen, query: models.TraceRowsQuery) -> models.Rows:
+def trace_rows(scope: Seen, query: models.TraceRowsQuery) -> models.RowsJson:
     """Return the rows that a trace met in one of its nodes, with values."""
     node, met = _node(scope, query, query.node, query.node_version)
     if query.one:
@@ -124,7 +128,7 @@ def trace_export(
     query: models.TraceQuery,
     node: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     node_version: VersionQuery = None,
-    format: rows.Format = "csv",
+    format: rows.ExportFormat = "csv",
 ) -> StreamingResponse:
     """Stream all rows that a trace met in one of its nodes."""
     found, met = _node(scope, query, node, node_version)
@@ -140,7 +144,7 @@ def steps(
     map_index: Annotated[int | None, Query(ge=-1, le=2**31 - 1)] = None,
     cursor: Cursor = 0,
     limit: Limit = 100,
-) -> models.StepPage:
+) -> models.StepPageJson:
     """List steps, the last first; of one DAG, run, task or map index where given."""
     found = [
         m
@@ -153,18 +157,18 @@ def steps(
     limit = capped(limit)
     page = [describe.step(m) for m in found[cursor : cursor + limit]]
     following = _next(cursor, len(page), len(found))
-    return models.StepPage(items=page, total=len(found), next=following, broken=scope.broken)
+    return models.StepPageJson(items=page, total=len(found), next=following, broken=scope.broken)
 
 
 @router.get("/steps/{step}")
-def step(scope: Seen, page: Paged, step: Annotated[str, Path(max_length=200)]) -> models.StepDetail:
+def step(scope: Seen, page: Paged, step: Annotated[str, Path(max_length=200)]) -> models.StepDetailJson:
     """Describe a step: what it read and wrote, and how far it was captured."""
     manifest = scope.step(step)
     detail = page.cut(describe.step_detail(manifest, scope.visible), "writes", "untracked")
     return describe.with_written(detail, manifest, scope.visible)
 
 
-def _node(scope: Scope, query: models.TraceQuery, number: int, version: str | None) -> tuple[TraceNode, Runs]:
+def _node(scope: UserScope, query: models.TraceQuery, number: int, version: str | None) -> tuple[TraceNode, Runs]:
     nodes = scope.trace(query).nodes
     if number >= len(nodes):
         raise HTTPException(404, f"the trace has no node {number}; its nodes go from 0 to {len(nodes) - 1}")

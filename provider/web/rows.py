@@ -23,9 +23,9 @@ from provspark.web import describe, models
 from provspark.web.threads import chunks
 from provspark.web.visible import Visible
 
-__all__ = ["MEDIA_TYPES", "Format", "cells", "export", "page"]
+__all__ = ["MEDIA_TYPES", "ExportFormat", "cells", "export", "page"]
 
-Format = Literal["csv", "json", "jsonl", "arrow"]
+ExportFormat = Literal["csv", "json", "jsonl", "arrow"]
 _CHUNK = 8192
 _SAFE = 2**53 - 1
 _NO_VALUES = "values are not shown here: the administrator has switched them off"
@@ -39,7 +39,7 @@ MEDIA_TYPES = {
 
 def page(
     at: Sighting, selected: Runs, visible: Visible, cursor: int, limit: int, columns: Sequence[str] | None
-) -> models.Rows:
+) -> models.RowsJson:
     """Return some of the selected rows; a version whose values can't be read has ids only, and says why."""
     version = at.version
     names = {f.name for f in version.fields} if columns is None else {visible.find(at, c).name for c in columns}
@@ -62,7 +62,7 @@ def page(
             values = [list(row) for row in zip(*(read.get(name, nothing) for name, _ in listed), strict=True)]
             values = values if listed else [[] for _ in range(len(ids))]
     after = cursor + len(ids)
-    return models.Rows(
+    return models.RowsJson(
         dataset=describe.dataset(version.dataset, visible),
         version=version.id,
         total=version.rows,
@@ -75,7 +75,7 @@ def page(
     )
 
 
-def export(at: Sighting, selected: Runs, visible: Visible, form: Format) -> StreamingResponse:
+def export(at: Sighting, selected: Runs, visible: Visible, form: ExportFormat) -> StreamingResponse:
     """Stream all selected rows and their version, without masked columns; where values are off, ids and version alone.
 
     The first rows are read before the answer begins, so that what can't be read is told as an error.

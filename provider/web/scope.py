@@ -23,7 +23,7 @@ from provspark.model.steps import Manifest
 from provspark.web import models
 from provspark.web.visible import Visible
 
-__all__ = ["Scope", "dataset_id"]
+__all__ = ["UserScope", "dataset_id"]
 
 _BROKEN = 100
 _CACHED_RUNS = 4_000_000
@@ -40,7 +40,7 @@ def _why(broken: Broken) -> str:
     return broken.why if broken.step else f"The store {broken.store} can't be read: {broken.why}"
 
 
-class Scope:
+class UserScope:
     """Finds data sets, versions and rows for one user; what is found is kept for a while.
 
     Parameters
@@ -74,16 +74,16 @@ class Scope:
         return step in self.manifests or any(b.step == step for b in self.prov.broken)
 
     @cached_property
-    def broken(self) -> list[models.Broken]:
+    def broken(self) -> list[models.BrokenJson]:
         """Steps that can't be read, 100 at most. Of those whose DAG is not known a user of some DAGs learns that there
         are any."""
         found = [
-            models.Broken(step=b.step or None, file=b.file or None, fault=b.fault, why=_why(b), advice=b.advice)
+            models.BrokenJson(step=b.step or None, file=b.file or None, fault=b.fault, why=_why(b), advice=b.advice)
             for b in self.prov.broken[:_BROKEN]
         ]
         if self.dags is not None and self._unknown:
             why = "A step can't be read, and its DAG is not known. It may be one that you can't see."
-            found.append(models.Broken(step=None, file=None, fault=None, why=why, advice=_ASK))
+            found.append(models.BrokenJson(step=None, file=None, fault=None, why=why, advice=_ASK))
         return found
 
     @cached_property

@@ -19,7 +19,7 @@ from provspark.web import describe, models, rows
 from provspark.web.paging import LINKED, Paged
 from provspark.web.problems import RESPONSES
 from provspark.web.routes import STREAMS, DatasetPath, Seen, VersionQuery
-from provspark.web.scope import Scope
+from provspark.web.scope import UserScope
 from provspark.web.threads import Route
 
 __all__ = ["router"]
@@ -33,18 +33,18 @@ _GRAPHS: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/datasets/{dataset}/beside")
-def beside(scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None) -> models.Beside:
+def beside(scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None) -> models.BesideJson:
     """List the data sets that a question sideways about rows of a version can name."""
     found = describe.beside(find_beside(scope.linker, scope.find(dataset, version)), scope.visible)
     return page.cut(found, "together", "siblings", "sources")
 
 
 @router.post("/sideways", responses=LINKED)
-def sideways(scope: Seen, page: Paged, query: models.SidewaysQuery) -> list[models.Found]:
+def sideways(scope: Seen, page: Paged, query: models.SidewaysQuery) -> list[models.FoundJson]:
     """Count the rows that were used together with rows, or that share a witness with them."""
     return page.part(
         [
-            models.Found(
+            models.FoundJson(
                 dataset=describe.dataset(version.dataset, scope.visible),
                 version=version.id,
                 total=version.rows,
@@ -58,7 +58,7 @@ def sideways(scope: Seen, page: Paged, query: models.SidewaysQuery) -> list[mode
 
 
 @router.post("/sideways/rows")
-def sideways_rows(scope: Seen, query: models.SidewaysRowsQuery) -> models.Rows:
+def sideways_rows(scope: Seen, query: models.SidewaysRowsQuery) -> models.RowsJson:
     """Return some of those rows, of one version, with values."""
     at, found = _found(scope, query, query.found)
     return rows.page(at, found, scope.visible, query.cursor, query.limit, query.columns)
@@ -69,7 +69,7 @@ def sideways_export(
     scope: Seen,
     query: models.SidewaysQuery,
     found: Annotated[str, Query(pattern="^[0-9a-f]{32}$")],
-    format: rows.Format = "csv",
+    format: rows.ExportFormat = "csv",
 ) -> StreamingResponse:
     """Stream all of those rows, of one version."""
     at, met = _found(scope, query, found)
@@ -77,7 +77,7 @@ def sideways_export(
 
 
 @router.post("/composition")
-def composition(scope: Seen, query: models.CompositionQuery) -> models.Composition:
+def composition(scope: Seen, query: models.CompositionQuery) -> models.CompositionJson:
     """Tell how the witnesses of rows divide over a column of a source."""
     source = scope.dataset(query.source)
     for seen in scope.prov.graph.sightings(source):
@@ -88,9 +88,9 @@ def composition(scope: Seen, query: models.CompositionQuery) -> models.Compositi
     )
     order = pc.sort_indices(table, [("witnesses", "descending")])
     most = table.take(order).slice(0, query.limit)
-    return models.Composition(
+    return models.CompositionJson(
         values=[
-            models.Share(value=value, witnesses=n)
+            models.ShareJson(value=value, witnesses=n)
             for value, n in zip(rows.cells(most["value"]), most["witnesses"].to_pylist(), strict=True)
         ],
         total_values=table.num_rows,
@@ -117,14 +117,14 @@ def trace_graph(
     return Response(json.dumps(made, ensure_ascii=False), media_type="application/json")
 
 
-def _found(scope: Scope, query: models.SidewaysQuery, wanted: str) -> tuple[Sighting, Runs]:
+def _found(scope: UserScope, query: models.SidewaysQuery, wanted: str) -> tuple[Sighting, Runs]:
     for version, found, _ in _beside(scope, query):
         if version.id == wanted:
             return scope.find(query.to, wanted), found
     raise HTTPException(404, f"no row of version {wanted} was found; POST /sideways counts those that were")
 
 
-def _beside(scope: Scope, query: models.SidewaysQuery) -> list[tuple[Version, Runs, bool]]:
+def _beside(scope: UserScope, query: models.SidewaysQuery) -> list[tuple[Version, Runs, bool]]:
     to = str(scope.dataset(query.to))
     via = None if query.via is None else str(scope.dataset(query.via))
     at, ids = scope.asked(query)

@@ -23,7 +23,7 @@ from pathlib import Path
 from provspark.model.errors import SettingsError, TooManyReplaysError
 from provspark.web.limits import Limits
 
-__all__ = ["Place", "Slots"]
+__all__ = ["Slot", "Slots"]
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ _WAITS, _RUNS = b"waits ", b"runs  "
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Slot:
     """A replay's place, in the queue or beyond it."""
 
     file: Path
@@ -57,7 +57,7 @@ class Slots:
     def __init__(self, installation: str, limits: Limits) -> None:
         self._installation, self._limits = _hashed(installation), limits
 
-    def enter(self, user: str) -> Place:
+    def enter(self, user: str) -> Slot:
         """Return a place: at the end of the queue, or beyond it where the replay may run at once.
 
         Raises
@@ -78,16 +78,16 @@ class Slots:
                     raise TooManyReplaysError(f"you already have {waiting[mine]} replays waiting", _AGAIN)
                 if waiting.total() >= limits.replays_waiting:
                     raise TooManyReplaysError(f"{waiting.total()} replays of all users are already waiting", _AGAIN)
-            return Place(new, _held(new, (_RUNS if runs else _WAITS) + mine.encode()))
+            return Slot(new, _held(new, (_RUNS if runs else _WAITS) + mine.encode()))
 
-    def start(self, place: Place) -> bool:
+    def start(self, place: Slot) -> bool:
         """Whether a replay may run; those that wait longer go first unless their user runs enough."""
         try:
             return self._start(place)
         except TooManyReplaysError:  # another process looks just now
             return False
 
-    def _start(self, place: Place) -> bool:
+    def _start(self, place: Slot) -> bool:
         with _usable(), self._alone() as folder:
             places = _places(folder)
             if place.file.name not in places:  # a cleaner of temporary files took it
@@ -98,7 +98,7 @@ class Slots:
                 runs = True
             return runs
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: Slot) -> None:
         """Give a place back."""
         with suppress(OSError):
             place.file.unlink(missing_ok=True)
@@ -160,7 +160,7 @@ def _places(folder: Path) -> dict[str, tuple[bool, str]]:
     return found
 
 
-def _put_back(place: Place) -> tuple[bool, str]:
+def _put_back(place: Slot) -> tuple[bool, str]:
     """Make a place's file anew, and return whether it runs and whose it is."""
     descriptor = _held(place.file, os.pread(place.descriptor, _LENGTH, 0))
     os.dup2(descriptor, place.descriptor)

@@ -13,10 +13,10 @@ from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.model.errors import ProvSparkError
 from provspark.web.policy import Policy
-from provspark.web.scope import Scope
+from provspark.web.scope import UserScope
 from provspark.web.visible import Visible
 
-__all__ = ["Source"]
+__all__ = ["AnswerSource"]
 
 _FRESH = 5.0
 _AT_ONCE = 0.1
@@ -24,7 +24,7 @@ _AT_ONCE = 0.1
 _SCOPES = 64
 
 
-class Source:
+class AnswerSource:
     """Opens on first use, so that a store that is not there yet is no reason not to start.
 
     Parameters
@@ -42,7 +42,7 @@ class Source:
         self._looked = self._took = 0.0
         self._lock = Lock()
 
-    def scope(self, dags: frozenset[str] | None) -> Scope:
+    def scope(self, dags: frozenset[str] | None) -> UserScope:
         """What a user may see.
 
         Parameters
@@ -129,14 +129,14 @@ class _Snapshot:
         keys = [m.key for m in (*prov.graph.manifests, *(n.manifest for n in prov.graph.nodes if n.declared))]
         keys += [b.key for b in prov.broken if b.key]
         self._dags = {key.dag_id for key in keys if key.dag_id}
-        self._scopes: dict[frozenset[str] | None, Scope] = {}
+        self._scopes: dict[frozenset[str] | None, UserScope] = {}
 
-    def scope(self, dags: frozenset[str] | None) -> Scope:
+    def scope(self, dags: frozenset[str] | None) -> UserScope:
         """What one may see who may read these DAGs."""
         dags = dags if dags is None else dags & self._dags
         found = self._scopes.get(dags)
         if found is None:
             while len(self._scopes) >= _SCOPES:
                 del self._scopes[next(iter(self._scopes))]
-            found = self._scopes[dags] = Scope(self._linker, self.prov, dags, self.visible)
+            found = self._scopes[dags] = UserScope(self._linker, self.prov, dags, self.visible)
         return found

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from provspark.model.progress import check
 from provspark.web.limits import LIMITS
-from provspark.web.paging import Part, check_lists
+from provspark.web.paging import PagePart, check_lists
 
 __all__ = ["USER", "Route", "as_json", "chunks", "in_thread"]
 
@@ -75,7 +75,7 @@ async def chunks(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
 def as_json(found: Any, kind: TypeAdapter[Any]) -> Response:
     """Return models as an answer; here, since FastAPI would make the text in the event loop."""
     check_lists(found)
-    link = {"Link": found.link} if isinstance(found, Part) and found.link else None
+    link = {"Link": found.link} if isinstance(found, PagePart) and found.link else None
     return Response(kind.dump_json(found), headers=link, media_type="application/json")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import HTTPException
 
 from provspark import errors
-from provspark.index_store.query.graph import Node, Sighting
+from provspark.index_store.query.graph import Sighting, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.values.partitions import unescape
 from provspark.index_store.values.paths import find_path
@@ -109,7 +109,7 @@ class Visible:
         """The name of a column between the operations of a write."""
         return HIDDEN if any(name in self._secret(node) for node in self.nodes(step, write)) else name
 
-    def _secret(self, node: Node) -> frozenset[str]:
+    def _secret(self, node: WriteNode) -> frozenset[str]:
         """The names of columns of a write that are masked values."""
         if self._open:
             return frozenset()
@@ -143,11 +143,11 @@ class Visible:
         except errors.UnknownColumnError as e:
             raise errors.UnknownColumnError(_without(str(e), self._hidden_names(at))) from None
 
-    def within(self, node: Node) -> frozenset[int]:
+    def within(self, node: WriteNode) -> frozenset[int]:
         """The ids of the columns between a write's operations that are masked."""
         return self._masks.within(node)
 
-    def operation(self, node: Node, operations: Iterable[int], text: str) -> str | None:
+    def operation(self, node: WriteNode, operations: Iterable[int], text: str) -> str | None:
         """The text of operations of a write; None where it may tell values that are hidden."""
         if not self.values:
             return None
@@ -167,13 +167,13 @@ class Visible:
         told = [self.operation(node, numbers, text) for node in self.nodes(step, write)]
         return told[0] if told and None not in told else None
 
-    def nodes(self, step: str, write: int) -> Sequence[Node]:
+    def nodes(self, step: str, write: int) -> Sequence[WriteNode]:
         """The writes of a step and number: two stores may hold different ones."""
         return self._nodes.get((step, write), ())
 
     @cached_property
-    def _nodes(self) -> dict[tuple[str, int], list[Node]]:
-        found: dict[tuple[str, int], list[Node]] = {}
+    def _nodes(self) -> dict[tuple[str, int], list[WriteNode]]:
+        found: dict[tuple[str, int], list[WriteNode]] = {}
         for node in self.graph.nodes:
             found.setdefault((node.step, node.write.index), []).append(node)
         return found

@@ -1,18 +1,18 @@
 """The rules by which operations are replayed, by Spark's names of their classes."""
 
-from provspark.replay.rules.all_rows import Limit, Set, Union
-from provspark.replay.rules.base import Refused, Rule
+from provspark.replay.rules.all_rows import LimitRule, Set, Union
+from provspark.replay.rules.base import Refused, ReplayRule
 from provspark.replay.rules.groups import Aggregate, Deduplicate, Distinct, Window
 from provspark.replay.rules.joins import Join
-from provspark.replay.rules.narrow import Expand, Filter, Generate, Project, Same, Sort
+from provspark.replay.rules.narrow import Expand, Filter, Generate, Project, SameRule, Sort
 from provspark.replay.rules.transformers import Transform
 
-__all__ = ["RULES", "TRANSFORM", "Refused", "Rule"]
+__all__ = ["RULES", "TRANSFORM", "Refused", "ReplayRule"]
 
-TRANSFORM: Rule = Transform()
+TRANSFORM: ReplayRule = Transform()
 """For what a transformer of MLlib did."""
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, ReplayRule] = {
     "Project": Project(),
     "Filter": Filter(),
     "Sort": Sort(),
@@ -23,9 +23,9 @@ RULES: dict[str, Rule] = {
     "Distinct": Distinct(),
     "Deduplicate": Deduplicate(),
     "Window": Window(),
-    "GlobalLimit": Limit(),
-    "LocalLimit": Same(),
-    "Offset": Limit(),
+    "GlobalLimit": LimitRule(),
+    "LocalLimit": SameRule(),
+    "Offset": LimitRule(),
     "Union": Union(),
     "Intersect": Set(),
     "Except": Set(),
@@ -42,6 +42,6 @@ RULES: dict[str, Rule] = {
             "InMemoryRelation",
             "LogicalRDD",
         ),
-        Same(),
+        SameRule(),
     ),
 }

@@ -12,7 +12,7 @@ from provspark.replay.rules.narrow import Sort, branches
 from provspark.replay.rules.witnesses import anti, semi
 
 
-class Limit:
+class LimitRule:
     """limit, offset: the first rows of an order, or of none."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:

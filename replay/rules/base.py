@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from provspark.model.operations import Expression, Operation, Role
+from provspark.model.operations import Expression, ExpressionRole, Operation
 from provspark.replay.columns import HIDDEN, distinct, named, quoted
 from provspark.replay.java import chosen
 
@@ -65,7 +65,7 @@ class Kit(Protocol):
         """Take note that what the operation did can't be known from its text alone."""
 
 
-class Rule(Protocol):
+class ReplayRule(Protocol):
     """One family of operations."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -75,12 +75,12 @@ class Rule(Protocol):
         """Return the rows in question after it."""
 
 
-def of_role(operation: Operation, role: Role) -> list[Expression]:
+def of_role(operation: Operation, role: ExpressionRole) -> list[Expression]:
     """Return an operation's expressions that are for something."""
     return [e for e in operation.expressions if e.role == role]
 
 
-def outputs(operation: Operation, kit: Kit, role: Role = "output") -> list[str]:
+def outputs(operation: Operation, kit: Kit, role: ExpressionRole = "output") -> list[str]:
     """Write an operation's columns: computed ones as their expressions, others as they are."""
     made = {e.column: e for e in of_role(operation, role) if e.column >= 0}
     return [

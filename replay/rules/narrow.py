@@ -10,7 +10,7 @@ from provspark.replay.rules.base import Frame, Kit, detail, of_role, outputs, se
 from provspark.replay.rules.witnesses import anti, semi
 
 
-class Narrow:
+class NarrowRule:
     """What these rules share."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -23,7 +23,7 @@ class Narrow:
         return None if child is None else self.build(operation, [child], kit)
 
 
-class Project(Narrow):
+class Project(NarrowRule):
     """Columns computed, renamed, left out."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -31,7 +31,7 @@ class Project(Narrow):
         return select(inputs[0], outputs(operation, kit))
 
 
-class Filter(Narrow):
+class Filter(NarrowRule):
     """Rows for which a condition holds."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -52,7 +52,7 @@ class Filter(Narrow):
         return None if mine is None else self.build(operation, [mine], kit)
 
 
-class Same(Narrow):
+class SameRule(NarrowRule):
     """What neither makes nor drops anything: hints, repartitioning, caches, which number their columns anew."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -62,7 +62,7 @@ class Same(Narrow):
         return select(inputs[0], [named(label, c) for label, c in pairs])
 
 
-class Sort(Narrow):
+class Sort(NarrowRule):
     """An order of rows."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -70,7 +70,7 @@ class Sort(Narrow):
         return inputs[0].orderBy(*order(operation, kit))
 
 
-class Generate(Narrow):
+class Generate(NarrowRule):
     """explode and its like."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
@@ -86,7 +86,7 @@ class Generate(Narrow):
         return frame.sparkSession.sql(f"SELECT {columns} FROM {{frame}} {view}", frame=frame)
 
 
-class Expand(Narrow):
+class Expand(NarrowRule):
     """Grouping sets and unpivoting: several rows of each, one for each branch."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:

@@ -19,7 +19,7 @@ from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import from_pairs, from_ranges, pairs
 from provspark.model.datasets import Dataset, Field, Files
 from provspark.model.driver_datasets import driver_version
-from provspark.model.operations import Column, Expression, Link, Operation, Operations, Term
+from provspark.model.operations import Column, ColumnLink, Expression, Operation, Operations, Term
 from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
 from provspark.model.steps import StepKey, Task
 from provspark.model.writes import Axis, Coverage, Kind, Untracked
@@ -203,7 +203,7 @@ def operations() -> Operations:
                 children=(0,),
                 columns=(day, n),
                 expressions=(key, count),
-                links=(Link(3, 2, "aggregation"), Link(-1, 1, "group by")),
+                links=(ColumnLink(3, 2, "aggregation"), ColumnLink(-1, 1, "group by")),
                 details=(("kind", "group"),),
                 contextual=True,
                 site="job.py:3",

@@ -14,7 +14,7 @@ import numpy as np
 from provspark.index_store.store.store import Store
 from provspark.model.boxes.pairs import from_pairs
 from provspark.model.datasets import Dataset, Field, Files
-from provspark.model.operations import Column, Dependence, Expression, Link, Operation, Operations, Term
+from provspark.model.operations import Column, ColumnLink, Dependence, Expression, Operation, Operations, Term
 from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
 from provspark.model.steps import StepKey
 from provspark.model.writes import Axis
@@ -258,13 +258,13 @@ def _operations(
                 one, other = (ids[i] for i in random.permutation(len(ids))[:2].tolist())
                 terms = (Term("Coalesce", "", -1, 2), Term("Ref", "", one), Term("Ref", "", other))
                 expressions.append(Expression("output", "coalesce(…)", terms, made.id))
-                links += [Link(made.id, i, "transformation", bool(random.random() < 0.2)) for i in (one, other)]
+                links += [ColumnLink(made.id, i, "transformation", bool(random.random() < 0.2)) for i in (one, other)]
                 doubted.add((at, made.id, other))
             elif kind != "bare" and ids:
                 for _ in range(int(random.integers(1, 3))):
                     links.append(_link(random, made.id, ids))
         if len(handed) > 1 and random.random() < 0.3:
-            links.append(Link(handed[0].id, handed[1].id, "join"))
+            links.append(ColumnLink(handed[0].id, handed[1].id, "join"))
         if ids:
             links += [_link(random, -1, ids) for _ in range(int(random.integers(0, 2)))]
         operations.append(
@@ -284,7 +284,7 @@ def _operations(
     return tuple(operations), doubted, counts
 
 
-def _link(random: np.random.Generator, out: int, ids: list[int]) -> Link:
+def _link(random: np.random.Generator, out: int, ids: list[int]) -> ColumnLink:
     kinds = get_args(Dependence)
     kind = kinds[int(random.integers(3 if out == -1 else 0, len(kinds)))]
-    return Link(out, ids[int(random.integers(len(ids)))], kind, bool(random.random() < 0.25))
+    return ColumnLink(out, ids[int(random.integers(len(ids)))], kind, bool(random.random() < 0.25))

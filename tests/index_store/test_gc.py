@@ -11,7 +11,7 @@ from _steps import identity, publish, read, version, write
 
 import provspark
 from provspark.errors import SettingsError, StepRemovedError, StoreWriteError, UnknownStepError
-from provspark.index_store.store.gc import Keep, Plan, collect, plan
+from provspark.index_store.store.gc import GcPlan, Keep, collect, plan
 from provspark.index_store.store.leftovers import sweep
 from provspark.index_store.store.store import Store
 from provspark.model.steps import StepKey
@@ -40,7 +40,7 @@ def chain(store: Store, run: str, second: int) -> tuple[str, str]:
     return made[0], made[1]
 
 
-def names(found: Plan) -> tuple[set[str], set[str], list[str]]:
+def names(found: GcPlan) -> tuple[set[str], set[str], list[str]]:
     return {m.step for m in found.kept}, {m.step for m in found.needed}, [m.step for m in found.removed]
 
 

@@ -18,7 +18,7 @@ def test_marks_hold_what_was_added(seed: int, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(runs, "_PIECE", int(random.integers(1, 30)))
     if marks._MANY == 0:
         monkeypatch.setattr(marks, "_MANY", 1)
-    held, found = set(), marks.Marks()
+    held, found = set(), marks.GrowingSet()
     for _ in range(int(random.integers(0, 12))):
         n = int(random.integers(0, 10))
         starts, lengths = random.integers(0, 200, n), random.integers(1, 12, n)

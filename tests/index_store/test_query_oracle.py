@@ -20,13 +20,13 @@ from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset
 from provspark.model.runs import Runs
 from provspark.testing.oracle import Oracle
-from provspark.testing.worlds import Version, World, publish, random_world
+from provspark.testing.worlds import World, WorldVersion, publish, random_world
 
 SEEDS = range(40)
 KINDS = (("data",), ("context",), ("data", "context"))
 
 
-def versions(world: World) -> dict[str, Version]:
+def versions(world: World) -> dict[str, WorldVersion]:
     return {v.id: v for w in world.writes for v in (w.output, *(v for v, _ in w.inputs))}
 
 

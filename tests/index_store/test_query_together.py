@@ -17,7 +17,7 @@ from provspark.model.boxes.pairs import pairs
 from provspark.model.datasets import Dataset
 from provspark.model.runs import Runs
 from provspark.testing.oracle import Oracle
-from provspark.testing.worlds import MadeWrite, Record, Version, World, publish, random_world, weaker
+from provspark.testing.worlds import MadeWrite, Record, World, WorldVersion, publish, random_world, weaker
 
 Spot = tuple[Record, frozenset[str]]
 """A row in a tree: its record, and the names under which it stands there."""
@@ -101,7 +101,7 @@ class Trees:
                         maker = self.oracle.maker.get(record[0])
                         yield record, frozenset({dataset} | ({maker.output.dataset} if maker else set()))
 
-    def together(self, at: Version, row: int, to: str, target: str) -> set[tuple[Record, str]]:
+    def together(self, at: WorldVersion, row: int, to: str, target: str) -> set[tuple[Record, str]]:
         asked = at.records[row]
         found = set()
         for root in set(self.roots(target, asked)):
@@ -119,11 +119,11 @@ class Trees:
         return found
 
 
-def versions(world: World) -> dict[str, Version]:
+def versions(world: World) -> dict[str, WorldVersion]:
     return {v.id: v for w in world.writes for v in (w.output, *(v for v, _ in w.inputs))}
 
 
-def records(found: Reach, known: dict[str, Version], rows: list[int]) -> set[tuple[int, Record, str]]:
+def records(found: Reach, known: dict[str, WorldVersion], rows: list[int]) -> set[tuple[int, Record, str]]:
     out = set()
     for stand in found.stands:
         label, row = (x.tolist() for x in pairs(stand.boxes))

@@ -13,17 +13,17 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from provspark.index_store.store.fs.local import LocalFolder
 from provspark.index_store.store.fs.opening import open_folder
-from provspark.testing.contract import Place, StoreContract
+from provspark.testing.contract import FolderOpener, StoreContract
 from provspark.testing.machine import machine_for
 
 pytest_plugins = ("_s3",)
 
 
 @pytest.fixture
-def bucket(s3: str) -> Callable[[], Place]:
+def bucket(s3: str) -> Callable[[], FolderOpener]:
     """Return what opens another prefix of a bucket at every call."""
 
-    def place() -> Place:
+    def place() -> FolderOpener:
         url = f"s3://bucket/contract/{uuid.uuid4()}{s3}"
         return lambda: open_folder(url)
 
@@ -32,13 +32,13 @@ def bucket(s3: str) -> Callable[[], Place]:
 
 class TestLocal(StoreContract):
     @pytest.fixture
-    def place(self, tmp_path: Path) -> Place:
+    def place(self, tmp_path: Path) -> FolderOpener:
         return lambda: LocalFolder(tmp_path / "a store")
 
 
 class TestS3(StoreContract):
     @pytest.fixture
-    def place(self, bucket: Callable[[], Place]) -> Place:
+    def place(self, bucket: Callable[[], FolderOpener]) -> FolderOpener:
         return bucket()
 
 
@@ -46,7 +46,7 @@ class TestS3(StoreContract):
 def test_any_order_of_writes_crashes_repairs_and_collections(tmp_path: Path, runs: int) -> None:
     made = []
 
-    def place() -> Place:
+    def place() -> FolderOpener:
         for old in made:
             shutil.rmtree(old, ignore_errors=True)
         made.append(tmp_path / str(len(made)))
@@ -58,6 +58,6 @@ def test_any_order_of_writes_crashes_repairs_and_collections(tmp_path: Path, run
 
 
 @pytest.mark.long
-def test_the_same_on_s3(bucket: Callable[[], Place]) -> None:
+def test_the_same_on_s3(bucket: Callable[[], FolderOpener]) -> None:
     run = settings(max_examples=10, stateful_step_count=10, deadline=None)
     run_state_machine_as_test(machine_for(bucket), settings=run)

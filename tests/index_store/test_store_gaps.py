@@ -8,7 +8,7 @@ import pytest
 from provspark.index_store.store.tensors import gaps as coded
 from provspark.index_store.store.tensors.gaps import Even, Gaps
 from provspark.index_store.store.tensors.reader import _paged
-from provspark.model.boxes.cutting import Runs
+from provspark.model.boxes.cutting import CuttingRuns
 from provspark.testing.oracle import runs_of
 
 
@@ -41,7 +41,7 @@ def test_any_part_of_the_starts_is_right(seed: int, monkeypatch: pytest.MonkeyPa
         near = [int(r) + int(k) for r in rng.choice(starts[held], 3) for k in rng.integers(-2, 3, 2)]
         beside = np.setdiff1d(np.arange(held[0], held[-1]), held)  # of the pages between, runs meet none
         near = [r for r in near if r >= 0 and not ((starts[beside] <= r) & (ends[beside] > r)).any()]
-        runs = Runs(*runs_of(near))
+        runs = CuttingRuns(*runs_of(near))
         found = tried.hits(runs)
         if found is None:
             continue
@@ -63,7 +63,7 @@ def test_boxes_evenly_apart_are_counted_out(seed: int) -> None:
     starts = [gap + i * (gap + length) for i in range(count)]
     assert even.at(np.arange(count)).tolist() == starts
     rows = [int(r) + int(k) for r in [0, *starts] for k in rng.integers(-2, 3, 2)] + [s + length for s in starts[-1:]]
-    runs = Runs(*runs_of([r for r in rows if r >= 0 and rng.random() < 0.7]))
+    runs = CuttingRuns(*runs_of([r for r in rows if r >= 0 and rng.random() < 0.7]))
     box, run = even.hits(runs)
     assert list(zip(box.tolist(), run.tolist(), strict=True)) == [
         (i, r)

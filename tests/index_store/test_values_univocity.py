@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from provspark.errors import ValuesUnavailableError
-from provspark.index_store.values.univocity import Format, LineParser, split_line
+from provspark.index_store.values.univocity import LineParser, UnivocityFormat, split_line
 
 BLANKS = "".join(map(chr, range(33)))
 
 
-def random_format(rnd: random.Random) -> Format:
+def random_format(rnd: random.Random) -> UnivocityFormat:
     quote = rnd.choice(['"', '"', "'", "\0"])
     escape = rnd.choice(["\\", "\\", '"', quote])
-    return Format(
+    return UnivocityFormat(
         delimiter=rnd.choice([",", ",", "\t", "|"]),
         quote=quote,
         escape=escape,
@@ -29,7 +29,7 @@ def random_format(rnd: random.Random) -> Format:
     )
 
 
-def univocity(jvm: Any, fmt: Format) -> Any:
+def univocity(jvm: Any, fmt: UnivocityFormat) -> Any:
     package = jvm.com.univocity.parsers.csv
     settings = package.CsvParserSettings()
     out = settings.getFormat()
@@ -93,7 +93,7 @@ def test_the_fast_way_equals_the_state_machine(line: str, seed: int) -> None:
 
 
 def test_a_quote_beside_a_long_delimiter_is_refused() -> None:
-    fmt = Format(delimiter="||")
+    fmt = UnivocityFormat(delimiter="||")
     assert split_line("a||b|||c||", fmt) == ["a", "b", "|c", ""]
     with pytest.raises(ValuesUnavailableError, match="depends on the lines before"):
         split_line('a||"b"', fmt)
@@ -101,5 +101,5 @@ def test_a_quote_beside_a_long_delimiter_is_refused() -> None:
 
 def test_a_blank_first_cell_is_refused_where_univocity_fails() -> None:
     with pytest.raises(ValuesUnavailableError, match="blank cell"):
-        split_line(" ,b", Format(trim_trailing=True))
-    assert split_line(" ,b", Format(trim_trailing=True, trim_leading=True)) == ["", "b"]
+        split_line(" ,b", UnivocityFormat(trim_trailing=True))
+    assert split_line(" ,b", UnivocityFormat(trim_trailing=True, trim_leading=True)) == ["", "b"]

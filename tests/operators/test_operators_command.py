@@ -10,7 +10,7 @@ import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
 from provspark.errors import SettingsError
-from provspark.hooks.spark import Capture
+from provspark.hooks.spark import CaptureArguments
 from provspark.model.steps import StepKey
 from provspark.operators.refusals import refusal
 from provspark.operators.spark import ProvSparkOperator
@@ -52,7 +52,7 @@ def local_connection(monkeypatch: pytest.MonkeyPatch) -> None:
 def command(operator: Any, application: str, key: StepKey | None = KEY) -> list[str]:
     """What the operator would start, read from its hook as `submit` builds it."""
     if key is not None and isinstance(operator, ProvSparkOperator):
-        operator._capture = Capture("file:///prov", key, operator.on_error, operator.prov_profile)
+        operator._capture = CaptureArguments("file:///prov", key, operator.on_error, operator.prov_profile)
     hook = operator._get_hook()
     started: list[list[str]] = []
     build = hook._build_spark_submit_command

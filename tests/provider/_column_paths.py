@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from provspark.index_store.query.graph import Node
+from provspark.index_store.query.graph import WriteNode
 
 DIRECT = ("identity", "transformation", "aggregation")
 Way = tuple[str, bool]
@@ -21,7 +21,7 @@ def joined(first: Way, then: Way) -> Way:
     return kind, aside or beside
 
 
-def column_paths(node: Node) -> set[tuple[str | None, int, str | None, Way]]:
+def column_paths(node: WriteNode) -> set[tuple[str | None, int, str | None, Way]]:
     """Output column, axis, column of its version, way; None for the rows themselves."""
     operations = node.operations
     names = [{c.id: c.name for c in op.columns} for op in operations]

@@ -22,7 +22,7 @@ from provspark.web.limits import Limits
 from provspark.web.login import Viewer
 from provspark.web.policy import Policy
 from provspark.web.scope import dataset_id
-from provspark.web.source import Source
+from provspark.web.source import AnswerSource
 
 SCRIPT = "<script>alert('x')</script>"
 PEOPLE: dict[str, list[Any]] = {
@@ -99,6 +99,6 @@ def client(
             raise HTTPException(401, "log in")
         request.state.provspark_viewer = Viewer(seen, request.headers.get("name", "me"))
 
-    source = Source(lambda: url or str(root / "prov"), policy or Policy())
+    source = AnswerSource(lambda: url or str(root / "prov"), policy or Policy())
     app = create_app(source, login, limits or PATIENT, str(root))
     return TestClient(app, headers={"who": "me"}, raise_server_exceptions=False)

@@ -188,13 +188,13 @@ def test_over_http_nothing_is_broken(root: Path) -> None:
 
 
 def test_an_expectation_of_nothing_is_not_met_by_a_step_that_is_not_read(root: Path) -> None:
-    from provspark.operators.expecting import Found, confirm
+    from provspark.operators.expecting import Answered, confirm
 
     break_step(root, "hide", "truncated")
     table = provspark.open(root / "prov").backward(str(root / "report"), rows=[0], to=str(root / "raw"))
     assert table.num_rows == 0
     with pytest.raises(ExpectationError, match=r"can't confirm 'nothing': .*Step .*it is no JSON"):
-        confirm("backward", "nothing", Found.of(table, stops_of(table), to=True))
+        confirm("backward", "nothing", Answered.of(table, stops_of(table), to=True))
 
 
 def test_the_log_names_it_once(root: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -27,9 +27,9 @@ from provspark.web.limits import Limits
 from provspark.web.local import local_app
 from provspark.web.policy import Policy
 from provspark.web.replays import Replays
-from provspark.web.scope import Scope
-from provspark.web.slots import Place, Slots
-from provspark.web.source import Source
+from provspark.web.scope import UserScope
+from provspark.web.slots import Slot, Slots
+from provspark.web.source import AnswerSource
 
 T = TypeVar("T")
 WAITS = """import os, sys, time
@@ -132,14 +132,14 @@ def test_slow_questions_of_one_user(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     limits = Limits(request_seconds=300, questions=3, questions_per_user=2)
     app: Any = client(root, limits=limits).app
     go, entered = threading.Event(), []
-    real = Scope.trace
+    real = UserScope.trace
 
-    def trace(self: Scope, query: Any) -> Any:
+    def trace(self: UserScope, query: Any) -> Any:
         entered.append(query)
         go.wait(60)
         return real(self, query)
 
-    monkeypatch.setattr(Scope, "trace", trace)
+    monkeypatch.setattr(UserScope, "trace", trace)
 
     async def run() -> None:
         transport = httpx.ASGITransport(app)
@@ -189,7 +189,7 @@ def test_processes_share_the_limits_and_a_dead_one_has_none(temporary: Path) -> 
 
 def test_the_queue_has_an_end() -> None:
     slots = Slots("here", Limits(replays=1, replays_waiting=3))
-    places: list[Place] = [slots.enter(f"user {i}") for i in range(4)]
+    places: list[Slot] = [slots.enter(f"user {i}") for i in range(4)]
     assert [slots.start(p) for p in places] == [True, False, False, False]
     with pytest.raises(TooManyReplaysError, match="3 replays of all users are already waiting"):
         slots.enter("user 5")
@@ -289,7 +289,7 @@ def test_a_replay_ends_with_its_server(tmp_path: Path) -> None:
 
 def test_sessions_are_users(tmp_path: Path) -> None:
     root = build(tmp_path / "data")
-    app = local_app(Source(lambda: str(root / "prov"), Policy()), "t" * 16, "127.0.0.1", 8765)
+    app = local_app(AnswerSource(lambda: str(root / "prov"), Policy()), "t" * 16, "127.0.0.1", 8765)
     seen = []
     api: Any = app.routes[1].app  # type: ignore[attr-defined]
 

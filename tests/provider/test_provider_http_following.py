@@ -14,7 +14,7 @@ from _http import BASE, build, client, id_of
 
 from provspark.errors import QuestionCancelledError
 from provspark.model.progress import tell
-from provspark.web.scope import Scope
+from provspark.web.scope import UserScope
 
 Message = dict[str, Any]
 
@@ -57,9 +57,9 @@ def call(
 def slowly(monkeypatch: pytest.MonkeyPatch, seconds: float, error: type[Exception] | None = None) -> list[str]:
     """Let traces take long; tells how they ended."""
     ended: list[str] = []
-    real = Scope.trace
+    real = UserScope.trace
 
-    def trace(self: Scope, query: Any) -> Any:
+    def trace(self: UserScope, query: Any) -> Any:
         until = time.monotonic() + seconds
         try:
             while time.monotonic() < until:
@@ -73,7 +73,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch, seconds: float, error: type[Exceptio
             raise error("the trace's own trouble")
         return real(self, query)
 
-    monkeypatch.setattr(Scope, "trace", trace)
+    monkeypatch.setattr(UserScope, "trace", trace)
     return ended
 
 

@@ -27,7 +27,7 @@ from provspark.errors import SettingsError, TooManyStepsError
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset, Files
 from provspark.model.pending import PendingVersion
-from provspark.model.progress import Watch, check, watched
+from provspark.model.progress import QuestionProgress, check, watched
 from provspark.model.steps import StepKey
 from provspark.web.limits import Limits
 from provspark.web.replays import Replays
@@ -191,10 +191,10 @@ def test_steps_are_counted_once_and_not_in_python(chain: Path) -> None:
     prov = provspark.open(str(chain / "prov"))
     last = str(chain / f"d{DEEP}")
     assert len(prov.trace(last, [0]).nodes) == DEEP + 1
-    with watched(Watch(DEEP)):
+    with watched(QuestionProgress(DEEP)):
         for _ in range(3):
             prov.trace(last, [0])
-    with watched(Watch(DEEP - 1)), pytest.raises(TooManyStepsError, match=f"more than {DEEP - 1} steps"):
+    with watched(QuestionProgress(DEEP - 1)), pytest.raises(TooManyStepsError, match=f"more than {DEEP - 1} steps"):
         prov.trace(last, [0])
 
 
@@ -206,7 +206,7 @@ def test_dropped_and_trails_count_steps(tmp_path: Path) -> None:
         lambda: prov.operations(str(tmp_path / "report.csv"), column="city"),
     ):
         ask()
-        with watched(Watch(1)), pytest.raises(TooManyStepsError):
+        with watched(QuestionProgress(1)), pytest.raises(TooManyStepsError):
             ask()
 
 

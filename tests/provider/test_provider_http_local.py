@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from provspark.web.app import manifest
 from provspark.web.local import local_app, new_token
 from provspark.web.policy import Policy
-from provspark.web.source import Source
+from provspark.web.source import AnswerSource
 
 TOKEN = new_token()
 HOME = "http://127.0.0.1:8765"
@@ -19,7 +19,7 @@ HOME = "http://127.0.0.1:8765"
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory):
     root: Path = build(tmp_path_factory.mktemp("http"))
-    return local_app(Source(lambda: str(root / "prov"), Policy()), TOKEN, "127.0.0.1", 8765)
+    return local_app(AnswerSource(lambda: str(root / "prov"), Policy()), TOKEN, "127.0.0.1", 8765)
 
 
 def browser(app, url: str = HOME) -> TestClient:

@@ -20,7 +20,7 @@ from fastapi.testclient import TestClient
 
 import provspark
 from provspark.errors import PackageMissingError, QuestionCancelledError, ReplayError
-from provspark.model.progress import Watch, watched
+from provspark.model.progress import QuestionProgress, watched
 from provspark.web.limits import Limits
 from provspark.web.policy import Policy
 from provspark.web.replays import Replays
@@ -78,7 +78,7 @@ def gone(pid: int) -> bool:
 
 def test_an_idle_process_answers_the_next_question() -> None:
     replays = Replays(LIMITS, "test", python(ANSWERS))
-    watch = Watch()
+    watch = QuestionProgress()
     with watched(watch):
         assert ask(replays) == []
         (first,) = replays._idle
@@ -90,7 +90,7 @@ def test_an_idle_process_answers_the_next_question() -> None:
 
 def test_cancelling_ends_the_process_and_what_it_started(tmp_path: Path) -> None:
     replays = Replays(LIMITS, "test", python(SLEEPS, str(tmp_path / "pid")))
-    watch = Watch()
+    watch = QuestionProgress()
 
     def cancel() -> None:
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():

@@ -34,7 +34,7 @@ from provspark.web.app import create_app
 from provspark.web.limits import Limits
 from provspark.web.login import Viewer
 from provspark.web.policy import Policy
-from provspark.web.source import Source
+from provspark.web.source import AnswerSource
 
 pytest_plugins = ("_postgres", "_s3")
 
@@ -59,7 +59,9 @@ def served(url: str) -> TestClient:
     def login(request: Request) -> None:
         request.state.provspark_viewer = Viewer(None, "ann")
 
-    return TestClient(create_app(Source(lambda: url, Policy()), login, Limits(), url), raise_server_exceptions=False)
+    return TestClient(
+        create_app(AnswerSource(lambda: url, Policy()), login, Limits(), url), raise_server_exceptions=False
+    )
 
 
 def assert_state(url: str, state: State) -> None:
@@ -148,7 +150,7 @@ def test_a_store_that_is_slow_to_fail_is_not_tried_by_every_question(monkeypatch
         raise StoreUnreachableError("down")
 
     monkeypatch.setattr(source, "_AT_ONCE", 0.0)
-    looked = Source(url, Policy())
+    looked = AnswerSource(url, Policy())
     for _ in range(5):
         with pytest.raises(StoreUnreachableError):
             looked.scope(None)

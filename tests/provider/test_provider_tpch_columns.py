@@ -15,7 +15,7 @@ import provspark
 from provspark.airflow.column_facet import column_lineage
 from provspark.index_store.query.bits import named
 from provspark.index_store.query.column_maps import column_map, names_of
-from provspark.index_store.query.graph import Node
+from provspark.index_store.query.graph import WriteNode
 from provspark.index_store.store.store import Store
 from provspark.tracker import attach
 
@@ -103,7 +103,7 @@ def test_columns_of_a_query_are_those_that_one_reads_off_it(
         spark.sql(text).write.parquet(str(tmp_path / "out"))
     manifest = capture.manifest
     assert manifest is not None and not capture.untracked
-    facet = column_lineage(Node(Store.open((tmp_path / "store").as_uri()), manifest, manifest.writes[0]))
+    facet = column_lineage(WriteNode(Store.open((tmp_path / "store").as_uri()), manifest, manifest.writes[0]))
     assert facet is not None
 
     def told(fields: Any) -> dict[str, set[str]]:
@@ -143,7 +143,7 @@ def test_matrices_are_all_paths_of_links(query: int, whole: Path, spark: Any, tm
     with attach(store=(tmp_path / "store").as_uri(), step=f"q{query}") as capture:
         spark.sql(text).write.parquet(str(tmp_path / "out"))
     assert capture.manifest is not None
-    node = Node(Store.open((tmp_path / "store").as_uri()), capture.manifest, capture.manifest.writes[0])
+    node = WriteNode(Store.open((tmp_path / "store").as_uri()), capture.manifest, capture.manifest.writes[0])
     found = column_map(node)
     assert found.known
     outputs: tuple[str | None, ...] = (None, *names_of(node.output))

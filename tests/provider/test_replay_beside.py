@@ -13,8 +13,8 @@ from pyspark.sql import functions as sf
 import provspark
 from provspark.cli.main import main
 from provspark.errors import ReplayError
-from provspark.index_store.query.graph import Node
-from provspark.replay.shared_witnesses import Beside
+from provspark.index_store.query.graph import WriteNode
+from provspark.replay.shared_witnesses import SharedRows
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.long
@@ -37,7 +37,7 @@ def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return root, provspark.open(str(root / "store"))
 
 
-def places(node: Node) -> tuple[int, int, int]:
+def places(node: WriteNode) -> tuple[int, int, int]:
     """The filter of people, that of cities, and the join."""
     join = next(o for o in node.operations if o.node == "Join")
     filters = [o for o in node.operations if o.node == "Filter" and o.index < join.index]
@@ -53,7 +53,7 @@ def test_against_plain_python(world: tuple[Path, provspark.Provenance]) -> None:
     pairs = [(p, c) for p in PEOPLE for c in CITIES if p[2] > 0 and c[1] != 30 and p[1] == c[0]]
     kept = [(p, c) for p, c in pairs if c[1] + p[2] != 25]
 
-    def told(answer: Beside) -> list[tuple[int, ...]]:
+    def told(answer: SharedRows) -> list[tuple[int, ...]]:
         assert answer.verified is True, answer.why
         return sorted(line.values for line in answer.found.lines)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from provspark.model.operations import Operation, Operations
 from provspark.model.writes import Axis
-from provspark.tracker.plan.operations import Reader
+from provspark.tracker.plan.operations import OperationReader
 from provspark.tracker.plan.rewrite import Rewriter
 from provspark.tracker.session.caches import Caches
 from provspark.tracker.spark.jvm import Jvm
@@ -26,7 +26,7 @@ def jvm_of(spark: Any) -> Jvm:
 def operations(frame: Any) -> Operations:
     """Return a frame's operations."""
     jvm = jvm_of(frame.sparkSession)
-    reader = Reader(jvm)
+    reader = OperationReader(jvm)
     draft = reader.read(jvm, reader.numbered(frame._jdf.queryExecution().analyzed()))
     assert draft is not None
     return draft.build()

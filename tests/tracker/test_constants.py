@@ -12,7 +12,7 @@ from _scripts import last, watched
 
 import provspark
 from provspark.model import said_constants as said
-from provspark.tracker.script import Place, program
+from provspark.tracker.script import CallPlace, program
 from provspark.tracker.script.row_constants import MAKERS, rows_are_constant
 
 pytestmark = pytest.mark.spark
@@ -200,7 +200,7 @@ def test_numbers_that_were_read(spark: Any, tmp_path: Path) -> None:
     numbers = frozenset({f"{file}:1"})
     calls = text.splitlines()[2].split(", ")
     for call, expected in zip((len(calls[0]), len(text.splitlines()[2])), (True, False), strict=True):
-        place = Place(file, 3, (3, call))
+        place = CallPlace(file, 3, (3, call))
         assert rows_are_constant("SparkSession.createDataFrame", place, numbers=numbers) is expected
         assert not rows_are_constant("SparkSession.createDataFrame", place)
 

@@ -22,7 +22,7 @@ import provspark
 from provspark.errors import CaptureError
 from provspark.tracker import attach, runner
 from provspark.tracker.intercept.import_hook import WhenImported
-from provspark.tracker.session.read_capture import Reading
+from provspark.tracker.session.read_capture import ReadCapture
 from provspark.tracker.spark import supported
 
 pytestmark = pytest.mark.spark
@@ -202,7 +202,7 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
     assert "Spark 4.0 to 4.3" in runner.SUPPORTED == supported.SUPPORTED
 
 
-READS = {name for name, f in vars(Reading).items() if isinstance(f, FunctionType) and name[0] != "_"}
+READS = {name for name, f in vars(ReadCapture).items() if isinstance(f, FunctionType) and name[0] != "_"}
 BOUNDARY = (
     *(
         "tracker/attach.py",

@@ -16,7 +16,7 @@ import provspark
 from provspark.index_store.store.store import Store
 from provspark.model.operations import Operation, Operations
 from provspark.tracker import attach
-from provspark.tracker.plan.operations import Reader
+from provspark.tracker.plan.operations import OperationReader
 
 pytestmark = pytest.mark.spark
 
@@ -203,7 +203,7 @@ def test_trouble_costs_no_lineage(world: World, monkeypatch: pytest.MonkeyPatch)
         def __getattr__(self, name: str) -> Any:
             raise RuntimeError("broken")
 
-    monkeypatch.setattr(Reader, "__init__", lambda self, jvm: setattr(self, "_java", Broken()))
+    monkeypatch.setattr(OperationReader, "__init__", lambda self, jvm: setattr(self, "_java", Broken()))
     with world.step() as capture:
         world.t.emp.filter("id > 3").write.parquet(world.path("out"))
     (write,) = capture.manifest.writes

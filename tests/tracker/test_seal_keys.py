@@ -8,7 +8,7 @@ import pytest
 from provspark.model.boxes import spool
 from provspark.tracker.seal import boxes_in_parts as gathered
 from provspark.tracker.seal import keys
-from provspark.tracker.seal.keys import Keys, Ranges
+from provspark.tracker.seal.keys import GroupRanges, RequestedKeys
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 EDGES = np.array([0, -1, 1, LOW, HIGH])
@@ -52,7 +52,7 @@ def drawn(seed: int, how: str) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.
 def test_keys_stand_where_they_were_first_asked_for(seed: int, how: str) -> None:
     asked, first, second = drawn(seed, how)
     told = slow(asked)
-    found = Keys(asked)
+    found = RequestedKeys(asked)
     assert len(found) == len(told)
     for (a, b), places in zip(asked, found.asked, strict=True):
         assert places.tolist() == [told[key] for key in zip(a.tolist(), b.tolist(), strict=True)]
@@ -65,7 +65,7 @@ def test_keys_of_many_blocks_are_looked_up_in_parts(monkeypatch: pytest.MonkeyPa
     asked, first, second = drawn(3, "different")
     told = slow(asked)
     wanted = [told.get(key, -1) for key in zip(first.tolist(), second.tolist(), strict=True)]
-    assert Keys(asked).places(first, second).tolist() == wanted
+    assert RequestedKeys(asked).places(first, second).tolist() == wanted
 
 
 @pytest.mark.parametrize("most", [0, 40, 1 << 22])
@@ -74,7 +74,7 @@ def test_ranges_come_back_with_who_asks(seed: int, most: int, monkeypatch: pytes
     monkeypatch.setattr(gathered, "MOST", most)
     monkeypatch.setattr(spool, "buckets", lambda rows: 3)
     random = np.random.default_rng(seed)
-    groups, ranges, told = 30, Ranges(30, 200), []
+    groups, ranges, told = 30, GroupRanges(30, 200), []
     for _ in range(5):
         named = random.integers(0, groups - 1, 20)
         starts, counts = random.integers(0, 1000, 20), random.integers(1, 5, 20)

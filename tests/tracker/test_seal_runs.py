@@ -15,12 +15,12 @@ from provspark.model.boxes.pairs import from_pairs, pairs
 from provspark.tracker.seal import in_driver as seal
 from provspark.tracker.seal.in_driver import _lines
 from provspark.tracker.sources import Segments
-from provspark.tracker.taps.sidecar import NULL, Column
+from provspark.tracker.taps.sidecar import NULL, PackedColumn
 
 FILES = Segments(np.array([0, 1 << 40, 2 << 40]), np.array([0, 500, 900]), np.array([500, 400, 700]))
 
 
-def column(codec: int, values: Sequence[int]) -> Column:
+def column(codec: int, values: Sequence[int]) -> PackedColumn:
     """A column as java/Tap.java packs it."""
     if codec == 0:
         runs: list[list[int]] = []
@@ -35,7 +35,7 @@ def column(codec: int, values: Sequence[int]) -> Column:
         raw = struct.pack("<q", values[0]) + struct.pack(f"<{len(steps)}i", *steps)
     else:
         raw = struct.pack(f"<{len(values)}q", *values)
-    return Column(codec, bytes(pa.Codec("zstd").compress(raw, asbytes=True)), len(raw), len(values))
+    return PackedColumn(codec, bytes(pa.Codec("zstd").compress(raw, asbytes=True)), len(raw), len(values))
 
 
 def addresses(seed: int, files: int) -> list[int]:

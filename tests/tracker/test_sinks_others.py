@@ -13,7 +13,7 @@ from sinks_trial import Trial
 
 from provspark.errors import CaptureError, ConcurrentWriteError
 from provspark.tracker.sinks import TapRuns, WriteMetrics
-from provspark.tracker.sinks.names import PartName, Place, parse
+from provspark.tracker.sinks.names import OutputPlace, PartName, parse
 from provspark.tracker.sinks.pieces import pieces_of
 
 JOB = "7f1f8a0c-5d4a-4f0e-9a55-0123456789ab"
@@ -102,10 +102,10 @@ def test_a_broken_file_that_was_there(spark: Any, trial: Trial, tmp_path: Path) 
 
 
 def part(partition: int, counter: int, folder: str = "") -> PartName:
-    return PartName(Place(folder), partition, JOB, counter)
+    return PartName(OutputPlace(folder), partition, JOB, counter)
 
 
-PLACES = {"": Place(""), "a": Place("p=a"), "A": Place("p=a"), "b": Place("p=b")}
+PLACES = {"": OutputPlace(""), "a": OutputPlace("p=a"), "A": OutputPlace("p=a"), "b": OutputPlace("p=b")}
 
 
 def test_pieces_against_the_obvious_way() -> None:
@@ -159,4 +159,4 @@ def test_names_that_are_not_sparks(path: str) -> None:
 
 
 def test_names_of_large_jobs() -> None:
-    assert parse(f"p=1/q=2/part-123456-{JOB}.c1234.csv.gz") == PartName(Place("p=1/q=2"), 123456, JOB, 1234)
+    assert parse(f"p=1/q=2/part-123456-{JOB}.c1234.csv.gz") == PartName(OutputPlace("p=1/q=2"), 123456, JOB, 1234)

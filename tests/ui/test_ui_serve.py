@@ -25,7 +25,7 @@ from provspark.web.local import local_app
 from provspark.web.login import Viewer
 from provspark.web.policy import Policy
 from provspark.web.scope import dataset_id
-from provspark.web.source import Source
+from provspark.web.source import AnswerSource
 
 pytestmark = pytest.mark.long
 TOKEN = "a-token-for-this-test"
@@ -54,7 +54,7 @@ def served(store: Path, policy: Policy | None = None) -> Iterator[str]:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = listener.getsockname()[1]
-        app = local_app(Source(lambda: str(store), policy or Policy()), TOKEN, "127.0.0.1", port)
+        app = local_app(AnswerSource(lambda: str(store), policy or Policy()), TOKEN, "127.0.0.1", port)
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -283,7 +283,7 @@ def test_a_long_question_tells_how_far_it_is_and_ends_on_the_server(
             ended.append(True)
             raise
 
-    monkeypatch.setattr("provspark.web.scope.Scope.trace", endless)
+    monkeypatch.setattr("provspark.web.scope.UserScope.trace", endless)
     with served(tmp_path / "prov") as url:
         tab = Tab(chromium)
         tab.page.goto(url)

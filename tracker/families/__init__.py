@@ -6,7 +6,7 @@ from provspark.tracker.families.aggregate import capture as aggregate
 from provspark.tracker.families.asof_join import capture as nearest
 from provspark.tracker.families.batch_functions import capture as maps
 from provspark.tracker.families.cached import capture as cached
-from provspark.tracker.families.contract import Rule
+from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.families.expand import capture as expand
 from provspark.tracker.families.filter import capture as filter
 from provspark.tracker.families.generate import capture as generate
@@ -20,9 +20,9 @@ from provspark.tracker.families.typed import capture as typed
 from provspark.tracker.families.union import capture as union
 from provspark.tracker.families.window import capture as window
 
-__all__ = ["RULES", "Rule"]
+__all__ = ["RULES", "CaptureRule"]
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[CaptureRule, ...] = (
     scan,
     cached,
     filter,

@@ -18,13 +18,13 @@ from provspark.tracker.files.journal import Journal
 from provspark.tracker.files.paths import local_path
 from provspark.tracker.intercept.import_hook import WhenImported
 
-__all__ = ["ENTRIES", "ArrowPatches", "Entry"]
+__all__ = ["ENTRIES", "ArrowPatches", "PatchedCall"]
 
-Use = Literal["read", "write", "write folder", "append", "copy", "move", "by mode"]
+FileUse = Literal["read", "write", "write folder", "append", "copy", "move", "by mode"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PatchedCall:
     """A function or method that opens files.
 
     Parameters
@@ -45,7 +45,7 @@ class Entry:
     name: str
     place: int
     path: str
-    use: Use
+    use: FileUse
 
     @property
     def action(self) -> str:
@@ -55,49 +55,49 @@ class Entry:
 
 
 ENTRIES = (
-    Entry("pyarrow.parquet.core", "ParquetFile.__init__", 1, "source", "read"),
-    Entry("pyarrow.parquet.core", "ParquetDataset.__init__", 1, "path_or_paths", "read"),
-    Entry("pyarrow.parquet.core", "read_table", 0, "source", "read"),
-    Entry("pyarrow.parquet.core", "read_pandas", 0, "source", "read"),
-    Entry("pyarrow.parquet.core", "ParquetWriter.__init__", 1, "where", "write"),
-    Entry("pyarrow.parquet.core", "write_table", 1, "where", "write"),
-    Entry("pyarrow.parquet.core", "write_to_dataset", 1, "root_path", "write folder"),
-    Entry("pyarrow.dataset", "dataset", 0, "source", "read"),
-    Entry("pyarrow.dataset", "parquet_dataset", 0, "metadata_path", "read"),
-    Entry("pyarrow.dataset", "write_dataset", 1, "base_dir", "write folder"),
-    Entry("pyarrow.csv", "read_csv", 0, "input_file", "read"),
-    Entry("pyarrow.csv", "open_csv", 0, "input_file", "read"),
-    Entry("pyarrow.csv", "write_csv", 1, "output_file", "write"),
-    Entry("pyarrow.json", "read_json", 0, "input_file", "read"),
-    Entry("pyarrow.json", "open_json", 0, "input_file", "read"),
-    Entry("pyarrow.feather", "read_table", 0, "source", "read"),
-    Entry("pyarrow.feather", "read_feather", 0, "source", "read"),
-    Entry("pyarrow.feather", "write_feather", 1, "dest", "write"),
-    Entry("pyarrow.orc", "ORCFile.__init__", 1, "source", "read"),
-    Entry("pyarrow.orc", "read_table", 0, "source", "read"),
-    Entry("pyarrow.orc", "ORCWriter.__init__", 1, "where", "write"),
-    Entry("pyarrow.orc", "write_table", 1, "where", "write"),
-    Entry("pyarrow.ipc", "open_file", 0, "source", "read"),
-    Entry("pyarrow.ipc", "open_stream", 0, "source", "read"),
-    Entry("pyarrow.ipc", "new_file", 0, "sink", "write"),
-    Entry("pyarrow.ipc", "new_stream", 0, "sink", "write"),
-    Entry("pyarrow.ipc", "RecordBatchFileReader.__init__", 1, "source", "read"),
-    Entry("pyarrow.ipc", "RecordBatchStreamReader.__init__", 1, "source", "read"),
-    Entry("pyarrow.ipc", "RecordBatchFileWriter.__init__", 1, "sink", "write"),
-    Entry("pyarrow.ipc", "RecordBatchStreamWriter.__init__", 1, "sink", "write"),
-    Entry("pyarrow.csv", "CSVWriter", 0, "sink", "write"),
-    Entry("pyarrow.fs", "copy_files", 0, "source", "copy"),
-    Entry("pyarrow.fs", "LocalFileSystem.copy_file", 1, "src", "copy"),
-    Entry("pyarrow.fs", "LocalFileSystem.move", 1, "src", "move"),
-    Entry("pyarrow.fs", "LocalFileSystem.open_append_stream", 1, "path", "append"),
-    Entry("pyarrow.fs", "LocalFileSystem.open_input_file", 1, "path", "read"),
-    Entry("pyarrow.fs", "LocalFileSystem.open_input_stream", 1, "path", "read"),
-    Entry("pyarrow.fs", "LocalFileSystem.open_output_stream", 1, "path", "write"),
-    Entry("pyarrow", "OSFile", 0, "path", "by mode"),
-    Entry("pyarrow.lib", "memory_map", 0, "path", "by mode"),
-    Entry("pyarrow.lib", "create_memory_map", 0, "path", "write"),
-    Entry("pyarrow.lib", "input_stream", 0, "source", "read"),
-    Entry("pyarrow.lib", "output_stream", 0, "source", "write"),
+    PatchedCall("pyarrow.parquet.core", "ParquetFile.__init__", 1, "source", "read"),
+    PatchedCall("pyarrow.parquet.core", "ParquetDataset.__init__", 1, "path_or_paths", "read"),
+    PatchedCall("pyarrow.parquet.core", "read_table", 0, "source", "read"),
+    PatchedCall("pyarrow.parquet.core", "read_pandas", 0, "source", "read"),
+    PatchedCall("pyarrow.parquet.core", "ParquetWriter.__init__", 1, "where", "write"),
+    PatchedCall("pyarrow.parquet.core", "write_table", 1, "where", "write"),
+    PatchedCall("pyarrow.parquet.core", "write_to_dataset", 1, "root_path", "write folder"),
+    PatchedCall("pyarrow.dataset", "dataset", 0, "source", "read"),
+    PatchedCall("pyarrow.dataset", "parquet_dataset", 0, "metadata_path", "read"),
+    PatchedCall("pyarrow.dataset", "write_dataset", 1, "base_dir", "write folder"),
+    PatchedCall("pyarrow.csv", "read_csv", 0, "input_file", "read"),
+    PatchedCall("pyarrow.csv", "open_csv", 0, "input_file", "read"),
+    PatchedCall("pyarrow.csv", "write_csv", 1, "output_file", "write"),
+    PatchedCall("pyarrow.json", "read_json", 0, "input_file", "read"),
+    PatchedCall("pyarrow.json", "open_json", 0, "input_file", "read"),
+    PatchedCall("pyarrow.feather", "read_table", 0, "source", "read"),
+    PatchedCall("pyarrow.feather", "read_feather", 0, "source", "read"),
+    PatchedCall("pyarrow.feather", "write_feather", 1, "dest", "write"),
+    PatchedCall("pyarrow.orc", "ORCFile.__init__", 1, "source", "read"),
+    PatchedCall("pyarrow.orc", "read_table", 0, "source", "read"),
+    PatchedCall("pyarrow.orc", "ORCWriter.__init__", 1, "where", "write"),
+    PatchedCall("pyarrow.orc", "write_table", 1, "where", "write"),
+    PatchedCall("pyarrow.ipc", "open_file", 0, "source", "read"),
+    PatchedCall("pyarrow.ipc", "open_stream", 0, "source", "read"),
+    PatchedCall("pyarrow.ipc", "new_file", 0, "sink", "write"),
+    PatchedCall("pyarrow.ipc", "new_stream", 0, "sink", "write"),
+    PatchedCall("pyarrow.ipc", "RecordBatchFileReader.__init__", 1, "source", "read"),
+    PatchedCall("pyarrow.ipc", "RecordBatchStreamReader.__init__", 1, "source", "read"),
+    PatchedCall("pyarrow.ipc", "RecordBatchFileWriter.__init__", 1, "sink", "write"),
+    PatchedCall("pyarrow.ipc", "RecordBatchStreamWriter.__init__", 1, "sink", "write"),
+    PatchedCall("pyarrow.csv", "CSVWriter", 0, "sink", "write"),
+    PatchedCall("pyarrow.fs", "copy_files", 0, "source", "copy"),
+    PatchedCall("pyarrow.fs", "LocalFileSystem.copy_file", 1, "src", "copy"),
+    PatchedCall("pyarrow.fs", "LocalFileSystem.move", 1, "src", "move"),
+    PatchedCall("pyarrow.fs", "LocalFileSystem.open_append_stream", 1, "path", "append"),
+    PatchedCall("pyarrow.fs", "LocalFileSystem.open_input_file", 1, "path", "read"),
+    PatchedCall("pyarrow.fs", "LocalFileSystem.open_input_stream", 1, "path", "read"),
+    PatchedCall("pyarrow.fs", "LocalFileSystem.open_output_stream", 1, "path", "write"),
+    PatchedCall("pyarrow", "OSFile", 0, "path", "by mode"),
+    PatchedCall("pyarrow.lib", "memory_map", 0, "path", "by mode"),
+    PatchedCall("pyarrow.lib", "create_memory_map", 0, "path", "write"),
+    PatchedCall("pyarrow.lib", "input_stream", 0, "source", "read"),
+    PatchedCall("pyarrow.lib", "output_stream", 0, "source", "write"),
 )
 
 
@@ -117,7 +117,7 @@ def _stand_in(module: str, plain: type, make: Callable[..., Any] | None = None) 
         Makes an instance. Without it, instances are of a subclass, whose methods can be patched.
     """
 
-    class Same(type(plain)):  # type: ignore[misc]
+    class Indistinct(type(plain)):  # type: ignore[misc]
         def __instancecheck__(cls, instance: Any) -> bool:
             return isinstance(instance, plain) if cls is made else type.__instancecheck__(cls, instance)
 
@@ -127,7 +127,7 @@ def _stand_in(module: str, plain: type, make: Callable[..., Any] | None = None) 
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             return make(*args, **kwargs) if cls is made and make else super().__call__(*args, **kwargs)
 
-    made: type = Same(plain.__name__, (plain,), {"__module__": module, "__doc__": plain.__doc__})
+    made: type = Indistinct(plain.__name__, (plain,), {"__module__": module, "__doc__": plain.__doc__})
     return made
 
 
@@ -185,7 +185,7 @@ class ArrowPatches:
                     why = f"its files are not followed: {type(e).__name__}: {e}"
                     self._journal.lose(Untracked(entry.action, why))
 
-    def _patch(self, module: ModuleType, entry: Entry) -> None:
+    def _patch(self, module: ModuleType, entry: PatchedCall) -> None:
         owner_name, _, method = entry.name.rpartition(".")
         if owner_name:
             owner = getattr(module, owner_name)
@@ -215,7 +215,7 @@ class ArrowPatches:
         self._undo.append((owner, name, getattr(owner, name)))
         setattr(owner, name, patched)
 
-    def _wrapped(self, plain: Callable[..., Any], entry: Entry) -> Callable[..., Any]:
+    def _wrapped(self, plain: Callable[..., Any], entry: PatchedCall) -> Callable[..., Any]:
         @wraps(plain, updated=())
         def call(*args: Any, **kwargs: Any) -> Any:
             then = self._before(entry, args, kwargs) if self._on else None
@@ -233,7 +233,7 @@ class ArrowPatches:
         except Exception as e:
             self._journal.failed(e)
 
-    def _before(self, entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], None] | None:
+    def _before(self, entry: PatchedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], None] | None:
         """Note what a call is about to do, unless pyarrow calls itself; return what is to be done after it."""
         by = None
         try:
@@ -254,7 +254,7 @@ class ArrowPatches:
         return None
 
     def _noted(
-        self, entry: Entry, by: Caller, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, entry: PatchedCall, by: Caller, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Callable[[], None] | None:
         journal = self._journal
         file_system = kwargs.get("filesystem") or next((a for a in args if hasattr(a, "get_file_info")), None)

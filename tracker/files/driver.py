@@ -14,7 +14,7 @@ from provspark.tracker.files.file import FileRead, FileWrite
 from provspark.tracker.files.frames import Frames
 from provspark.tracker.files.journal import Journal
 from provspark.tracker.files.open_files import flush_open
-from provspark.tracker.files.replay import Replay
+from provspark.tracker.files.replay import JournalReplay
 
 __all__ = ["DriverFiles"]
 
@@ -36,7 +36,7 @@ class DriverFiles:
     def __init__(self, frames: Frames | None = None, leave_out: Iterable[str] = ()) -> None:
         self._journal = Journal(frames or Frames(), LeftOut(leave_out))
         self._arrow = ArrowPatches(self._journal)
-        self._replay = Replay()
+        self._replay = JournalReplay()
         self._reading = threading.Lock()
         self._reads: list[FileRead] = []
         self._writes: list[FileWrite] = []

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from provspark.tracker.files.exclusions import LeftOut
 
-__all__ = ["MOST", "Copied", "Entry", "Journal", "Opened", "Place", "Temporary"]
+__all__ = ["MOST", "Copied", "Entry", "FileOpened", "FilePlace", "Journal", "Temporary"]
 
 H = TypeVar("H", bound="Callable[..., None]")
 
@@ -34,7 +34,7 @@ _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePlace:
     """A file: its path as the script spells it, its real one, and the folder that it belongs to as a data set."""
 
     path: str
@@ -43,10 +43,10 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class FileOpened:
     """A file is opened. `before` is its state then; `fresh` says that nothing of it stays."""
 
-    place: Place
+    place: FilePlace
     by: Caller
     at_ns: int
     before: Stat | None
@@ -59,8 +59,8 @@ class Opened:
 class Copied:
     """A file is copied, moved, or linked; `same` says that the new name is to lead to the old one's very file."""
 
-    source: Place
-    place: Place
+    source: FilePlace
+    place: FilePlace
     by: Caller
     of: Stat
     before: Stat | None
@@ -74,7 +74,7 @@ class Temporary:
     real: str
 
 
-Entry = Opened | Copied | Temporary
+Entry = FileOpened | Copied | Temporary
 
 
 class _Copying(NamedTuple):
@@ -166,12 +166,12 @@ class Journal:
         """Return who is behind a call; None if it is not the script."""
         return self._frames.caller(frame)
 
-    def place(self, path: str, root: str = "") -> Place | None:
+    def place(self, path: str, root: str = "") -> FilePlace | None:
         """Return where a file is; None if it is left out."""
         if self._left_out(path):
             return None
         real = os.path.realpath(path)
-        return None if real != path and self._left_out(real) else Place(path, real, root)
+        return None if real != path and self._left_out(real) else FilePlace(path, real, root)
 
     def reads(self, path: str, by: Caller, root: str = "") -> None:
         """Note that a file is read, or that all data files below a folder are."""
@@ -182,14 +182,14 @@ class Journal:
         place = self.place(path, root)
         before = None if place is None else look(place.real)
         if place is not None and before is not None:
-            self._opened(Opened(place, by, now_ns(), before, True, False, False))
+            self._opened(FileOpened(place, by, now_ns(), before, True, False, False))
 
     def writes(self, path: str, by: Caller, *, fresh: bool = True) -> None:
         """Note that a file is about to be written."""
         place = self.place(path)
         if place is not None:
             before = look(place.real)
-            self._opened(Opened(place, by, now_ns(), before, False, True, fresh or before is None))
+            self._opened(FileOpened(place, by, now_ns(), before, False, True, fresh or before is None))
 
     def folder_before(self, folder: str) -> dict[str, Stat | None]:
         """Return the state of all data files below a folder."""
@@ -200,7 +200,7 @@ class Journal:
         for path in self._below(folder, by):
             place = self.place(path, folder)
             if place is not None and look(path) != before.get(path):
-                self._opened(Opened(place, by, now_ns(), before.get(path), False, True, True))
+                self._opened(FileOpened(place, by, now_ns(), before.get(path), False, True, True))
 
     def copies(self, source: str, path: str, by: Caller, *, same: bool = False) -> None:
         """Note that a file or a folder is about to be copied, or with `same` moved or linked."""
@@ -241,9 +241,9 @@ class Journal:
         reads = flags & _ACCESS != os.O_WRONLY and not fresh
         log = by.log or (bool(flags & os.O_APPEND) and _names_log(place.path))
         by = Caller(by.site, by.action or action, log)
-        self._opened(Opened(place, by, now_ns(), before, reads, writes, fresh))
+        self._opened(FileOpened(place, by, now_ns(), before, reads, writes, fresh))
 
-    def _part_of_copy(self, place: Place, before: Stat | None, writes: bool, by: Caller) -> bool:
+    def _part_of_copy(self, place: FilePlace, before: Stat | None, writes: bool, by: Caller) -> bool:
         """Whether this opening is one of the two that make a copy, which is noted as such."""
         copying: _Copying | None = getattr(self._copying, "files", None)
         if copying is None:
@@ -260,7 +260,7 @@ class Journal:
             return True
         source, of = self.place(copying.source, tree[0]), look(copying.source)
         if source is not None and of is not None:
-            self._add(Copied(source, Place(place.path, place.real, tree[1]), by, of, before, False))
+            self._add(Copied(source, FilePlace(place.path, place.real, tree[1]), by, of, before, False))
         return True
 
     @_guarded
@@ -301,8 +301,8 @@ class Journal:
         real, of = real_name(path), look(source)
         if of is None or self._left_out(path) or self._left_out(real):
             return
-        found = self.place(source, source_root) or Place(source, real_name(source), source_root)
-        self._add(Copied(found, Place(path, real, root), by, of, look(path), same))
+        found = self.place(source, source_root) or FilePlace(source, real_name(source), source_root)
+        self._add(Copied(found, FilePlace(path, real, root), by, of, look(path), same))
 
     @_guarded
     def _sqlite(self, path: Any) -> None:
@@ -316,7 +316,7 @@ class Journal:
         if place is not None and by is not None:
             before = look(place.real)
             by = by._replace(action="sqlite3.connect")
-            self._opened(Opened(place, by, now_ns(), before, before is not None, True, before is None))
+            self._opened(FileOpened(place, by, now_ns(), before, before is not None, True, before is None))
 
     @_guarded
     def _temporary(self, path: Any) -> None:
@@ -362,7 +362,7 @@ class Journal:
 
     # -- the list
 
-    def _opened(self, entry: Opened) -> None:
+    def _opened(self, entry: FileOpened) -> None:
         if entry.reads and not entry.writes:
             assert entry.before is not None
             key = (entry.place.real, entry.before, entry.by.site)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from provspark.tracker.files.file import FileRead, FileState, FileWrite, Stat, look
 from provspark.tracker.files.frames import Caller
-from provspark.tracker.files.journal import Copied, Entry, Opened, Place, Temporary
+from provspark.tracker.files.journal import Copied, Entry, FileOpened, FilePlace, Temporary
 from provspark.tracker.files.paths import beside
 
-__all__ = ["Replay"]
+__all__ = ["JournalReplay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class _Content:
 
 
 @dataclass(frozen=True, slots=True)
-class _Origin:
+class _FileOrigin:
     """A file that the step had written and then copied, moved or linked: as it was then."""
 
     draft: _Draft
@@ -37,11 +37,11 @@ class _Origin:
 class _Draft:
     """A file that the step wrote, if it turns out that it did."""
 
-    place: Place
+    place: FilePlace
     by: Caller
     before: Stat | None
     content: _Content
-    origin: _Origin | None = None
+    origin: _FileOrigin | None = None
     same: Stat | None = None
     """The very file that its name is to lead to, where it was moved or linked."""
     given: Stat | None = None
@@ -49,7 +49,7 @@ class _Draft:
 
 
 @dataclass(slots=True)
-class Replay:
+class JournalReplay:
     """Follows files from entry to entry.
 
     What is temporary, or a log, is handed out only where somebody reads it.
@@ -86,7 +86,7 @@ class Replay:
             if paths is None or asked:
                 yield from self._handed(draft, look(draft.place.real), asked=asked)
 
-    def _opened(self, entry: Opened) -> Iterator[FileRead | FileWrite]:
+    def _opened(self, entry: FileOpened) -> Iterator[FileRead | FileWrite]:
         place, by, before = entry.place, entry.by, entry.before
         if entry.reads and before is not None:
             for name in dict.fromkeys((place.real, place.path)):
@@ -120,7 +120,7 @@ class Replay:
         draft = _Draft(place, entry.by, entry.before, content)
         known = self._drafts.get(source.real)
         if known is not None and _changed(known, of):
-            draft.origin = _Origin(known, of, _sum(known))
+            draft.origin = _FileOrigin(known, of, _sum(known))
         if entry.same:
             draft.same = of
         self._drafts[place.real] = draft
@@ -174,5 +174,5 @@ def _sum(draft: _Draft) -> _Content:
     return draft.content if draft.origin is None else replace(draft.origin.content, until_ns=draft.content.until_ns)
 
 
-def _state(place: Place, found: Stat) -> FileState:
+def _state(place: FilePlace, found: Stat) -> FileState:
     return FileState(place.path, found.size, found.mtime_ns)

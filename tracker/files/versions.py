@@ -91,7 +91,7 @@ def grouped(files: Iterable[tuple[str, str]]) -> dict[str, list[int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownFile:
     """What a version says of a file of it."""
 
     rows: int
@@ -100,7 +100,7 @@ class _Known:
     fields: tuple[Field, ...] = ()
     partitions: tuple[str, ...] = ()
 
-    def alone(self) -> _Known:
+    def alone(self) -> _KnownFile:
         """The same of the file outside of its folder, whose name holds the values of the partition columns."""
         fields = tuple(f for f in self.fields if f.name not in self.partitions)
         return replace(self, fields=fields, partitions=())
@@ -110,7 +110,7 @@ class _Known:
 class KnownFiles:
     """What versions of the step, and footers, say of files, by path, size and time."""
 
-    _by_file: dict[_Key, _Known] = field(default_factory=dict)
+    _by_file: dict[_Key, _KnownFile] = field(default_factory=dict)
 
     def learn(self, write: PendingWrite) -> None:
         """Learn the versions of a write, or of a read, whose rows are counted."""
@@ -124,7 +124,7 @@ class KnownFiles:
         numbers = (column.tolist() for column in (files.sizes, files.mtimes, files.rows))
         for path, size, mtime, rows in zip(files.paths, *numbers, strict=True):
             key = (f"{base}/{path}" if path else version.dataset.name, size, mtime)
-            self._by_file.setdefault(key, _Known(rows, *about))
+            self._by_file.setdefault(key, _KnownFile(rows, *about))
 
     def copied(self, source: FileState, target: FileState) -> None:
         """Learn that a file is a copy of another one, which may be gone: both have the same rows."""
@@ -166,7 +166,7 @@ class KnownFiles:
         fields = like.fields if same and folders == bool(like.partitions) else ()
         return PendingVersion(dataset, files, like.format, like.options, fields, like.partitions if fields else ())
 
-    def _all(self, states: Sequence[FileState]) -> list[_Known] | None:
+    def _all(self, states: Sequence[FileState]) -> list[_KnownFile] | None:
         """Return what is known of files, if that is all of them, and they are read in the same way."""
         known = [self._by_file.get(_key(s)) for s in states]
         if known.count(None) <= _COUNTED:
@@ -175,14 +175,14 @@ class KnownFiles:
         alike = len({(k.format, k.options) for k in found}) == 1
         return found if len(found) == len(states) and alike else None
 
-    def _of(self, state: FileState) -> _Known | None:
+    def _of(self, state: FileState) -> _KnownFile | None:
         key = _key(state)
         if key not in self._by_file:
             format_name = format_of(state.path)
             told = footer(state, format_name)
             if told is None:
                 return None
-            self._by_file[key] = _Known(told.rows, format_name, fields=told.fields)
+            self._by_file[key] = _KnownFile(told.rows, format_name, fields=told.fields)
         return self._by_file[key]
 
 

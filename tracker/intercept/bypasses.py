@@ -11,7 +11,7 @@ from provspark.tracker.sinks import Output
 from provspark.tracker.spark.jvm import Jvm
 
 
-class Watch:
+class BypassWatch:
     """The audit of one SparkContext after another; what is seen and not claimed is kept."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from provspark.model.errors import UnsupportedPlanError
-from provspark.tracker.families import RULES, Rule
+from provspark.tracker.families import RULES, CaptureRule
 from provspark.tracker.families.refused import why
 from provspark.tracker.plan.normalisation import CHOSEN, CLEANING, CONTEXT, DOMAIN, UNSEEN
 from provspark.tracker.plan.normalisation import RULES as NORMAL
@@ -15,14 +15,14 @@ from provspark.tracker.plan.provenance_columns import Leg, Traced
 from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan, scan_relation
 from provspark.tracker.spark.jvm import Jvm
-from provspark.tracker.taps.taps import Receipt, Tap, counted
+from provspark.tracker.taps.taps import PlacedTap, Receipt, counted
 
 if TYPE_CHECKING:
-    from provspark.tracker.session.caches import Caches, Held
+    from provspark.tracker.session.caches import Caches, TracedCache
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class PlanNode:
     """A node of a logical plan: its number in java/Rewrite.java and what is asked of every node."""
 
     number: int
@@ -35,7 +35,7 @@ class Node:
     """The first node read that has the same rows by the same plan: its own number, unless it is used again."""
     leaf: int
     """Its number among the leaves of the user's plan; -1 of any other node."""
-    children: tuple[Node, ...]
+    children: tuple[PlanNode, ...]
 
     @property
     def chained(self) -> bool:
@@ -81,12 +81,12 @@ class Rewriter:
         self.scans: list[Scan] = []
         self.paths: list[tuple[int, ...]] = []
         """Which leaf each scan was made for; of what is cached, and then which one within."""
-        self.taps: list[Tap] = []
+        self.taps: list[PlacedTap] = []
         self.placed = 0
         """How many taps stand in plans, those of plans traced before among them."""
-        self.lent: dict[int, tuple[Held, int]] = {}
+        self.lent: dict[int, tuple[TracedCache, int]] = {}
         """By a tap's place, which plan traced before noted what it says, and at which place there."""
-        self.root: Node | None = None
+        self.root: PlanNode | None = None
         self.taps_of: dict[int, int] = {}
         """By an aggregate's number, its tap."""
         self._answers: dict[int, tuple[Leg, range]] = {}
@@ -156,7 +156,7 @@ class Rewriter:
         self.taps[:] = [replace(tap, legs=told(tap.legs)) for tap in self.taps]
         return told(legs)
 
-    def trace(self, node: Node, above: Node | None = None) -> Traced:
+    def trace(self, node: PlanNode, above: PlanNode | None = None) -> Traced:
         """Rewrite one node; `above` is the filter straight above it, where there is one.
 
         What is used again keeps its taps, so that Spark can compute it once; it counts as read again. Nodes of a chain
@@ -174,7 +174,7 @@ class Rewriter:
             self._tapped[node.number] = traced, range(inputs, len(self.scans))
         return traced
 
-    def _traced(self, node: Node, above: Node | None) -> Traced:
+    def _traced(self, node: PlanNode, above: PlanNode | None) -> Traced:
         traced = self._ruled(node, above)
         if not node.subqueries:
             return traced
@@ -182,14 +182,14 @@ class Rewriter:
         legs = tuple(leg for leg in known if leg not in traced.legs)
         return Traced(self.java.constant(traced.number, len(legs)), traced.legs + legs)
 
-    def _ruled(self, node: Node, above: Node | None) -> Traced:
+    def _ruled(self, node: PlanNode, above: PlanNode | None) -> Traced:
         before = len(self.paths)
         traced = self._rule(node).trace(self, node, above)
         if not node.children:
             self.paths[before:] = [(node.leaf, *path) for path in self.paths[before:]]
         return traced
 
-    def unseen(self, node: Node, above: Node | None = None) -> int:
+    def unseen(self, node: PlanNode, above: PlanNode | None = None) -> int:
         """Rewrite a node that no row is owed to: its inputs count among those read. Returns its number in java."""
         if node.detail == DOMAIN:
             return int(self.java.bare(node.number))
@@ -200,7 +200,7 @@ class Rewriter:
         below = [self.unseen(child, node if node.kind == "Filter" else None) for child in node.children]
         return int(self.java.rebuilt(node.number, " ".join(map(str, below))))
 
-    def _answer(self, node: Node, *, traced: bool) -> list[Leg]:
+    def _answer(self, node: PlanNode, *, traced: bool) -> list[Leg]:
         """Rewrite the scalar subqueries in a node's expressions; return legs to what went into their values."""
         legs: list[Leg] = []
         for line in self.java.scalars(node.number).splitlines():
@@ -254,13 +254,13 @@ class Rewriter:
                 made[False, leg.origin] = len(self.scans) - 1
         return replace(leg, origin=made[leg.grouped, leg.origin])
 
-    def _rule(self, node: Node) -> Rule:
+    def _rule(self, node: PlanNode) -> CaptureRule:
         rule = _BY_KIND.get(node.kind)
         if rule is None:
             raise UnsupportedPlanError(node.kind, why(node.kind))
         return rule
 
-    def scan(self, node: Node, above: Node | None) -> Traced:
+    def scan(self, node: PlanNode, above: PlanNode | None) -> Traced:
         """Give a relation its address column."""
         predicates = self.java.conjuncts(above.number) if above is not None else ()
         return self.leaf(scan_relation(self.jvm, self.java.node(node.number), predicates))
@@ -284,7 +284,7 @@ class Rewriter:
         lasting: bool = True,
     ) -> Traced:
         """Note that traced node `number` is a tap now."""
-        self.taps.append(Tap(len(self.taps), legs, keyed, label, self.placed, keyless, numbered, coarse, lasting))
+        self.taps.append(PlacedTap(len(self.taps), legs, keyed, label, self.placed, keyless, numbered, coarse, lasting))
         self.placed += 1
         return Traced(number, legs)
 
@@ -297,14 +297,14 @@ class Rewriter:
         held = {id(h): h.receipts() for h, _ in self.lent.values()}
         return {place: held[id(h)].get(there, []) for place, (h, there) in self.lent.items()}
 
-    def _read(self, plan: Any) -> Node:
+    def _read(self, plan: Any) -> PlanNode:
         return _node(iter(self.java.read(plan).splitlines()))
 
 
 _BY_KIND = {kind: rule for rule in RULES for kind in rule.KINDS}
 
 
-def _node(lines: Iterator[str]) -> Node:
+def _node(lines: Iterator[str]) -> PlanNode:
     number, same, kind, children, subqueries, leaf, detail = next(lines).split(" ", 6)
     below = tuple(_node(lines) for _ in range(int(children)))
-    return Node(int(number), kind, int(subqueries), detail, int(same), int(leaf), below)
+    return PlanNode(int(number), kind, int(subqueries), detail, int(same), int(leaf), below)

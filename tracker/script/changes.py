@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from provspark.tracker.script.calls import passed_values, receives
 from provspark.tracker.script.pure_functions import BUILTINS, query_names
-from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope, Source, last_name
+from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope, ScriptFile, last_name
 
 if TYPE_CHECKING:
     from provspark.tracker.script.shown_values import Shown
@@ -72,7 +72,7 @@ class Changes:
     def __init__(self, shown: Shown) -> None:
         self._shown = shown
 
-    def unchanged(self, source: Source, use: ast.AST) -> bool:
+    def unchanged(self, source: ScriptFile, use: ast.AST) -> bool:
         """Whether a use of an object puts nothing into it but constants."""
         node: ast.AST = use
         for above in source.above(use):
@@ -102,7 +102,7 @@ class Changes:
             node = above
         return True
 
-    def _held(self, source: Source, above: ast.AST, node: ast.AST) -> bool:
+    def _held(self, source: ScriptFile, above: ast.AST, node: ast.AST) -> bool:
         """Whether what stands around an object leaves it as it is."""
         if isinstance(above, (ast.Call, ast.keyword)):
             call = above if isinstance(above, ast.Call) else source.up.get(above)
@@ -121,12 +121,12 @@ class Changes:
             return self._settled()
         return True
 
-    def _target(self, source: Source, target: ast.AST) -> bool:
+    def _target(self, source: ScriptFile, target: ast.AST) -> bool:
         if isinstance(target, ast.Name):
             return self._alias(source, target)
         return isinstance(target, (ast.Tuple, ast.List)) or self._settled()
 
-    def _called(self, source: Source, call: ast.Call, method: str) -> bool:
+    def _called(self, source: ScriptFile, call: ast.Call, method: str) -> bool:
         values = passed_values(call)
         if method in CHANGING:
             return self._put(source, call, values)
@@ -136,7 +136,7 @@ class Changes:
             return True  # of a class of the program: what it changes are attributes
         return self._all(source, iter(values))
 
-    def _assigned(self, source: Source, target: ast.AST) -> bool:
+    def _assigned(self, source: ScriptFile, target: ast.AST) -> bool:
         statement = next((n for n in source.above(target) if isinstance(n, ast.stmt)), None)
         value = getattr(statement, "value", None)
         parts = [value] if isinstance(value, ast.AST) else []
@@ -145,20 +145,20 @@ class Changes:
             source, target, parts
         )
 
-    def _put(self, source: Source, at: ast.AST, values: list[ast.AST]) -> bool:
+    def _put(self, source: ScriptFile, at: ast.AST, values: list[ast.AST]) -> bool:
         return self._all(source, iter(values)) and self._often(source, at)
 
-    def _all(self, source: Source, nodes: Iterator[ast.AST]) -> bool:
+    def _all(self, source: ScriptFile, nodes: Iterator[ast.AST]) -> bool:
         return all(self._shown.shows(source, node) for node in nodes)
 
-    def _alias(self, source: Source, target: ast.Name) -> bool:
+    def _alias(self, source: ScriptFile, target: ast.Name) -> bool:
         owner = source.owner(target)
         if owner is None:
             return False
         uses = source.uses.get((owner, target.id), ())
         return self._once(("alias", owner, target.id), lambda: all(self.unchanged(source, u) for u in uses))
 
-    def _passed(self, source: Source, call: ast.Call, passed: ast.AST) -> bool:
+    def _passed(self, source: ScriptFile, call: ast.Call, passed: ast.AST) -> bool:
         """Whether a call leaves an object that it is given as it is."""
         functions = self._shown.functions(source, call.func)
         if functions:
@@ -175,7 +175,7 @@ class Changes:
             others.append(call.func.value)
         return self._all(source, iter(others))  # nothing can be put into it but what the call is given, too
 
-    def _received(self, owner: Source, function: Function, call: ast.Call, passed: ast.AST) -> bool:
+    def _received(self, owner: ScriptFile, function: Function, call: ast.Call, passed: ast.AST) -> bool:
         name = receives(function, call, passed)
         scope = owner.scope_of.get(function)
         if name is None or not isinstance(scope, Scope):
@@ -195,7 +195,7 @@ class Changes:
         """
         return self._once("settled", lambda: not any(map(self._stray, self._shown.program.sources())))
 
-    def _stray(self, source: Source) -> bool:
+    def _stray(self, source: ScriptFile) -> bool:
         for method in CHANGING:
             for attribute in source.attributes.get(method, ()):
                 call = source.up.get(attribute)
@@ -210,12 +210,12 @@ class Changes:
         ]
         return not all(self._assigned(source, target) for target in (*stored, *changed))
 
-    def _own(self, source: Source, node: ast.AST) -> bool:
+    def _own(self, source: ScriptFile, node: ast.AST) -> bool:
         """Whether an expression is a name that holds an object made for it alone."""
         bindings = source.bindings(node)
         return bool(bindings) and all(b.kind in ("value", "import") and _fresh(b.node) for b in bindings)
 
-    def _flat(self, source: Source, node: ast.AST) -> bool:
+    def _flat(self, source: ScriptFile, node: ast.AST) -> bool:
         """Whether the items of a list, a dictionary and the like are texts, numbers and tuples of them."""
         if isinstance(node, ast.Call):
             parts: list[ast.AST] = [*node.args]
@@ -235,13 +235,13 @@ class Changes:
         bindings = source.bindings(node)
         return bool(bindings) and all(b.kind == "value" and _of_constants(b.node) for b in bindings)
 
-    def mutable(self, source: Source, binding: Binding) -> bool:
+    def mutable(self, source: ScriptFile, binding: Binding) -> bool:
         """Whether what a name is bound to may be an object that can be changed."""
         if binding.kind == "item":
             return not self._flat(source, binding.node)
         return binding.kind in ("value", "parameter") and not self._single(source, binding.node)
 
-    def _single(self, source: Source, node: ast.AST) -> bool:
+    def _single(self, source: ScriptFile, node: ast.AST) -> bool:
         """Whether an expression is a text, a number or a date, which nothing can be put into."""
         if isinstance(node, ast.Subscript):
             return isinstance(node.value, ast.Call) and self._shown.is_number(source, node.value)
@@ -251,7 +251,7 @@ class Changes:
 
     # -- how often
 
-    def _often(self, source: Source, at: ast.AST) -> bool:
+    def _often(self, source: ScriptFile, at: ast.AST) -> bool:
         """Whether constants alone decide how often a statement runs, in all calls of its function."""
         if not self.decided(source, at):
             return False
@@ -272,7 +272,7 @@ class Changes:
             ),
         )
 
-    def decided(self, source: Source, at: ast.AST) -> bool:
+    def decided(self, source: ScriptFile, at: ast.AST) -> bool:
         """Whether constants alone decide whether, and how often, a statement runs within its function."""
         for node in [at, *source.above(at)]:
             if isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
@@ -287,14 +287,14 @@ class Changes:
                 return False
         return True
 
-    def is_last(self, source: Source, at: ast.AST, uses: Iterable[ast.AST]) -> bool:
+    def is_last(self, source: ScriptFile, at: ast.AST, uses: Iterable[ast.AST]) -> bool:
         """Whether constants decide which item a loop ends with, where that is used behind the loop."""
         if not isinstance(at, (ast.For, ast.AsyncFor)) or all(at in source.above(use) for use in uses):
             return True
         left = [node for node in _own_to(at) if isinstance(node, ast.Break)]
         return all(self._tests_shown(source, node, at) for node in left)
 
-    def _runs_through(self, source: Source, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
+    def _runs_through(self, source: ScriptFile, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
         """Whether constants decide where a loop is left."""
         return self._once(
             ("runs through", loop),
@@ -303,7 +303,7 @@ class Changes:
             ),
         )
 
-    def _tests_shown(self, source: Source, at: ast.AST, within: ast.AST) -> bool:
+    def _tests_shown(self, source: ScriptFile, at: ast.AST, within: ast.AST) -> bool:
         for node in source.above(at):
             if node is within:
                 return True
@@ -311,7 +311,7 @@ class Changes:
                 return False
         return True
 
-    def _passes(self, source: Source, node: ast.Try) -> bool:
+    def _passes(self, source: ScriptFile, node: ast.Try) -> bool:
         """Whether no value that is read decides if the body of a try raises an exception, as far as its text tells."""
         for part in (p for statement in node.body for p in ast.walk(statement)):
             if isinstance(part, ast.Subscript) and not isinstance(part.slice, ast.Slice):

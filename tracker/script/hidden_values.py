@@ -21,7 +21,7 @@ from provspark.tracker.script import program, script_files
 from provspark.tracker.script.leaves import Leaves, key, number
 from provspark.tracker.script.pure_functions import query_names
 from provspark.tracker.script.row_constants import OF_NUMBERS, MadeRows, reading, shown
-from provspark.tracker.script.source import Source, last_name
+from provspark.tracker.script.source import ScriptFile, last_name
 from provspark.tracker.script.statements import called, calls, chained, given, header
 from provspark.tracker.script.texts import Texts
 
@@ -55,7 +55,7 @@ class Hidden:
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _HiddenGroup:
     """Literals that were written at one place.
 
     `fragment` is PySpark's name for the call, `call` its line or a place in Spark, `text` the SQL text they are in,
@@ -99,7 +99,9 @@ def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None, *, numbers: frozen
             program().source(file)
         for *place, values in found["literals"]:
             node, fragment, call, text, site = place
-            reason = _reason(_Group(node, fragment, call, text, site, tuple((kind, shown) for kind, shown in values)))
+            reason = _reason(
+                _HiddenGroup(node, fragment, call, text, site, tuple((kind, shown) for kind, shown in values))
+            )
             if reason:
                 return Hidden(reason)
     return Hidden()
@@ -121,7 +123,7 @@ def _at(site: str) -> str:
     return f" at {os.path.basename(site)}" if site else ""  # noqa: PTH119 - a text
 
 
-def _reason(group: _Group) -> str:
+def _reason(group: _HiddenGroup) -> str:
     for place in (group.site, group.call):
         if _line(place)[1]:
             program().source(_line(place)[0])
@@ -143,7 +145,7 @@ def _reason(group: _Group) -> str:
     return f"A value in {name}{_at(line)} is neither in the script's text nor among its arguments."
 
 
-def _shows(group: _Group, keys: set[str]) -> bool:
+def _shows(group: _HiddenGroup, keys: set[str]) -> bool:
     """Whether the script's text shows all values of a group."""
     file, line = _line(group.call)
     lineless = not line
@@ -173,7 +175,7 @@ def _shows(group: _Group, keys: set[str]) -> bool:
     return len(left) <= sum(_leaves.unknown(source, v) for v in values)
 
 
-def _beyond(source: Source, part: ast.AST, wanted: str) -> set[str]:
+def _beyond(source: ScriptFile, part: ast.AST, wanted: str) -> set[str]:
     """Return keys of what a part of a statement takes from elsewhere: names, functions of the script, defaults.
 
     Functions of PySpark call `lit`, so any value of the statement may be one's.
@@ -187,7 +189,7 @@ def _beyond(source: Source, part: ast.AST, wanted: str) -> set[str]:
     return found
 
 
-def _wanted(group: _Group) -> str:
+def _wanted(group: _HiddenGroup) -> str:
     if group.fragment == "parameter":
         return "sql"
     if ".DataFrameNaFunctions." in group.call:
@@ -200,20 +202,20 @@ def _line(place: str) -> tuple[str, int]:
     return (file, int(line)) if line.isdigit() else ("", 0)
 
 
-def _plain(source: Source, node: ast.AST) -> bool:
+def _plain(source: ScriptFile, node: ast.AST) -> bool:
     """Whether all values that a call or operator is given are shown, though some can't be worked out."""
     if isinstance(node, (ast.BinOp, ast.Compare)):
         return any(_certain(source, side) for side in given(node))
     return isinstance(node, ast.Call) and all(_column(source, v) or _certain(source, v) for v in given(node))
 
 
-def _certain(source: Source, node: ast.AST) -> bool:
+def _certain(source: ScriptFile, node: ast.AST) -> bool:
     """Whether a value is shown, and is none that a lambda is called with: that may be a column, or anything."""
     names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
     return shown().shows(source, node) and not any(shown().is_passed_to_lambda(source, name) for name in names)
 
 
-def _column(source: Source, node: ast.AST) -> bool:
+def _column(source: ScriptFile, node: ast.AST) -> bool:
     """Whether an expression is a column by its text."""
     if isinstance(node, ast.Call):
         return last_name(node.func) in ("col", "column") or (
@@ -224,7 +226,7 @@ def _column(source: Source, node: ast.AST) -> bool:
     return False
 
 
-def _condition(source: Source, node: ast.AST) -> bool:
+def _condition(source: ScriptFile, node: ast.AST) -> bool:
     """Whether an expression makes a column, not a value, as far as its text tells."""
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, (ast.BitAnd, ast.BitOr))
@@ -240,7 +242,7 @@ def _column_methods() -> frozenset[str]:
     return frozenset(name for name in dir(Column) if not name.startswith("_"))
 
 
-def _anywhere(group: _Group, keys: set[str]) -> bool:
+def _anywhere(group: _HiddenGroup, keys: set[str]) -> bool:
     """Whether calls of the same name show all values, where the line is not known."""
     wanted = _wanted(group)
     left = keys - _defaults(wanted)

@@ -10,9 +10,9 @@ from typing import Any
 from provspark.tracker.script.calls import own_nodes
 from provspark.tracker.script.pure_functions import reads
 from provspark.tracker.script.shown_values import Shown
-from provspark.tracker.script.source import FUNCTIONS, Source, last_name
+from provspark.tracker.script.source import FUNCTIONS, ScriptFile, last_name
 from provspark.tracker.script.statements import given
-from provspark.tracker.script.values import UnknownValueError, Values, scalars
+from provspark.tracker.script.values import ScriptValues, UnknownValueError, scalars
 
 _COUNTS = frozenset(("limit", "offset", "sample", "repartition", "coalesce", "print", "range", "show"))
 """Calls whose numbers are no values of rows: how many, which place."""
@@ -29,16 +29,16 @@ class Leaves:
 
     def __init__(self, shown: Shown) -> None:
         self._shown = shown
-        self._values = Values(shown)
+        self._values = ScriptValues(shown)
         self._known: dict[ast.AST, frozenset[str]] = {}
         self._changes = -1
 
-    def of(self, source: Source, node: ast.AST, *, counts: bool = False) -> frozenset[str]:
+    def of(self, source: ScriptFile, node: ast.AST, *, counts: bool = False) -> frozenset[str]:
         """Return the keys of all literals in an expression or statement.
 
         Parameters
         ----------
-        source : Source
+        source : ScriptFile
         node : ast.AST
         counts : bool
             Whether numbers given to `limit` and the like belong to it.
@@ -52,7 +52,7 @@ class Leaves:
             self._known[node] = self._gathered(source, node, counts=False)
         return self._known[node]
 
-    def unknown(self, source: Source, node: ast.AST) -> bool:
+    def unknown(self, source: ScriptFile, node: ast.AST) -> bool:
         """Whether an expression is shown, and the text alone does not say what its value is."""
         if not self._shown.shows(source, node):
             return False
@@ -62,19 +62,19 @@ class Leaves:
             return True
         return False
 
-    def _gathered(self, source: Source, node: ast.AST, *, counts: bool) -> frozenset[str]:
+    def _gathered(self, source: ScriptFile, node: ast.AST, *, counts: bool) -> frozenset[str]:
         found: set[str] = set()
         self._gather(source, node, found, set(), 0, counts)
         return frozenset(found)
 
     def _gather(
-        self, source: Source, node: ast.AST, found: set[str], seen: set[object], depth: int, counts: bool
+        self, source: ScriptFile, node: ast.AST, found: set[str], seen: set[object], depth: int, counts: bool
     ) -> None:
         if depth > _DEEPEST or node in seen:
             return
         seen.add(node)
 
-        def go(part: ast.AST, at: Source = source) -> None:
+        def go(part: ast.AST, at: ScriptFile = source) -> None:
             self._gather(at, part, found, seen, depth + 1, counts)
 
         if isinstance(node, ast.expr) and self._evaluated(source, node, found):
@@ -115,7 +115,7 @@ class Leaves:
             if not isinstance(child, ast.stmt):
                 go(child)
 
-    def _evaluated(self, source: Source, node: ast.expr, found: set[str]) -> bool:
+    def _evaluated(self, source: ScriptFile, node: ast.expr, found: set[str]) -> bool:
         if isinstance(node, ast.Constant):
             found.add(key(node.value))
             return True
@@ -129,7 +129,7 @@ class Leaves:
             return False
         return True
 
-    def _chosen(self, source: Source, node: ast.AST) -> bool:
+    def _chosen(self, source: ScriptFile, node: ast.AST) -> bool:
         """Whether an expression picks among values that are shown, by something that is not."""
         shows = self._shown.shows
         if isinstance(node, ast.IfExp):
@@ -143,16 +143,16 @@ class Leaves:
         return False
 
     @staticmethod
-    def _beside(source: Source, function: ast.AST) -> list[tuple[Source, ast.AST]]:
+    def _beside(source: ScriptFile, function: ast.AST) -> list[tuple[ScriptFile, ast.AST]]:
         """Return what a call passes that is given a lambda, and so may call it with."""
         call = source.up.get(function)
         call = source.up.get(call) if isinstance(call, ast.keyword) else call
         return [(source, value) for value in given(call) if value is not function] if isinstance(call, ast.Call) else []
 
-    def _behind(self, source: Source, name: ast.Name) -> list[tuple[Source, ast.AST]]:
+    def _behind(self, source: ScriptFile, name: ast.Name) -> list[tuple[ScriptFile, ast.AST]]:
         """Return what a name is bound to."""
         owner = source.owner(name)
-        found: list[tuple[Source, ast.AST]] = []
+        found: list[tuple[ScriptFile, ast.AST]] = []
         bindings = owner.bindings[name.id] if owner is not None else []
         for binding in bindings:
             if len(bindings) > 1 and owner is not None and not self._shown.decides(owner.source, binding.at):

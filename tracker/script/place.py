@@ -11,7 +11,7 @@ from provspark.tracker.script.sites import is_library
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallPlace:
     """A call in a script.
 
     Attributes
@@ -31,12 +31,12 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
-def script_place() -> Place | None:
+def script_place() -> CallPlace | None:
     """Return the place of the innermost call under way that neither Spark nor we made, or None."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if not is_library(frame.f_code.co_filename):
-            return Place(frame.f_code.co_filename, frame.f_lineno, _end(frame))
+            return CallPlace(frame.f_code.co_filename, frame.f_lineno, _end(frame))
         frame = frame.f_back
     return None
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from provspark.tracker.script.sites import is_library
-from provspark.tracker.script.source import Binding, Source
+from provspark.tracker.script.source import Binding, ScriptFile
 
 
 class Program:
@@ -23,7 +23,7 @@ class Program:
     """
 
     def __init__(self) -> None:
-        self._sources: dict[str, Source | None] = {}
+        self._sources: dict[str, ScriptFile | None] = {}
         self._stamps: dict[str, object] = {}
         self.changes = 0
         """How often a file was added or read again."""
@@ -40,16 +40,16 @@ class Program:
         self._began = float("inf")
         self.changes += 1
 
-    def source(self, file: str) -> Source | None:
+    def source(self, file: str) -> ScriptFile | None:
         """Return a file that a frame's code names, or None where its text can't be read."""
         stamp = _stamp(file)
         if file not in self._sources or self._stamps[file] != stamp:
             linecache.checkcache(file)
-            self._sources[file], self._stamps[file] = Source.read(file), stamp
+            self._sources[file], self._stamps[file] = ScriptFile.read(file), stamp
             self.changes += 1
         return self._sources[file]
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[ScriptFile]:
         """Return what is a part of the program by now."""
         main = file_of("__main__")
         if main and beside(main):
@@ -65,7 +65,7 @@ class Program:
                     waiting.append(module)
         return found
 
-    def module(self, name: str, source: Source) -> Source | None:
+    def module(self, name: str, source: ScriptFile) -> ScriptFile | None:
         """Return a module that a file of the program imports, if it belongs to the program."""
         name = _absolute(name, source.file) if name.startswith(".") else name
         file = "" if name.split(".")[0] == "provspark" else file_of(name)
@@ -77,11 +77,11 @@ class Program:
         except OSError:
             return False
 
-    def calls(self, name: str) -> list[tuple[Source, ast.Call]]:
+    def calls(self, name: str) -> list[tuple[ScriptFile, ast.Call]]:
         """Return all calls of what has this name, as far as the text shows them."""
         return [(source, call) for source in self.sources() for call in source.calls.get(name, ())]
 
-    def stored(self, attribute: str) -> list[tuple[Source, Binding]]:
+    def stored(self, attribute: str) -> list[tuple[ScriptFile, Binding]]:
         """Return what is assigned to attributes of this name, in objects and in classes."""
         found = []
         for source in self.sources():

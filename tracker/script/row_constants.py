@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from provspark.model.said_constants import is_said
-from provspark.tracker.script import Place, program, script_place
+from provspark.tracker.script import CallPlace, program, script_place
 from provspark.tracker.script.shown_values import Shown
-from provspark.tracker.script.source import Source, deep
+from provspark.tracker.script.source import ScriptFile, deep
 
 if TYPE_CHECKING:
     from provspark.tracker.spark.jvm import Jvm
@@ -84,7 +84,7 @@ def shown() -> Shown:
 
 
 def rows_are_constant(
-    maker: str, place: Place | None = None, data: Any = None, *, numbers: frozenset[str] = frozenset()
+    maker: str, place: CallPlace | None = None, data: Any = None, *, numbers: frozenset[str] = frozenset()
 ) -> bool:
     """Return whether the script's text shows that the rows of a call are constants.
 
@@ -92,7 +92,7 @@ def rows_are_constant(
     ----------
     maker : str
         A key of `MAKERS`.
-    place : Place, optional
+    place : CallPlace, optional
         Where the call was written; the call under way by default. Call it while the script's frame is on the stack.
     data : object, optional
         The rows themselves: `provspark.constant` may have been called with them.
@@ -125,7 +125,7 @@ def reading(numbers: frozenset[str]) -> Iterator[None]:
         yield
 
 
-def _calls(source: Source, place: Place, maker: Maker) -> list[tuple[ast.Call, Maker]]:
+def _calls(source: ScriptFile, place: CallPlace, maker: Maker) -> list[tuple[ast.Call, Maker]]:
     """Return the calls of a maker at a place, or of one that calls it: pandas on Spark's call `createDataFrame`."""
     calls = [(call, maker) for call in calls_at(source, place, maker.name)]
     for other in MAKERS.values() if not calls else ():
@@ -135,14 +135,14 @@ def _calls(source: Source, place: Place, maker: Maker) -> list[tuple[ast.Call, M
     return calls
 
 
-def calls_at(source: Source, place: Place, name: str) -> list[ast.Call]:
+def calls_at(source: ScriptFile, place: CallPlace, name: str) -> list[ast.Call]:
     """Return the calls of a name at a place: one where Python knows columns, all of the line otherwise."""
     calls = source.calls.get(name, [])
     exact = [c for c in calls if (c.end_lineno, c.end_col_offset) == place.end]
     return exact or [c for c in calls if c.lineno <= place.line <= (c.end_lineno or c.lineno)]
 
 
-def _constant(source: Source, call: ast.Call, maker: Maker) -> bool:
+def _constant(source: ScriptFile, call: ast.Call, maker: Maker) -> bool:
     if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
         return all(_shown.shows(source, part) for part in (*call.args, *(k.value for k in call.keywords)))
     values: list[ast.expr] = call.args[: len(maker.values)]
@@ -188,7 +188,7 @@ class MadeRows:
 
 
 def not_constant(
-    maker: str, place: Place | None = None, data: Any = None, *, numbers: frozenset[str] = frozenset()
+    maker: str, place: CallPlace | None = None, data: Any = None, *, numbers: frozenset[str] = frozenset()
 ) -> str:
     """Return "" where `rows_are_constant` without `numbers`, and otherwise the reason: the line, and no values.
 

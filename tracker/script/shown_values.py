@@ -25,7 +25,7 @@ from provspark.tracker.script.pure_functions import (
     pure_value,
     reads,
 )
-from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope, Source, last_name
+from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope, ScriptFile, last_name
 
 _COMMANDS = frozenset(("argument", "command", "option"))
 _DEEPEST = 400
@@ -63,7 +63,7 @@ class Shown:
         finally:
             self._numbers = before
 
-    def shows(self, source: Source, node: ast.AST) -> bool:
+    def shows(self, source: ScriptFile, node: ast.AST) -> bool:
         """Whether an expression's value is made of constants alone."""
         return self._decide(node, lambda: self._expression(source, node))
 
@@ -71,7 +71,7 @@ class Shown:
         """Whether all that a name is bound to, as seen from a scope, is shown."""
         return self._decide((scope, name, "used"), lambda: self._bound(scope, name))
 
-    def decides(self, source: Source, at: ast.AST) -> bool:
+    def decides(self, source: ScriptFile, at: ast.AST) -> bool:
         """Whether constants alone decide whether, and how often, a statement runs within its function."""
         return self._decide(("decides", at), lambda: self.changes.decided(source, at))
 
@@ -98,7 +98,7 @@ class Shown:
             self._known[key] = shown
         return shown
 
-    def _all(self, source: Source, nodes: Iterator[ast.AST] | list[ast.expr]) -> bool:
+    def _all(self, source: ScriptFile, nodes: Iterator[ast.AST] | list[ast.expr]) -> bool:
         return all(self.shows(source, node) for node in nodes)
 
     def _assume(self, key: object) -> bool | None:
@@ -120,7 +120,7 @@ class Shown:
             self._known[key] = False
         return shown
 
-    def _expression(self, source: Source, node: ast.AST) -> bool:
+    def _expression(self, source: ScriptFile, node: ast.AST) -> bool:
         if isinstance(node, ast.Constant):
             return True
         if isinstance(node, ast.Name):
@@ -137,12 +137,12 @@ class Shown:
     # -- names
 
     @staticmethod
-    def is_passed_to_lambda(source: Source, name: ast.Name) -> bool:
+    def is_passed_to_lambda(source: ScriptFile, name: ast.Name) -> bool:
         """Whether a name is a parameter of a lambda."""
         owner = source.owner(name)
         return owner is not None and isinstance(owner.node, ast.Lambda)
 
-    def _name(self, source: Source, node: ast.Name) -> bool:
+    def _name(self, source: ScriptFile, node: ast.Name) -> bool:
         scope = source.scope_of.get(node)
         if not isinstance(scope, Scope):
             return False
@@ -173,7 +173,7 @@ class Shown:
             shown = all(self.changes.is_last(source, b.at, uses) for b in bindings if b.kind == "item")
         return self._found(key, shown and not self._rebound(owner))
 
-    def is_changed(self, source: Source, node: ast.Name) -> bool:
+    def is_changed(self, source: ScriptFile, node: ast.Name) -> bool:
         """Whether a name is bound to constants, and data is put into them, or takes some away."""
         owner = source.owner(node)
         if owner is None or self.binds(owner, node.id):
@@ -187,7 +187,7 @@ class Shown:
             return False
         return owner.source.rebinds or any(source.rebinds_others for source in self.program.sources())
 
-    def _binding(self, source: Source, scope: Scope, binding: Binding) -> bool:
+    def _binding(self, source: ScriptFile, scope: Scope, binding: Binding) -> bool:
         if binding.kind in ("value", "item"):
             return self.shows(source, binding.node)
         if binding.kind == "parameter" and isinstance(binding.node, ast.arg) and isinstance(binding.at, FUNCTIONS):
@@ -212,7 +212,7 @@ class Shown:
 
     # -- functions
 
-    def functions(self, source: Source, func: ast.AST) -> list[tuple[Source, Function]]:
+    def functions(self, source: ScriptFile, func: ast.AST) -> list[tuple[ScriptFile, Function]]:
         """Return the program's functions that an expression may name."""
         if isinstance(func, ast.Name):
             owner = source.owner(func)
@@ -226,7 +226,7 @@ class Shown:
                 return [(s, b.node) for s, b in found if isinstance(b.node, FUNCTIONS)]
         return []
 
-    def _defined(self, owner: Scope, name: str) -> list[tuple[Source, Function]]:
+    def _defined(self, owner: Scope, name: str) -> list[tuple[ScriptFile, Function]]:
         found = []
         for binding in owner.bindings.get(name, ()):
             if isinstance(binding.node, FUNCTIONS):
@@ -237,12 +237,12 @@ class Shown:
                     found += self._defined(module.module, binding.attribute)
         return found
 
-    def _module(self, source: Source, node: ast.AST) -> Source | None:
+    def _module(self, source: ScriptFile, node: ast.AST) -> ScriptFile | None:
         """Return the module of the program that a dotted name stands for."""
         name = self.dotted(source, node)
         return self.program.module(name, source) if name else None
 
-    def dotted(self, source: Source, node: ast.AST) -> str:
+    def dotted(self, source: ScriptFile, node: ast.AST) -> str:
         """Return the full name that an expression has in a library or module, or ""."""
         if isinstance(node, ast.Attribute):
             above = self.dotted(source, node.value)
@@ -257,15 +257,15 @@ class Shown:
             return ""
         return f"{bindings[0].module}.{bindings[0].attribute}" if bindings[0].attribute else bindings[0].module
 
-    def _parameter(self, source: Source, function: Function, name: str) -> bool:
+    def _parameter(self, source: ScriptFile, function: Function, name: str) -> bool:
         """Whether each call of a function passes constants; one that is handed on may be called with anything."""
         return all(part is not None and self.shows(*part) for part in self._passed_for(source, function, name))
 
-    def passed(self, source: Source, function: Function, name: str) -> list[tuple[Source, ast.AST]]:
+    def passed(self, source: ScriptFile, function: Function, name: str) -> list[tuple[ScriptFile, ast.AST]]:
         """Return what the calls of a function pass for a parameter, as far as the text shows them."""
         return [part for part in self._passed_for(source, function, name) if part is not None]
 
-    def _passed_for(self, source: Source, function: Function, name: str) -> list[tuple[Source, ast.AST] | None]:
+    def _passed_for(self, source: ScriptFile, function: Function, name: str) -> list[tuple[ScriptFile, ast.AST] | None]:
         if any(last_name(getattr(d, "func", d)) in _COMMANDS for d in function.decorator_list):
             return []  # of click or typer: it is called with the arguments of the process
         scope = source.scope_of.get(source.up.get(function, function))
@@ -278,7 +278,7 @@ class Shown:
         calls += [(at, c) for at, c in self._applied(called) if self._means(at, c.func, named)]
         if named is not function:  # a class is called by its own name in its methods, too
             calls += [(at, c) for at, c in self.program.calls("cls") if named in at.above(c)]
-        found: list[tuple[Source, ast.AST] | None] = [None] if not calls or self.handed_on(called, named) else []
+        found: list[tuple[ScriptFile, ast.AST] | None] = [None] if not calls or self.handed_on(called, named) else []
         for at, call in calls:
             value = argument(function, call, name, method=method)
             if value is None:
@@ -287,7 +287,7 @@ class Shown:
                 found += [(source if value is default(function, name) else at, part) for part in listed(value)]
         return found
 
-    def _means(self, source: Source, func: ast.AST, named: ast.AST) -> bool:
+    def _means(self, source: ScriptFile, func: ast.AST, named: ast.AST) -> bool:
         """Whether a name may stand for a function or a class of the program; an attribute of its name may always."""
         scope = source.scope_of.get(func)
         if not isinstance(func, ast.Name) or not isinstance(scope, Scope):
@@ -296,7 +296,7 @@ class Shown:
         bindings = owner.bindings[func.id] if owner is not None else []
         return any(b.node is named or b.kind == "import" for b in bindings)
 
-    def _applied(self, name: str) -> Iterator[tuple[Source, ast.Call]]:
+    def _applied(self, name: str) -> Iterator[tuple[ScriptFile, ast.Call]]:
         """Yield calls that ``transform`` and ``partial`` make of a function that they are given."""
         for method in ("transform", "partial"):
             for source, call in self.program.calls(method):
@@ -311,7 +311,7 @@ class Shown:
                     return True
         return False
 
-    def _call(self, source: Source, node: ast.Call) -> bool:
+    def _call(self, source: ScriptFile, node: ast.Call) -> bool:
         name = self._foreign(source, node.func)
         if name == "provspark.constant":
             return True
@@ -335,24 +335,24 @@ class Shown:
             return False
         return self._all(source, iter(values))
 
-    def is_number(self, source: Source, call: ast.Call) -> bool:
+    def is_number(self, source: ScriptFile, call: ast.Call) -> bool:
         """Whether a call is a read of one number that counts as a constant; see `counting`."""
         return bool(self._numbers) and f"{source.file}:{call.func.end_lineno}" in self._numbers
 
-    def is_class(self, source: Source, func: ast.AST) -> bool:
+    def is_class(self, source: ScriptFile, func: ast.AST) -> bool:
         """Whether an expression names a class of the program."""
         return self._class(source, func) is not None
 
     @staticmethod
-    def _is_cls(source: Source, func: ast.AST) -> bool:
+    def _is_cls(source: ScriptFile, func: ast.AST) -> bool:
         scope = source.scope_of.get(func)
         return isinstance(func, ast.Name) and func.id == "cls" and isinstance(scope, Scope) and bool(scope.owner("cls"))
 
-    def _of_program(self, source: Source, node: ast.AST) -> bool:
+    def _of_program(self, source: ScriptFile, node: ast.AST) -> bool:
         """Whether an expression is an object or a class whose methods are the program's."""
         return (isinstance(node, ast.Name) and node.id in ("self", "cls")) or self.is_class(source, node)
 
-    def _foreign(self, source: Source, node: ast.AST) -> str:
+    def _foreign(self, source: ScriptFile, node: ast.AST) -> str:
         """Return the full name that an expression has in a library, or ""."""
         name = self.dotted(source, node)
         above = name
@@ -362,7 +362,7 @@ class Shown:
                 return ""
         return name
 
-    def _returns(self, source: Source, function: Function) -> bool:
+    def _returns(self, source: ScriptFile, function: Function) -> bool:
         key = ("returns", function)
         known = self._assume(key)
         if known is not None:
@@ -376,7 +376,7 @@ class Shown:
 
     # -- attributes
 
-    def _attribute(self, source: Source, node: ast.Attribute) -> bool:
+    def _attribute(self, source: ScriptFile, node: ast.Attribute) -> bool:
         name = self.dotted(source, node)
         if name:
             module = self.program.module(name.rpartition(".")[0], source)
@@ -403,7 +403,7 @@ class Shown:
         """Whether values that ``${…}`` takes from settings in SQL text are constants."""
         return self._decide("settings", self._outside.settings_kept)
 
-    def _class(self, source: Source, node: ast.AST) -> Scope | None:
+    def _class(self, source: ScriptFile, node: ast.AST) -> Scope | None:
         """Return the scope of a class of the program that a name stands for."""
         scope = source.scope_of.get(node)
         if not isinstance(node, ast.Name) or not isinstance(scope, Scope):
@@ -464,7 +464,7 @@ def _is_property(function: Function) -> bool:
     return any(last_name(d) in ("property", "cached_property") for d in function.decorator_list)
 
 
-def _called(source: Source, name: ast.Name, named: ast.AST) -> bool:
+def _called(source: ScriptFile, name: ast.Name, named: ast.AST) -> bool:
     """Whether a use of a function or a class calls it, and hands it to nobody."""
     above = source.up.get(name)
     if isinstance(above, ast.Attribute) and isinstance(named, ast.ClassDef):

@@ -37,7 +37,7 @@ class Scope:
 
     node: ast.AST
     above: Scope | None
-    source: Source
+    source: ScriptFile
     bindings: dict[str, list[Binding]] = field(default_factory=lambda: defaultdict(list))
     outer: dict[str, bool] = field(default_factory=dict)
     """Names declared ``global`` (True) or ``nonlocal`` (False)."""
@@ -58,7 +58,7 @@ _SETS = frozenset(("__setattr__", "object", "patch", "setattr", "setitem"))
 """Functions that bind an attribute whose name they are given."""
 
 
-class Source:
+class ScriptFile:
     """A parsed file.
 
     Parameters
@@ -100,7 +100,7 @@ class Source:
                 self.uses[owner, name.id].append(name)
 
     @classmethod
-    def read(cls, file: str) -> Source | None:
+    def read(cls, file: str) -> ScriptFile | None:
         """Read a file, or a cell of a notebook; None where there is no text of Python."""
         text = "".join(linecache.getlines(file))
         try:
@@ -148,7 +148,7 @@ class Source:
 class _Reader(ast.NodeVisitor):
     """Fills a source's tables in one walk."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ScriptFile) -> None:
         self._source = source
         self._scope = source.module
 

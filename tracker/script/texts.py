@@ -6,8 +6,8 @@ import ast
 import re
 
 from provspark.tracker.script.shown_values import Shown
-from provspark.tracker.script.source import Source, last_name
-from provspark.tracker.script.values import UnknownValueError, Values
+from provspark.tracker.script.source import ScriptFile, last_name
+from provspark.tracker.script.values import ScriptValues, UnknownValueError
 
 _FEWEST = 4
 """Characters that a text put together has for certain, to be known again."""
@@ -26,7 +26,7 @@ class Texts:
 
     def __init__(self, shown: Shown) -> None:
         self._shown = shown
-        self._values = Values(shown)
+        self._values = ScriptValues(shown)
         self._changes = -1
         self._numbers: frozenset[str] = frozenset()
         self._literal: set[str] = set()
@@ -69,7 +69,7 @@ class Texts:
             if not self._shown.shows(source, node)
         )
 
-    def _learn(self, sources: list[Source]) -> None:
+    def _learn(self, sources: list[ScriptFile]) -> None:
         self._known.clear()
         self._literal = set()
         self._patterns = []
@@ -92,7 +92,7 @@ class Texts:
             isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)) and _has_text(node)
         )
 
-    def _made(self, source: Source, node: ast.AST) -> None:
+    def _made(self, source: ScriptFile, node: ast.AST) -> None:
         try:
             self._literal.add(_normal(str(self._values.of(source, node))))
             return
@@ -108,7 +108,7 @@ class Texts:
         if found:
             self._queries.append(re.compile(query.strip(), re.DOTALL))
 
-    def _formatted(self, source: Source, call: ast.Call) -> None:
+    def _formatted(self, source: ScriptFile, call: ast.Call) -> None:
         """Learn what PySpark makes of a text with ``{name}``: of frames, names of views."""
         try:
             text = re.sub(r"\s+", " ", str(self._values.of(source, call.args[0])))
@@ -122,7 +122,7 @@ class Texts:
             pattern += (".*" if shown else r"[A-Za-z_`][\w.`]*") if i % 2 else re.escape(part)
         self._add(pattern)
 
-    def _pattern(self, source: Source, node: ast.AST) -> tuple[str, int]:
+    def _pattern(self, source: ScriptFile, node: ast.AST) -> tuple[str, int]:
         """Return an expression that matches what a node makes, and how many characters of it are certain."""
         try:
             text = re.sub(r"\s+", " ", str(self._values.of(source, node)))
@@ -143,7 +143,7 @@ class Texts:
         found = [self._pattern(source, part) for part in parts]
         return "".join(p for p, _ in found) if parts else ".*", sum(n for _, n in found)
 
-    def _holes(self, source: Source, node: ast.AST, hole: str) -> tuple[str, int]:
+    def _holes(self, source: ScriptFile, node: ast.AST, hole: str) -> tuple[str, int]:
         try:
             text = re.sub(r"\s+", " ", str(self._values.of(source, node)))
         except UnknownValueError:

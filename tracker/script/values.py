@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from provspark.tracker.script.shown_values import Shown
-from provspark.tracker.script.source import FUNCTIONS, Function, Scope, Source, arguments
+from provspark.tracker.script.source import FUNCTIONS, Function, Scope, ScriptFile, arguments
 
 _Known = dict[tuple[Scope, str], Any]
 """Values of names within a comprehension or a function."""
@@ -59,7 +59,7 @@ class UnknownValueError(ValueError):
     """The text alone does not say what the value is."""
 
 
-class Values:
+class ScriptValues:
     """Works out expressions of a program; whether they are shown, `Shown` decides.
 
     Parameters
@@ -70,7 +70,7 @@ class Values:
     def __init__(self, shown: Shown) -> None:
         self._shown = shown
 
-    def of(self, source: Source, node: ast.AST) -> Any:
+    def of(self, source: ScriptFile, node: ast.AST) -> Any:
         """Return the value of an expression that is shown.
 
         Raises
@@ -84,7 +84,7 @@ class Values:
         except Exception as e:  # of the script's own making
             raise UnknownValueError(type(e).__name__) from e
 
-    def _of(self, source: Source, node: ast.AST, depth: int, known: _Known) -> Any:
+    def _of(self, source: ScriptFile, node: ast.AST, depth: int, known: _Known) -> Any:
         if depth > 50:
             raise UnknownValueError("too deep")
 
@@ -135,7 +135,7 @@ class Values:
                 raise UnknownValueError("too long")
         return _OPERATORS[type(op)](left, right)
 
-    def _items(self, source: Source, node: ast.AST, depth: int, known: _Known) -> Iterator[_Known]:
+    def _items(self, source: ScriptFile, node: ast.AST, depth: int, known: _Known) -> Iterator[_Known]:
         """Yield the values of a comprehension's names, item by item."""
         scope = source.scope_of[node]
 
@@ -154,7 +154,7 @@ class Values:
 
         return within(node.generators, known)  # type: ignore[attr-defined]
 
-    def _name(self, source: Source, node: ast.Name, depth: int, known: _Known) -> Any:
+    def _name(self, source: ScriptFile, node: ast.Name, depth: int, known: _Known) -> Any:
         owner = source.owner(node)
         if owner is not None and (owner, node.id) in known:
             return known[owner, node.id]
@@ -173,7 +173,7 @@ class Values:
             raise UnknownValueError(bindings[0].kind)
         return self._of(owner.source, bindings[0].node, depth + 1, {})
 
-    def _parameter(self, source: Source, function: Function, name: str, depth: int) -> Any:
+    def _parameter(self, source: ScriptFile, function: Function, name: str, depth: int) -> Any:
         """Return what all calls pass for a parameter; of several lists, the items of all."""
         passed = [self._of(at, part, depth + 1, {}) for at, part in self._shown.passed(source, function, name)]
         if passed and all(isinstance(value, list) for value in passed):
@@ -182,7 +182,7 @@ class Values:
             raise UnknownValueError("parameter")
         return passed[0]
 
-    def _called(self, source: Source, node: ast.Call, go: Callable[[ast.AST], Any], depth: int) -> Any:
+    def _called(self, source: ScriptFile, node: ast.Call, go: Callable[[ast.AST], Any], depth: int) -> Any:
         """Return what a lambda of the program returns, or a function that only returns something."""
         scope = source.scope_of.get(node.func)
         owner = scope.owner(node.func.id) if isinstance(node.func, ast.Name) and isinstance(scope, Scope) else None
@@ -198,7 +198,7 @@ class Values:
         known = {(inside, name): go(value) for name, value in zip(names, node.args, strict=True)}
         return self._of(owner.source, body, depth + 1, known)
 
-    def _call(self, source: Source, node: ast.Call, go: Callable[[ast.AST], Any], depth: int) -> Any:
+    def _call(self, source: ScriptFile, node: ast.Call, go: Callable[[ast.AST], Any], depth: int) -> Any:
         name = self._shown.dotted(source, node.func)
         function = _TYPES.get(name)
         scope = source.scope_of.get(node.func)

@@ -29,7 +29,7 @@ from provspark.tracker.seal.in_driver import Asker, Chunk, Noted, Sealing, kept_
 from provspark.tracker.seal.staging import BUCKET_ROWS, Staging
 from provspark.tracker.spark.jvm import Jvm
 from provspark.tracker.taps.sidecar import blocks
-from provspark.tracker.taps.taps import Receipt, Tap
+from provspark.tracker.taps.taps import PlacedTap, Receipt
 
 _SHUFFLE_ROWS = 1 << 19
 _MOST_PARTITIONS = 2000
@@ -110,7 +110,7 @@ class _ByJobs(Sealing):
         """Nobody is told rows and keys here."""
         return {}
 
-    def top(self, tap: Tap) -> None:
+    def top(self, tap: PlacedTap) -> None:
         """The output's own legs."""
         super().top(tap)
         receipts = self.noted.receipts.get(tap.place, [])
@@ -118,7 +118,7 @@ class _ByJobs(Sealing):
             ids = [np.stack(self.places(receipt), axis=1).ravel() for receipt in receipts]
             self._ask(tap, 0, self.axes[0].size, self._spread(receipts, ids))
 
-    def inner(self, tap: Tap) -> None:
+    def inner(self, tap: PlacedTap) -> None:
         """The derivations of the groups that are asked for."""
         asked = self._asked[tap.number]
         receipts = self.noted.receipts.get(tap.place, [])
@@ -142,7 +142,7 @@ class _ByJobs(Sealing):
 
     # -- what stays on executors
 
-    def _ask(self, tap: Tap, axis: int, size: int, rows: str) -> None:
+    def _ask(self, tap: PlacedTap, axis: int, size: int, rows: str) -> None:
         """Note who of an axis asks for groups."""
         at = 0
         for leg in tap.legs:
@@ -150,7 +150,7 @@ class _ByJobs(Sealing):
                 self._asked[leg.origin].append(_Asked(axis, leg, size, self._columns(tap, rows, at, leg.width)))
             at += leg.width
 
-    def _kept(self, tap: Tap, asked: Sequence[_Asked], receipts: Sequence[Receipt]) -> tuple[str | None, int]:
+    def _kept(self, tap: PlacedTap, asked: Sequence[_Asked], receipts: Sequence[Receipt]) -> tuple[str | None, int]:
         """Keep the groups that are asked for, by place, and count keys without one; None if nobody asks."""
         keys = " UNION ALL ".join(f"SELECT a AS k1, b AS k2 FROM {each.view}" for each in asked)
         keys = self._view(f"SELECT DISTINCT k1, k2 FROM ({keys})")
@@ -172,7 +172,7 @@ class _ByJobs(Sealing):
         *counts, missing = self._staging.counts(kept, buckets + 1)
         return (kept if missing or any(counts) else None), missing
 
-    def _rows_of(self, tap: Tap, receipts: Sequence[Receipt], kept: str, blocks: _Blocks) -> str:
+    def _rows_of(self, tap: PlacedTap, receipts: Sequence[Receipt], kept: str, blocks: _Blocks) -> str:
         """Tell for java/Notes.java which rows are kept."""
         if not tap.numbered and not any(leg.grouped for leg in tap.legs):
             return ""
@@ -180,7 +180,7 @@ class _ByJobs(Sealing):
         groups = f"SELECT place, n, NULL, NULL FROM {kept} WHERE place IS NOT NULL"
         return self._dealt(receipts, f"SELECT * FROM {tasks} UNION ALL {groups}")
 
-    def _ranges(self, tap: Tap, kept: str, blocks: _Blocks) -> str:
+    def _ranges(self, tap: PlacedTap, kept: str, blocks: _Blocks) -> str:
         """Where each group stands on the axis: one range in each block that has it; all of it if there is one group."""
         groups = f"{kept} k WHERE k.place IS NOT NULL"
         if tap.keyless:
@@ -215,7 +215,7 @@ class _ByJobs(Sealing):
             raise CaptureError("a row was kept that its group has not")
         return _gathered(self._staging.stream(name, ("row", "start", "n"), buckets))
 
-    def _columns(self, tap: Tap, rows: str, first: int, count: int) -> str:
+    def _columns(self, tap: PlacedTap, rows: str, first: int, count: int) -> str:
         """Name what was noted in some columns: row, a, b, c."""
         told = self._notes(tap).rows(self._staging.query(f"FROM {rows}"), first, count)
         return self._staging.view(self._name(), told)
@@ -243,7 +243,7 @@ class _ByJobs(Sealing):
         bucket = _bucket(f"shiftright(place, {_TASK})", len(receipts) or 1, buckets)
         return self._staging.view(self._name(), self._staging.dealt(text, bucket, buckets, "place"))
 
-    def _notes(self, tap: Tap) -> Any:
+    def _notes(self, tap: PlacedTap) -> Any:
         return self._jvm.new("Notes", self.noted.folder, tap.width, tap.keyed)
 
     def _view(self, text: str) -> str:
@@ -263,7 +263,7 @@ class _ByJobs(Sealing):
         first = np.concatenate([[0], ends])[: len(ends)]
         return _Blocks(numbers(sums["block"]), first, int(ends[-1]) if len(ends) else 0)
 
-    def _chunks(self, tap: Tap, receipts: Sequence[Receipt], kept: str) -> Iterator[Chunk]:
+    def _chunks(self, tap: PlacedTap, receipts: Sequence[Receipt], kept: str) -> Iterator[Chunk]:
         """Read the rows of groups that are kept."""
         waiting = _by_block(self._staging.stream(kept, ("place",), _tasks_for(receipts)))
         wanted = next(waiting, None)

@@ -10,7 +10,7 @@ import numpy as np
 from provspark.model.errors import CaptureError
 from provspark.tracker.seal.in_driver import Chunk, Noted, Sealing, picked
 from provspark.tracker.taps.sidecar import blocks
-from provspark.tracker.taps.taps import Receipt, Tap, kept
+from provspark.tracker.taps.taps import PlacedTap, Receipt, kept
 
 __all__ = ["Piece", "ReadSealing", "every_stage", "pieces"]
 
@@ -81,7 +81,7 @@ class ReadSealing(Sealing):
         super().__init__(noted)
         self._returned = returned
 
-    def top(self, tap: Tap) -> None:
+    def top(self, tap: PlacedTap) -> None:
         """The output's own legs: the rows returned, task by task."""
 
         def chunks() -> Iterator[Chunk]:

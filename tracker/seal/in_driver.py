@@ -22,11 +22,11 @@ from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
 from provspark.model.writes import Axis
 from provspark.tracker.plan.provenance_columns import Leg
 from provspark.tracker.seal.boxes_in_parts import Gathered
-from provspark.tracker.seal.keys import Keys, Ranges
+from provspark.tracker.seal.keys import GroupRanges, RequestedKeys
 from provspark.tracker.sinks import Written
 from provspark.tracker.sources import Segments
-from provspark.tracker.taps.sidecar import NULL, Block, Column, blocks
-from provspark.tracker.taps.taps import Receipt, Tap
+from provspark.tracker.taps.sidecar import NULL, Block, PackedColumn, blocks
+from provspark.tracker.taps.taps import PlacedTap, Receipt
 
 _THREADS = 4
 """Legs resolved at once: sorting lets go of Python's lock."""
@@ -51,7 +51,7 @@ class Noted:
     written : the output's version and the row ids of each task's rows
     """
 
-    taps: Sequence[Tap]
+    taps: Sequence[PlacedTap]
     receipts: dict[int, list[Receipt]]
     folder: str
     scans: Sequence[tuple[PendingVersion, Segments]]
@@ -74,7 +74,7 @@ class Asker:
 class _Noted:
     """What was noted in one column for the rows that are kept."""
 
-    column: Column
+    column: PackedColumn
     kept: npt.NDArray[np.bool_] | Int64 | None = None
 
     def values(self) -> Int64:
@@ -144,7 +144,7 @@ class Sealing:
             site=site,
         )
 
-    def top(self, tap: Tap) -> None:
+    def top(self, tap: PlacedTap) -> None:
         """The output's own legs: rows in the order of each task's files."""
         receipts = self.noted.receipts.get(tap.place, [])
         places = [self.places(receipt) for receipt in receipts]
@@ -172,16 +172,18 @@ class Sealing:
         order = mine[np.argsort(written.offsets[mine], kind="stable")]
         return written.rows[order], written.counts[order]
 
-    def inner(self, tap: Tap) -> None:
+    def inner(self, tap: PlacedTap) -> None:
         """The derivations of the groups that are asked for: a new axis, its ranges for those above, its legs below."""
         askers = [asker for asker in self.wanted[tap.number] if asker.rows]
         if not askers:
             return
-        distinct = Keys([(_joined(k[0] for k in asker.keys), _joined(k[1] for k in asker.keys)) for asker in askers])
+        distinct = RequestedKeys(
+            [(_joined(k[0] for k in asker.keys), _joined(k[1] for k in asker.keys)) for asker in askers]
+        )
         for asker in askers:
             asker.keys.clear()
         receipts = self.noted.receipts.get(tap.place, [])
-        ranges = Ranges(len(distinct), sum(receipt.rows for receipt in receipts))
+        ranges = GroupRanges(len(distinct), sum(receipt.rows for receipt in receipts))
         numbered = any(asker.without for asker in askers)
         axis = len(self.axes)
         size = 0
@@ -216,7 +218,7 @@ class Sealing:
             self.tensors += [tensor] if len(tensor.boxes) else []
         self.tensors += made
 
-    def asked_in(self, tap: Tap, block: Block, distinct: Keys) -> Int64:
+    def asked_in(self, tap: PlacedTap, block: Block, distinct: RequestedKeys) -> Int64:
         """Place of each of a block's keys among those asked for, -1 where nobody asks."""
         if block.keys is None or block.counts is None:
             raise CaptureError(f"tap {tap.number} left no keys")
@@ -225,7 +227,7 @@ class Sealing:
             return np.zeros(len(first), dtype=np.int64)
         return distinct.places(first, block.keys[1].values())
 
-    def check_found(self, tap: Tap, missing: int) -> None:
+    def check_found(self, tap: PlacedTap, missing: int) -> None:
         """Every key asked for has a group, but for the one of a global aggregate over nothing."""
         nothing = tap.keyless and not self.noted.receipts.get(tap.place)
         if missing and not nothing and not tap.coarse:
@@ -329,7 +331,7 @@ def _between(starts: Int64, ends: Int64, low: int, high: int) -> range | Int64:
     return _ranges(begun, stops - begins)
 
 
-def _coarse(tap: Tap) -> bool:
+def _coarse(tap: PlacedTap) -> bool:
     return tap.coarse or any(leg.whole for leg in tap.legs)
 
 

@@ -16,14 +16,14 @@ from provspark.model.boxes.lists import chunks, concat, constant, every, spread
 from provspark.model.boxes.spool import Dealt
 from provspark.tracker.seal import boxes_in_parts as gathered
 
-__all__ = ["Keys", "Ranges"]
+__all__ = ["GroupRanges", "RequestedKeys"]
 
 _GLANCE = 1 << 12
 _CROWDED = 64
 """Hashes that begin alike: of more, which no hash makes by chance, the one asked for is not looked for in turn."""
 
 
-class Keys:
+class RequestedKeys:
     """Different keys, in the order in which they are first asked for.
 
     Parameters
@@ -130,7 +130,7 @@ def _whole(first: Int64, second: Int64) -> pa.Array:
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(first), [None, pa.py_buffer(data)])
 
 
-class Ranges:
+class GroupRanges:
     """Ranges of an axis in which each group stands: more than fit memory go to files, so many groups to each.
 
     Parameters

@@ -16,9 +16,9 @@ from typing import Any
 
 from provspark.model.datasets import Dataset
 from provspark.model.errors import CaptureError, UnsupportedPlanError
-from provspark.tracker.plan.operations import Reader
+from provspark.tracker.plan.operations import OperationReader
 from provspark.tracker.plan.provenance_columns import Leg, Traced
-from provspark.tracker.plan.rewrite import Node, Rewriter
+from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 from provspark.tracker.session.rdds import Rdds
 from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 _NODE = "InMemoryRelation"
 
 
-class Held:
+class TracedCache:
     """A plan that was traced when it was cached, and is read by writes.
 
     Parameters
@@ -110,13 +110,13 @@ class Caches:
         self._plans: Any = jvm.plans
         self.local = LocalSites(jvm)
         self.rdds = Rdds(jvm, self)
-        self.operations = Reader(jvm)
+        self.operations = OperationReader(jvm)
         self._taps, self._site = taps, site
-        self._held: dict[int, Held | UnsupportedPlanError] = {}
-        self._checkpoints: dict[int, Held | UnsupportedPlanError] = {}
+        self._held: dict[int, TracedCache | UnsupportedPlanError] = {}
+        self._checkpoints: dict[int, TracedCache | UnsupportedPlanError] = {}
         self._checkpointed: dict[int, Any] = {}
         """The users' analysed plans of checkpoints."""
-        self._transposed: dict[int, Held | UnsupportedPlanError] = {}
+        self._transposed: dict[int, TracedCache | UnsupportedPlanError] = {}
         self._made = 0
         self._looking = threading.RLock()
 
@@ -146,15 +146,15 @@ class Caches:
         except Exception as e:
             log.warning("provspark: an Observation within what is cached gets no values: %s", reason(e))
 
-    def traced(self, jvm: Jvm, plan: Any) -> tuple[Held, Any]:
+    def traced(self, jvm: Jvm, plan: Any) -> tuple[TracedCache, Any]:
         """Trace a plan that is to be computed once and read often; its columns are the user's and the legs'."""
         rewriter, name = self._rewriter(jvm)
         plan = self.operations.numbered(plan)
         traced = rewriter.run(plan)
         whole = rewriter.sound(rewriter.java.whole(traced.number), plan)
-        return Held(rewriter, traced.legs, name, plan), whole
+        return TracedCache(rewriter, traced.legs, name, plan), whole
 
-    def tapped(self, jvm: Jvm, plan: Any, label: str, *, coarse: bool) -> tuple[Held, Any]:
+    def tapped(self, jvm: Jvm, plan: Any, label: str, *, coarse: bool) -> tuple[TracedCache, Any]:
         """Trace a plan whose rows go where legs can't follow: a tap on top notes them by partition; see `Tap`."""
         rewriter, name = self._rewriter(jvm)
         plan = self.operations.numbered(plan)
@@ -163,7 +163,7 @@ class Caches:
         rewriter.tapped(number, traced.legs, label, keyed=True, coarse=coarse)
         legs = (Leg(True, len(rewriter.taps) - 1),)
         shown = rewriter.java.userColumns(number, plan.output().size())
-        return Held(rewriter, legs, name, plan), rewriter.sound(shown, plan)
+        return TracedCache(rewriter, legs, name, plan), rewriter.sound(shown, plan)
 
     def _rewriter(self, jvm: Jvm) -> tuple[Rewriter, str]:
         self._made += 1
@@ -192,7 +192,7 @@ class Caches:
         What can't be traced is checkpointed as it is.
         """
         analysed = frame.queryExecution().analyzed()
-        held: Held | UnsupportedPlanError
+        held: TracedCache | UnsupportedPlanError
         traced = None
         try:
             held, whole = self.traced(jvm, self.current(jvm, analysed))
@@ -211,12 +211,12 @@ class Caches:
             log.warning("provspark: a checkpoint is made again, without capture: %s", reason(e))
             return take(frame)
 
-    def _remember_checkpoint(self, made: Any, held: Held | UnsupportedPlanError, analysed: Any) -> None:
+    def _remember_checkpoint(self, made: Any, held: TracedCache | UnsupportedPlanError, analysed: Any) -> None:
         """A write of a checkpoint that could not be remembered is refused, as one of an RDD that the script made."""
         try:
             rdd = self._java.rdd(made.queryExecution().analyzed())
             self._checkpoints[rdd], self._checkpointed[rdd] = held, analysed
-            if isinstance(held, Held):
+            if isinstance(held, TracedCache):
                 self.operations.checkpoint(rdd, held.plan)
         except Exception as e:
             log.warning("provspark: a checkpoint can't be followed: %s", reason(e))
@@ -227,7 +227,7 @@ class Caches:
         What can't be traced is transposed from `plain`.
         """
         analysed = frame.queryExecution().analyzed()
-        held: Held | UnsupportedPlanError
+        held: TracedCache | UnsupportedPlanError
         rows = None
         try:
             held, plan = self.tapped(jvm, self.current(jvm, analysed), "transpose", coarse=False)
@@ -250,7 +250,7 @@ class Caches:
             site = site or self._site(jvm, e.node.split(" ")[0], plan)
         return UnsupportedPlanError(e.node, f"{e.why}, in {what}", site)
 
-    def transpose_of(self, to: Rewriter, node: Node, plan: Any) -> Traced:
+    def transpose_of(self, to: Rewriter, node: PlanNode, plan: Any) -> Traced:
         """Return a transposed frame with legs to all rows that went in."""
         held = self._transposed.get(self._java.transposed(plan))
         if held is None:
@@ -260,7 +260,7 @@ class Caches:
         legs = held.whole(to)
         return Traced(to.java.constant(to.java.bare(node.number), len(legs)), legs)
 
-    def checkpoint_of(self, plan: Any) -> Held | None:
+    def checkpoint_of(self, plan: Any) -> TracedCache | None:
         """Return what is known of an RDD's rows; UnsupportedPlanError for a checkpoint that can't be traced."""
         held = self._checkpoints.get(self._java.rdd(plan))
         if isinstance(held, UnsupportedPlanError):
@@ -292,7 +292,7 @@ class Caches:
     def settle(self, dataset: Dataset) -> None:
         """Learn what was read of a data set that is about to change, for what is cached whole."""
         for number, held in self._held.items():
-            if isinstance(held, Held) and self._java.loaded(number):
+            if isinstance(held, TracedCache) and self._java.loaded(number):
                 for scan in held.scans:
                     if scan.dataset.meets(dataset):
                         with contextlib.suppress(CaptureError):  # a write that reads it will tell

@@ -13,9 +13,9 @@ from provspark.model.driver_datasets import UNKNOWN_ORIGIN
 from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
 from provspark.model.writes import Axis, Kind, Untracked
 
-__all__ = ["Behind", "Ranges", "all_of", "attached", "one_range"]
+__all__ = ["Behind", "RowRanges", "all_of", "attached", "one_range"]
 
-Ranges = tuple[Int64, Int64]
+RowRanges = tuple[Int64, Int64]
 """Ranges of rows: first ones and lengths."""
 
 
@@ -44,7 +44,7 @@ class Behind:
     unshown: bool = False
 
 
-def attached(write: PendingWrite, rows: Ranges, behind: Behind) -> PendingWrite:
+def attached(write: PendingWrite, rows: RowRanges, behind: Behind) -> PendingWrite:
     """Return a write of some rows with an axis of the reads behind it, where there are any."""
     if behind.unshown:
         write = replace(write, inputs=tuple(map(of_unknown_origin, write.inputs)))
@@ -85,12 +85,12 @@ def without(whole: range, parts: Iterable[range]) -> list[range]:
     return [*left, range(at, whole.stop)] if at < whole.stop else [r for r in left if len(r)]
 
 
-def one_range(size: int) -> Ranges:
+def one_range(size: int) -> RowRanges:
     """Return all rows of a version."""
     return np.zeros(int(size > 0), dtype=np.int64), np.full(int(size > 0), size, dtype=np.int64)
 
 
-def all_of(rows: Ranges, spans: Iterable[range]) -> Boxes:
+def all_of(rows: RowRanges, spans: Iterable[range]) -> Boxes:
     """Relate each of some rows to every row of some ranges."""
     spans = [span for span in spans if len(span)]
     n, k = len(rows[0]), len(spans)

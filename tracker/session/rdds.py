@@ -17,14 +17,14 @@ from provspark.model.datasets import Files
 from provspark.model.errors import UnsupportedPlanError
 from provspark.model.pending import PendingVersion
 from provspark.tracker.plan.provenance_columns import Leg, Traced
-from provspark.tracker.plan.rewrite import Node, Rewriter
+from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 from provspark.tracker.session.troubles import log
 from provspark.tracker.sources import Segments
 from provspark.tracker.sources.held_scans import KeptScan
 from provspark.tracker.sources.local import FORMAT, local_dataset
 
 if TYPE_CHECKING:
-    from provspark.tracker.session.caches import Caches, Held
+    from provspark.tracker.session.caches import Caches, TracedCache
     from provspark.tracker.spark.jvm import Jvm
 
 _NODE = "LogicalRDD"
@@ -41,12 +41,12 @@ _OTHERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Origin:
+class _RddOrigin:
     """A frame whose rows an RDD has: its session, its own plan, and the traced one or why there is none."""
 
     jvm: Jvm
     analysed: Any
-    held: Held | UnsupportedPlanError
+    held: TracedCache | UnsupportedPlanError
 
 
 class HandedScan:
@@ -86,12 +86,12 @@ class Rdds:
     def __init__(self, jvm: Jvm, caches: Caches) -> None:
         self._java: Any = jvm.new("Rdds")
         self._caches = caches
-        self._origins: list[_Origin | HandedScan | UnsupportedPlanError] = []
+        self._origins: list[_RddOrigin | HandedScan | UnsupportedPlanError] = []
 
     def of_frame(self, jvm: Jvm, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Return what `take` makes of a Java Dataset, an RDD of PySpark: of the traced one, if it can be traced."""
         analysed = frame.queryExecution().analyzed()
-        held: Held | UnsupportedPlanError
+        held: TracedCache | UnsupportedPlanError
         traced = frame
         try:
             held, plan = self._caches.tapped(jvm, self._caches.current(jvm, analysed), "RDD", coarse=True)
@@ -100,7 +100,7 @@ class Rdds:
             held = self._caches.untraced(jvm, analysed, e, _NODE, "what an RDD was made of")
         rdd = take(traced)
         try:
-            self._note(rdd._jrdd, _Origin(jvm, analysed, held))
+            self._note(rdd._jrdd, _RddOrigin(jvm, analysed, held))
         except Exception as e:  # a frame made of it will say that its rows are not known
             log.debug("provspark: an RDD's rows are not known", exc_info=e)
         return rdd
@@ -114,18 +114,18 @@ class Rdds:
         plan = frame.queryExecution().analyzed()
         self._java.noteLeaves(plan, self._numbered(UnsupportedPlanError(_BATCH, _STREAMED)))
 
-    def _note(self, rdd: Any, origin: _Origin | HandedScan) -> None:
+    def _note(self, rdd: Any, origin: _RddOrigin | HandedScan) -> None:
         self._java.note(rdd.rdd(), self._numbered(origin))
 
-    def _numbered(self, origin: _Origin | HandedScan | UnsupportedPlanError) -> int:
+    def _numbered(self, origin: _RddOrigin | HandedScan | UnsupportedPlanError) -> int:
         self._origins.append(origin)
         return len(self._origins) - 1
 
     def frames_of(self, rdd: Any) -> list[tuple[Jvm, Any]]:
         """Return sessions and analysed plans that an RDD's rows come from; UnsupportedPlanError if not known."""
-        return [(origin.jvm, origin.analysed) for origin in self._found(rdd)[1] if isinstance(origin, _Origin)]
+        return [(origin.jvm, origin.analysed) for origin in self._found(rdd)[1] if isinstance(origin, _RddOrigin)]
 
-    def _found(self, rdd: Any) -> tuple[bool, list[_Origin | HandedScan]]:
+    def _found(self, rdd: Any) -> tuple[bool, list[_RddOrigin | HandedScan]]:
         """Return what an RDD was made of, and whether partition by partition."""
         how, *names = self._java.origins(rdd).split(" ")
         others = [name for name in names if not name.isdigit()]
@@ -140,7 +140,7 @@ class Rdds:
             found.append(origin)
         return how == "each", found
 
-    def leaf(self, to: Rewriter, node: Node, plan: Any) -> Traced:
+    def leaf(self, to: Rewriter, node: PlanNode, plan: Any) -> Traced:
         """Return a frame made of an RDD with legs to what the RDD was made of."""
         each, origins = self._found(plan.rdd())
         java, number = to.java, to.java.bare(node.number)

@@ -28,11 +28,11 @@ from provspark.tracker.session.reads_behind import behind
 from provspark.tracker.session.row_iterators import Taking
 from provspark.tracker.session.saved_models import LoadedModel, model_files, saved_model
 from provspark.tracker.session.sessions import Sessions
-from provspark.tracker.session.traced_read import Ask, Trace, TracedRows
+from provspark.tracker.session.traced_read import Ask, TracedRead, TracedRows
 from provspark.tracker.session.troubles import Troubles, log
 from provspark.tracker.spark.jvm import Jvm
 
-__all__ = ["Reading"]
+__all__ = ["ReadCapture"]
 
 _SETTING = "spark.provspark.driverReads"
 _MOST = "spark.provspark.driverReads.traced"
@@ -59,7 +59,7 @@ class _Plan:
         return bool(self.inputs.sources or self.inputs.node)
 
 
-class Reading:
+class ReadCapture:
     """The reads of one step.
 
     Parameters
@@ -106,7 +106,7 @@ class Reading:
 
     def _ready(
         self, frame: Any, action: Action, name: str, args: tuple[Any, ...], site: str
-    ) -> tuple[_Plan, Trace | None, CoarseRead, Behind | None] | None:
+    ) -> tuple[_Plan, TracedRead | None, CoarseRead, Behind | None] | None:
         """Describe a read before it runs; None where it reads nothing."""
         plan = self._of_frame(frame)
         if plan is None or not plan.reads or _takes_none(action, args):
@@ -119,7 +119,7 @@ class Reading:
             return plan, None, read, before
         return plan, *self._traced(frame, plan, action, args, read), before
 
-    def _taking(self, trace: Trace | None, read: CoarseRead, before: Behind | None) -> Taking:
+    def _taking(self, trace: TracedRead | None, read: CoarseRead, before: Behind | None) -> Taking:
         taking = Taking(trace, read, before)
         self._reads.follow(taking)
         return taking
@@ -131,7 +131,7 @@ class Reading:
         analysed = frame._jdf.queryExecution().analyzed()
         return behind(jvm, self._sessions, self._reads, analysed, self._reads.count)
 
-    def _returned(self, trace: Trace | None, read: CoarseRead, before: Behind | None) -> None:
+    def _returned(self, trace: TracedRead | None, read: CoarseRead, before: Behind | None) -> None:
         self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read), before)
 
     def shown(self, frame: Any, name: str, rows: int) -> None:
@@ -201,7 +201,7 @@ class Reading:
 
     def _traced(
         self, frame: Any, plan: _Plan, action: Action, args: tuple[Any, ...], read: CoarseRead
-    ) -> tuple[Trace | None, CoarseRead]:
+    ) -> tuple[TracedRead | None, CoarseRead]:
         """Trace an action's plan; None, and why, where its rows can't be followed one by one."""
         if self._taps >= plan.most:
             why = f"more than {plan.most} reads of rows in a step are not followed row by row ({_MOST})"
@@ -212,7 +212,7 @@ class Reading:
             java, caches = self._reader(jvm)[0], self._sessions.caches(jvm)
             ask = Ask(action.limit, _number(args), _stops(action, frame), action.piecewise)
             analysed = frame._jdf.queryExecution().analyzed()
-            return Trace(jvm, caches, java, f"{self._folder}/d{self._taps}", analysed, ask), read
+            return TracedRead(jvm, caches, java, f"{self._folder}/d{self._taps}", analysed, ask), read
         except UnsupportedPlanError as e:
             return None, replace(read, reason=Untracked(e.node, e.why, e.site or read.site))
         except Exception as e:
@@ -220,8 +220,8 @@ class Reading:
             return None, replace(read, reason=Untracked(read.action, f"{type(e).__name__}: {e}", read.site))
 
     def _run(
-        self, frame: Any, plan: _Plan, trace: Trace | None, read: CoarseRead, call: Callable[[Any], Any]
-    ) -> tuple[Any, Trace | None, CoarseRead]:
+        self, frame: Any, plan: _Plan, trace: TracedRead | None, read: CoarseRead, call: Callable[[Any], Any]
+    ) -> tuple[Any, TracedRead | None, CoarseRead]:
         """Make the script's call: on the traced plan, and on its own where that fails."""
         rows = None if trace is None else self._guarded(read.action, read.site, lambda: _frame(frame, trace))
         if rows is None:
@@ -463,7 +463,7 @@ def _stops(action: Action, frame: Any) -> bool:
     return action.stops or (action.unless_arrow and str(frame.sparkSession.conf.get(_ARROW)).lower() == "false")
 
 
-def _frame(frame: Any, trace: Trace) -> Any:
+def _frame(frame: Any, trace: TracedRead) -> Any:
     from pyspark.sql import DataFrame
 
     return DataFrame(trace.rows, frame.sparkSession)

@@ -16,24 +16,24 @@ from provspark.model.datasets import Dataset
 from provspark.model.errors import ProvSparkError, UnsupportedPlanError
 from provspark.model.pending import PendingVersion
 from provspark.tracker.sources import Scan, Segments
-from provspark.tracker.sources.listing import Listing
+from provspark.tracker.sources.listing import RelationListing
 from provspark.tracker.sources.relation import format_of, list_files, scan_files
 
 if TYPE_CHECKING:
     from provspark.tracker.session.caches import Caches
     from provspark.tracker.spark.jvm import Jvm
 
-__all__ = ["NONE", "Inputs", "ReadInputs", "Source", "scanned"]
+__all__ = ["NONE", "InputSource", "Inputs", "ReadInputs", "scanned"]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputSource:
     """One version that was read, and how to count its rows."""
 
     identity: str
     dataset: Dataset
     finish: Callable[[], tuple[PendingVersion, Segments]]
-    listing: Listing
+    listing: RelationListing
 
     def uncounted(self) -> PendingVersion:
         """Return the version without counting its rows."""
@@ -45,7 +45,7 @@ class Source:
 class Inputs:
     """The versions that were read; or the node that hides some, and why."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[InputSource, ...]
     node: str = ""
     why: str = ""
 
@@ -114,7 +114,9 @@ class ReadInputs:
                 return scanned(self._caches.scans_of(jvm, leaf))
             listing = list_files(jvm, leaf)
             self._listed(listing.dataset)
-            return Inputs((Source(listing.identity, listing.dataset, lambda: scan_files(listing).finish(), listing),))
+            return Inputs(
+                (InputSource(listing.identity, listing.dataset, lambda: scan_files(listing).finish(), listing),)
+            )
         except ProvSparkError as e:
             return Inputs((), getattr(e, "node", "DataFrame"), str(getattr(e, "why", e)))
 
@@ -124,7 +126,7 @@ def scanned(scans: Iterable[Scan]) -> Inputs:
     found = NONE
     for scan in scans:
         if scan.listing is not None:
-            found += Inputs((Source(scan.listing.identity, scan.dataset, scan.finish, scan.listing),))
+            found += Inputs((InputSource(scan.listing.identity, scan.dataset, scan.finish, scan.listing),))
         elif not scan.dataset.namespace.startswith("memory"):
             found += Inputs((), "LogicalRDD", f"{scan.dataset} is no set of files")
     return found

@@ -9,7 +9,7 @@ from typing import TypeVar
 from provspark.tracker.session.coarse_read import CoarseRead
 from provspark.tracker.session.driver_reads import Read
 from provspark.tracker.session.possible_edges import Behind
-from provspark.tracker.session.traced_read import Trace, TracedRows
+from provspark.tracker.session.traced_read import TracedRead, TracedRows
 
 __all__ = ["Taking"]
 
@@ -21,7 +21,7 @@ class Taking:
 
     Parameters
     ----------
-    trace : Trace, optional
+    trace : TracedRead, optional
         Where its rows are followed one by one.
     read : CoarseRead
         What is known of the call; its rows are counted here.
@@ -29,7 +29,7 @@ class Taking:
         What was read before the call and stands behind its rows.
     """
 
-    def __init__(self, trace: Trace | None, read: CoarseRead, before: Behind | None) -> None:
+    def __init__(self, trace: TracedRead | None, read: CoarseRead, before: Behind | None) -> None:
         self._trace, self._read, self.before = trace, read, before
         self._count = self._told = 0
 

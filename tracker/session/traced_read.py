@@ -23,7 +23,7 @@ from provspark.tracker.sources.held_scans import KeptScan
 from provspark.tracker.spark.jvm import Jvm
 from provspark.tracker.taps.taps import Receipt, by_tap, counted
 
-__all__ = ["Ask", "Trace", "TracedRows"]
+__all__ = ["Ask", "TracedRead", "TracedRows"]
 
 _DEALT = "it distributes rows by a hash of all columns, to which capture adds some: they would come in another order"
 _PLACED = "it depends on the task that a row is in, and the rows were distributed by repartition(n)"
@@ -52,7 +52,7 @@ class Ask:
     piecewise: bool = False
 
 
-class Trace:
+class TracedRead:
     """A plan in the place of a read's; made before the call runs, UnsupportedPlanError if it can't be.
 
     Parameters
@@ -132,14 +132,14 @@ class TracedRows:
 
     Parameters
     ----------
-    trace : Trace
+    trace : TracedRead
     returned : range
         Their places among all rows that the call returns; from the last one back for an action that takes the last.
     otherwise : CoarseRead
         What is known of them where notes are lost.
     """
 
-    trace: Trace
+    trace: TracedRead
     returned: range
     otherwise: CoarseRead
 

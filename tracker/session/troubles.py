@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import Literal
 
 from provspark.model.errors import CaptureError, ProvSparkError, UnsupportedPlanError
+from provspark.model.steps import OnError
 from provspark.model.writes import Untracked
 
 log = logging.getLogger("provspark")
-
-OnError = Literal["warn", "fail"]
 
 
 class Troubles:

@@ -14,14 +14,14 @@ from provspark.model.pending import PendingWrite
 from provspark.model.writes import Untracked, Write
 from provspark.tracker.files.step_files import FilesOfDriver
 from provspark.tracker.intercept.audit import Seen
-from provspark.tracker.intercept.bypasses import Watch
+from provspark.tracker.intercept.bypasses import BypassWatch
 from provspark.tracker.intercept.orders import Aim, Order
 from provspark.tracker.plan.operations import Draft, built
 from provspark.tracker.script.sites import caller, of_node
 from provspark.tracker.seal.captured_write import TracedWrite
 from provspark.tracker.session.driver_reads import DriverReads
 from provspark.tracker.session.failures import ours, said, stopped
-from provspark.tracker.session.read_capture import Reading
+from provspark.tracker.session.read_capture import ReadCapture
 from provspark.tracker.session.read_inputs import NONE, Inputs
 from provspark.tracker.session.reads_behind import behind
 from provspark.tracker.session.sessions import Sessions
@@ -50,7 +50,7 @@ class Cost:
     seal: float
 
 
-class Writing:
+class WriteCapture:
     """The writes of one step.
 
     Parameters
@@ -71,11 +71,11 @@ class Writing:
         store: str,
         owner: str,
         sessions: Sessions,
-        reading: Reading,
+        reading: ReadCapture,
         reads: DriverReads,
         files: FilesOfDriver,
         troubles: Troubles,
-        watch: Watch,
+        watch: BypassWatch,
         *,
         profile: bool,
     ) -> None:

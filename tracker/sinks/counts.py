@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from provspark.model.arrays import Int64
 from provspark.model.errors import CaptureError
-from provspark.tracker.sinks.listing import FOOTERS, Folder, Found
+from provspark.tracker.sinks.listing import FOOTERS, OutputFile, OutputFolder
 
 
 def rows_of(
-    folder: Folder,
+    folder: OutputFolder,
     format_name: str,
-    found: Sequence[Found],
+    found: Sequence[OutputFile],
     written: npt.NDArray[np.bool_],
     tapped: Int64,
     recount: Callable[[Sequence[str]], Int64],
@@ -24,7 +24,7 @@ def rows_of(
 
     Parameters
     ----------
-    found : sequence of Found
+    found : sequence of OutputFile
         All data files.
     written : bool array, one entry a file
         Which are this write's.

@@ -16,7 +16,7 @@ from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
 from provspark.model.writes import Axis
 from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.reasons import reason
-from provspark.tracker.sources.keyed import KeyedTable, Keys
+from provspark.tracker.sources.keyed import KeyedTable, TableKeys
 
 _V2_MODES = {"AppendData": "Append", "OverwriteByExpression": "Overwrite", "CreateTableAsSelect": "ErrorIfExists"}
 COMMANDS = frozenset({"SaveIntoDataSourceCommand", *_V2_MODES})
@@ -113,7 +113,7 @@ class KeyedSink:
         """Whether an end of a DataFrameWriter writes into a table of a database."""
         return end == "jdbc" or (end == "save" and str(writer.source()).lower() == "jdbc")
 
-    def _rows(self, now: Keys, addresses: Int64) -> Int64:
+    def _rows(self, now: TableKeys, addresses: Int64) -> Int64:
         try:
             return now.segments().rows_of(addresses)
         except CaptureError as e:

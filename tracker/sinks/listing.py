@@ -18,7 +18,7 @@ THREADS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OutputFile:
     """A data file: path relative to the folder, bytes, modification time in milliseconds."""
 
     path: str
@@ -26,7 +26,7 @@ class Found:
     mtime: int
 
 
-class Folder:
+class OutputFolder:
     """A folder as the session's Hadoop file systems see it.
 
     Parameters
@@ -44,7 +44,7 @@ class Folder:
         self._path = path
         self._java = jvm.new("Listing", session, json.dumps(dict(options)))
 
-    def files(self) -> list[Found]:
+    def files(self) -> list[OutputFile]:
         """Every data file below the folder by Spark's rule for hidden names; none where there is no folder."""
         try:
             text = str(self._java.files(self._path))
@@ -53,14 +53,14 @@ class Folder:
         out = []
         for line in text.split("\0") if text else []:
             size, mtime, path = line.split(" ", 2)
-            out.append(Found(path, int(size), int(mtime)))
+            out.append(OutputFile(path, int(size), int(mtime)))
         return out
 
     def cleared(self) -> bool:
         """Take the folder away if it is empty; return whether it is gone."""
         return bool(self._java.cleared(self._path))
 
-    def footer_rows(self, files: Sequence[Found], format_name: str) -> Int64:
+    def footer_rows(self, files: Sequence[OutputFile], format_name: str) -> Int64:
         """Rows of each Parquet or ORC file, by its footer."""
         if not files:
             return np.zeros(0, dtype=np.int64)

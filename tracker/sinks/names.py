@@ -9,7 +9,7 @@ from typing import NamedTuple
 _NAME = re.compile(r"part-(\d{5,})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:_(\d{5}))?[.-]c(\d{3,})(?:\..*)?")
 
 
-class Place(NamedTuple):
+class OutputPlace(NamedTuple):
     """Where in a data set a task's rows go: the folder below the root (``""`` is the root), the bucket or -1."""
 
     folder: str
@@ -19,14 +19,14 @@ class Place(NamedTuple):
         return self.folder + (f" bucket {self.bucket}" if self.bucket >= 0 else "")
 
 
-ROOT = Place("")
+ROOT = OutputPlace("")
 
 
 @dataclass(frozen=True, slots=True)
 class PartName:
     """What a file's name tells: its place, task, job and number in the task's place."""
 
-    place: Place
+    place: OutputPlace
     partition: int
     job: str
     counter: int
@@ -44,5 +44,5 @@ def parse(path: str) -> PartName | None:
     match = _NAME.fullmatch(name)
     if match is None:
         return None
-    place = Place(folder, int(match[3] or -1))
+    place = OutputPlace(folder, int(match[3] or -1))
     return PartName(place, int(match[1]), match[2], int(match[4]))

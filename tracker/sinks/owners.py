@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from provspark.model.errors import CaptureError, ConcurrentWriteError
 from provspark.tracker.sinks.contract import WriteMetrics
-from provspark.tracker.sinks.listing import Found
+from provspark.tracker.sinks.listing import OutputFile
 from provspark.tracker.sinks.names import PartName, parse
 
 _SHOWN = 5
@@ -16,14 +16,14 @@ _ADVICE = (
 )
 
 
-def own_names(path: str, new: Sequence[Found], metrics: WriteMetrics | None) -> list[PartName]:
+def own_names(path: str, new: Sequence[OutputFile], metrics: WriteMetrics | None) -> list[PartName]:
     """Return the names of a write's new files, in their order.
 
     Parameters
     ----------
     path : str
         The folder, for messages.
-    new : sequence of Found
+    new : sequence of OutputFile
         Files that were not there before the write.
     metrics : WriteMetrics or None
         What Spark says that it wrote.
@@ -36,7 +36,7 @@ def own_names(path: str, new: Sequence[Found], metrics: WriteMetrics | None) -> 
         None of the names are those of Spark's file writers (a commit protocol of the user's own).
     """
     names = [parse(f.path) for f in new]
-    jobs: dict[str, list[Found]] = {}
+    jobs: dict[str, list[OutputFile]] = {}
     for file, name in zip(new, names, strict=True):
         jobs.setdefault("" if name is None else name.job, []).append(file)
     if len(jobs) == 1 and "" in jobs:
@@ -58,7 +58,7 @@ def own_names(path: str, new: Sequence[Found], metrics: WriteMetrics | None) -> 
     return [name for name in names if name is not None]
 
 
-def _own_job(jobs: dict[str, list[Found]], metrics: WriteMetrics | None) -> str:
+def _own_job(jobs: dict[str, list[OutputFile]], metrics: WriteMetrics | None) -> str:
     """The one job of Spark's making whose files are as the metrics say; empty where that does not decide it."""
     known = [job for job in jobs if job]
     if metrics is not None and len(known) > 1:
@@ -66,10 +66,10 @@ def _own_job(jobs: dict[str, list[Found]], metrics: WriteMetrics | None) -> str:
     return known[0] if len(known) == 1 else ""
 
 
-def _size(files: Sequence[Found]) -> tuple[int, int]:
+def _size(files: Sequence[OutputFile]) -> tuple[int, int]:
     return len(files), sum(f.size for f in files)
 
 
-def _some(files: Sequence[Found]) -> str:
+def _some(files: Sequence[OutputFile]) -> str:
     shown = ", ".join(f.path for f in files[:_SHOWN])
     return shown + (f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else "")

@@ -11,7 +11,7 @@ import numpy as np
 from provspark.model.arrays import Int64
 from provspark.model.errors import CaptureError
 from provspark.tracker.sinks.contract import TapRuns
-from provspark.tracker.sinks.names import ROOT, PartName, Place
+from provspark.tracker.sinks.names import ROOT, OutputPlace, PartName
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Pieces:
 
 
 def pieces_of(
-    tapped: Sequence[TapRuns], names: Sequence[PartName], places: Mapping[str, Place], max_records: int
+    tapped: Sequence[TapRuns], names: Sequence[PartName], places: Mapping[str, OutputPlace], max_records: int
 ) -> Pieces:
     """Lay the tap's runs over the files of one job, sorted by (task, offset).
 
@@ -51,7 +51,7 @@ def pieces_of(
     CaptureError
         Runs and files do not fit each other.
     """
-    groups: dict[tuple[int, Place], dict[int, int]] = {}
+    groups: dict[tuple[int, OutputPlace], dict[int, int]] = {}
     for i, name in enumerate(names):
         groups.setdefault((name.partition, name.place), {})[name.counter] = i
     rows: list[tuple[int, int, int, int]] = []
@@ -81,10 +81,10 @@ def pieces_of(
     return Pieces(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))
 
 
-def _by_place(task: TapRuns, places: Mapping[str, Place]) -> Iterator[tuple[Place, int]]:
+def _by_place(task: TapRuns, places: Mapping[str, OutputPlace]) -> Iterator[tuple[OutputPlace, int]]:
     for place, runs in groupby(((places[v], n) for v, n in task.runs if n), key=lambda run: run[0]):
         yield place, sum(n for _, n in runs)
 
 
-def _where(partition: int, place: Place) -> str:
+def _where(partition: int, place: OutputPlace) -> str:
     return f"task {partition}" + (f" in {place}" if place != ROOT else "")

@@ -16,8 +16,8 @@ from provspark.model.errors import CaptureError
 from provspark.model.pending import PendingVersion, PendingWrite
 from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.counts import rows_of
-from provspark.tracker.sinks.listing import Folder, Found
-from provspark.tracker.sinks.names import ROOT, Place
+from provspark.tracker.sinks.listing import OutputFile, OutputFolder
+from provspark.tracker.sinks.names import ROOT, OutputPlace
 from provspark.tracker.sinks.options import kept
 from provspark.tracker.sinks.owners import own_names
 from provspark.tracker.sinks.pieces import pieces_of
@@ -34,7 +34,7 @@ class Sink:
     def __init__(self, jvm: Any, session: Any, target: Target) -> None:
         self._jvm, self._session, self._target = jvm, session, target
         self._java = jvm.new("PartitionShape")
-        self._folder = Folder(jvm, session, target.path, target.options)
+        self._folder = OutputFolder(jvm, session, target.path, target.options)
         watched = target.mode in ("append", "dynamic") and not target.skips
         self._before = frozenset(self._folder.files()) if watched else frozenset()
 
@@ -168,12 +168,12 @@ class Sink:
         written[new] = True
         return self._version(found, rows, written)
 
-    def _found(self) -> tuple[list[Found], list[int]]:
+    def _found(self) -> tuple[list[OutputFile], list[int]]:
         """All data files now in the folder, in path order, and the places of those that were not there before."""
         found = sorted(self._folder.files(), key=lambda f: f.path)
         return found, [i for i, f in enumerate(found) if f not in self._before]
 
-    def _version(self, found: Sequence[Found], rows: Int64, written: npt.NDArray[np.bool_]) -> PendingVersion:
+    def _version(self, found: Sequence[OutputFile], rows: Int64, written: npt.NDArray[np.bool_]) -> PendingVersion:
         target = self._target
         files = Files(
             tuple(f.path for f in found),
@@ -187,7 +187,7 @@ class Sink:
         options = tuple(sorted((zone | dict(kept(target.format, target.options))).items()))
         return PendingVersion(target.dataset, files, target.format, options, target.fields, target.partitions)
 
-    def _folders(self, tapped: Sequence[TapRuns]) -> dict[str, Place]:
+    def _folders(self, tapped: Sequence[TapRuns]) -> dict[str, OutputPlace]:
         values = list(dict.fromkeys(value for task in tapped for value, _ in task.runs))
         target = self._target
         if not target.partitions and target.buckets is None:
@@ -195,7 +195,7 @@ class Sink:
         text = str(self._java.folders(json.dumps(values), json.dumps(target.partitions), target.buckets is not None))
         if not text:
             raise CaptureError(f"{target.path}: a partition value holds U+0000, its folder can't be told")
-        return dict(zip(values, (Place(*place) for place in json.loads(text)), strict=True))
+        return dict(zip(values, (OutputPlace(*place) for place in json.loads(text)), strict=True))
 
     def _recount(self, paths: Sequence[str]) -> Int64:
         target = self._target

@@ -12,7 +12,7 @@ from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.sinks.options import KEPT
 from provspark.tracker.sinks.reasons import reason
 
-Mode = Literal["fresh", "append", "overwrite", "dynamic"]
+SaveMode = Literal["fresh", "append", "overwrite", "dynamic"]
 FILE_ENDS = ("parquet", "csv", "json", "orc", "text", "xml")
 
 
@@ -57,7 +57,7 @@ class Target:
     path: str
     dataset: Dataset
     format: str
-    mode: Mode
+    mode: SaveMode
     skips: bool
     options: Mapping[str, str]
     fields: tuple[Field, ...]
@@ -127,7 +127,7 @@ def command_target(jvm: Any, command: Any) -> Target:
     return replace(target, skips=skips or target.skips, statics=found["statics"])
 
 
-def _file_target(node: str, found: dict[str, Any], place: dict[str, Any], mode: Mode) -> Target:
+def _file_target(node: str, found: dict[str, Any], place: dict[str, Any], mode: SaveMode) -> Target:
     format_name = found["source"].lower()
     _known(node, format_name)
     partitions = tuple(found["partitions"])
@@ -139,7 +139,7 @@ def _table_target(node: str, end: str, found: dict[str, Any]) -> Target:
     if not found["sessionCatalog"]:
         raise UnsupportedPlanError(node, "the table is not in Spark's session catalogue")
     exists, mode = found["tableExists"], found["mode"]
-    how: Mode
+    how: SaveMode
     if end == "saveAsTable" and (not exists or mode == "Overwrite"):
         how = _mode("Overwrite", found["options"], found)
         return _file_target(node, {**found, "mode": "Overwrite"}, found["newPath"], how)
@@ -188,7 +188,7 @@ def _target(
     found: dict[str, Any],
     place: dict[str, Any],
     format_name: str,
-    mode: Mode,
+    mode: SaveMode,
     skips: bool,
     options: dict[str, str],
     fields: list[Any],
@@ -243,7 +243,7 @@ def _place(node: str, fields: list[Any], name: str) -> int:
     return lower.index(name.lower())
 
 
-def _mode(mode: str, options: Mapping[str, str], found: dict[str, Any]) -> Mode:
+def _mode(mode: str, options: Mapping[str, str], found: dict[str, Any]) -> SaveMode:
     if mode != "Overwrite":
         return "append" if mode == "Append" else "fresh"
     how = {k.lower(): v for k, v in options.items()}.get("partitionoverwritemode", found["overwrite"])

@@ -7,12 +7,12 @@ from typing import Any
 
 from provspark.model.datasets import Dataset, Files
 from provspark.model.pending import PendingVersion
-from provspark.tracker.sinks.listing import Folder, Found
+from provspark.tracker.sinks.listing import OutputFile, OutputFolder
 
 __all__ = ["files_of", "version_of"]
 
 
-def files_of(jvm: Any, qualified: str) -> tuple[Dataset, list[Found]]:
+def files_of(jvm: Any, qualified: str) -> tuple[Dataset, list[OutputFile]]:
     """Return the data set that a folder is, and its files.
 
     Parameters
@@ -28,10 +28,10 @@ def files_of(jvm: Any, qualified: str) -> tuple[Dataset, list[Found]]:
     """
     scheme, authority, path = qualified.split("\0")
     dataset = Dataset("file", path) if scheme == "file" else Dataset(f"{scheme}://{authority}", path.strip("/"))
-    return dataset, Folder(jvm, jvm.session, f"{scheme}://{authority}{path}", {}).files()
+    return dataset, OutputFolder(jvm, jvm.session, f"{scheme}://{authority}{path}", {}).files()
 
 
-def version_of(dataset: Dataset, files: Sequence[tuple[Found, bool]], format_name: str) -> PendingVersion:
+def version_of(dataset: Dataset, files: Sequence[tuple[OutputFile, bool]], format_name: str) -> PendingVersion:
     """Return a version that consists of some files; each says whether this step wrote it."""
     listed = Files.of([(f.path, f.size, f.mtime, 1, written) for f, written in files])
     return PendingVersion(dataset, listed, format_name, unit="file")

@@ -13,7 +13,7 @@ from provspark.model.errors import CaptureError
 from provspark.model.pending import PendingVersion
 
 if TYPE_CHECKING:
-    from provspark.tracker.sources.listing import Listing
+    from provspark.tracker.sources.listing import RelationListing
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Scan(Protocol):
         """What is read."""
 
     @property
-    def listing(self) -> Listing | None:
+    def listing(self) -> RelationListing | None:
         """The files that are read; None for rows that are in no file."""
 
     def finish(self) -> tuple[PendingVersion, Segments]:

@@ -12,7 +12,7 @@ from provspark.model.errors import CaptureError, UnsupportedPlanError
 from provspark.model.pending import PendingVersion
 from provspark.tracker.sources.blocks import Blocks, measure
 from provspark.tracker.sources.contract import Segments
-from provspark.tracker.sources.listing import Listing
+from provspark.tracker.sources.listing import RelationListing
 
 SHIFT = 16
 MOST_BYTES = 1 << (62 - SHIFT)
@@ -21,7 +21,7 @@ MOST_BYTES = 1 << (62 - SHIFT)
 class CountedScan:
     """One reading of files whose format does not number rows."""
 
-    def __init__(self, listing: Listing, format_name: str) -> None:
+    def __init__(self, listing: RelationListing, format_name: str) -> None:
         self.listing, self._format, self.dataset = listing, format_name, listing.dataset
         ends = np.cumsum(listing.sizes + 1)
         if len(ends) and ends[-1] > MOST_BYTES:

@@ -9,7 +9,7 @@ from provspark.model.pending import PendingVersion
 from provspark.tracker.sources.contract import Scan, Segments
 
 if TYPE_CHECKING:
-    from provspark.tracker.sources.listing import Listing
+    from provspark.tracker.sources.listing import RelationListing
 
 
 class KeptScan:
@@ -31,7 +31,7 @@ class KeptScan:
         return self.scan.dataset
 
     @property
-    def listing(self) -> Listing | None:
+    def listing(self) -> RelationListing | None:
         """See `Scan.listing`."""
         return self.scan.listing
 

@@ -25,7 +25,7 @@ FORMAT = "jdbc"
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class TableKeys:
     """The keys that a table had.
 
     Parameters
@@ -84,7 +84,7 @@ class KeyedTable:
             )
         self.dataset = Dataset(*name.split("\0"))
 
-    def read(self) -> Keys:
+    def read(self) -> TableKeys:
         """Read the keys that the table has now.
 
         Raises
@@ -96,9 +96,9 @@ class KeyedTable:
             addresses = np.frombuffer(bytes(self.java.addresses()), dtype="<i8").astype(np.int64)
         except Exception as e:
             raise CaptureError(f"{self.dataset} can't be followed by its keys ({self.keys}): {reason(e)}") from e
-        return Keys(addresses, str(self.java.digest()), int(self.java.size()))
+        return TableKeys(addresses, str(self.java.digest()), int(self.java.size()))
 
-    def version(self, keys: Keys, *, written: bool = False) -> PendingVersion:
+    def version(self, keys: TableKeys, *, written: bool = False) -> PendingVersion:
         """Return the version that these keys are."""
         items = str(self.java.fields()).split("\0")[:-1]
         files = Files.of([(f"keys-{keys.digest}", keys.size, 0, len(keys.addresses), written)])

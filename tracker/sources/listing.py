@@ -56,7 +56,7 @@ def _fields(items: list[str]) -> tuple[Field, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class RelationListing:
     """The files of one relation in path order, listed when the write begins.
 
     Parameters
@@ -77,7 +77,7 @@ class Listing:
     """Equal for equal listings."""
 
     @classmethod
-    def of(cls, jvm: Jvm, java: Any, description: Description, predicates: Any) -> Listing:
+    def of(cls, jvm: Jvm, java: Any, description: Description, predicates: Any) -> RelationListing:
         """List the files that Spark would read under `predicates`, a list of Python's or Java's."""
         text = java.list(jvm.jlist(predicates) if isinstance(predicates, (list, tuple)) else predicates)
         namespace, name, *items = text.split("\0")[:-1]

@@ -7,7 +7,7 @@ import numpy as np
 from provspark.model.errors import UnsupportedPlanError
 from provspark.model.pending import PendingVersion
 from provspark.tracker.sources.contract import Segments
-from provspark.tracker.sources.listing import Listing
+from provspark.tracker.sources.listing import RelationListing
 
 ROOM = 1 << 40
 """Addresses a file has: more than a Parquet file's rows, and four million files fit."""
@@ -17,7 +17,7 @@ MOST_FILES = (1 << 62) // ROOM
 class ParquetScan:
     """One reading of Parquet files; filters reach the reader, and row counts come from the footers."""
 
-    def __init__(self, listing: Listing) -> None:
+    def __init__(self, listing: RelationListing) -> None:
         if len(listing.paths) > MOST_FILES:
             raise UnsupportedPlanError("LogicalRelation", f"{listing.dataset} has more than {MOST_FILES} files")
         self.listing, self.dataset = listing, listing.dataset

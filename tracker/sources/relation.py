@@ -8,7 +8,7 @@ from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.sources.contract import Scan
 from provspark.tracker.sources.counted import CountedScan
 from provspark.tracker.sources.keyed import KeyedScan
-from provspark.tracker.sources.listing import Description, Listing
+from provspark.tracker.sources.listing import Description, RelationListing
 from provspark.tracker.sources.parquet import ParquetScan
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
     return scan_files(_listed(jvm, relation, kind, predicates))
 
 
-def list_files(jvm: Jvm, leaf: Any) -> Listing:
+def list_files(jvm: Jvm, leaf: Any) -> RelationListing:
     """List the files of a leaf; UnsupportedPlanError for what is no set of files whose rows have a place."""
     if leaf.getClass().getSimpleName() != _NODE:
         raise UnsupportedPlanError(leaf.getClass().getSimpleName(), "it is no set of files")
     return _listed(jvm, leaf, jvm.plans.source(leaf), ())
 
 
-def _listed(jvm: Jvm, relation: Any, kind: str, predicates: Any) -> Listing:
+def _listed(jvm: Jvm, relation: Any, kind: str, predicates: Any) -> RelationListing:
     if kind != "HadoopFsRelation":
         if ".delta." in str(relation.relation().getClass().getName()):
             raise UnsupportedPlanError(_NODE, _DELTA)
@@ -68,10 +68,10 @@ def _listed(jvm: Jvm, relation: Any, kind: str, predicates: Any) -> Listing:
     description = Description.parse(java.describe())
     if refuse(description) == "xml":
         _refuse_pieces(relation.relation())
-    return Listing.of(jvm, java, description, predicates)
+    return RelationListing.of(jvm, java, description, predicates)
 
 
-def scan_files(listing: Listing) -> Scan:
+def scan_files(listing: RelationListing) -> Scan:
     """Return a reading of files that were listed."""
     format_name = format_of(listing)
     if format_name == "parquet":
@@ -79,7 +79,7 @@ def scan_files(listing: Listing) -> Scan:
     return CountedScan(listing, format_name)
 
 
-def format_of(listing: Listing) -> str:
+def format_of(listing: RelationListing) -> str:
     """Return the name of the format of files that were listed."""
     return FORMATS[listing.description.format_class]
 

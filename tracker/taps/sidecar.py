@@ -16,7 +16,7 @@ from pyarrow import fs
 
 from provspark.model.arrays import Int64
 from provspark.model.errors import CaptureError
-from provspark.tracker.taps.taps import Receipt, Tap
+from provspark.tracker.taps.taps import PlacedTap, Receipt
 
 NULL = np.iinfo(np.int64).min
 """What stands for a null leg."""
@@ -25,7 +25,7 @@ _RUNS, _DELTAS, _LONGS = range(3)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PackedColumn:
     """A column of one block, unpacked on demand: most blocks of a tap hold no group that anyone asks for."""
 
     codec: int
@@ -74,12 +74,12 @@ class Block:
     """A run of rows of one task. `keys` (two columns) and `counts` say how a keyed tap's rows fall into groups."""
 
     rows: int
-    keys: tuple[Column, Column] | None
-    counts: Column | None
-    columns: tuple[Column, ...]
+    keys: tuple[PackedColumn, PackedColumn] | None
+    counts: PackedColumn | None
+    columns: tuple[PackedColumn, ...]
 
 
-def blocks(tap: Tap, receipt: Receipt, folder: str) -> Iterator[Block]:
+def blocks(tap: PlacedTap, receipt: Receipt, folder: str) -> Iterator[Block]:
     """Yield a task's blocks in order.
 
     Raises
@@ -95,7 +95,7 @@ def blocks(tap: Tap, receipt: Receipt, folder: str) -> Iterator[Block]:
             for i in range(tap.width + (3 if tap.keyed else 0)):
                 codec, packed, size = struct.unpack("<bii", _whole(stream.read(9), 9, receipt, tap))
                 n = keys if tap.keyed and i < 3 else count
-                columns.append(Column(codec, _whole(stream.read(packed), packed, receipt, tap), size, n))
+                columns.append(PackedColumn(codec, _whole(stream.read(packed), packed, receipt, tap), size, n))
             rows += count
             if tap.keyed:
                 yield Block(count, (columns[0], columns[1]), columns[2], tuple(columns[3:]))
@@ -105,7 +105,7 @@ def blocks(tap: Tap, receipt: Receipt, folder: str) -> Iterator[Block]:
         raise CaptureError(f"task {receipt.task} noted {receipt.rows} rows at tap {tap.number}; {rows} arrived")
 
 
-def _whole(data: bytes, size: int, receipt: Receipt, tap: Tap) -> bytes:
+def _whole(data: bytes, size: int, receipt: Receipt, tap: PlacedTap) -> bytes:
     if len(data) < size:
         raise CaptureError(f"the notes of task {receipt.task} of tap {tap.number} are cut short")
     return data

@@ -14,7 +14,7 @@ from provspark.tracker.plan.provenance_columns import Leg
 
 
 @dataclass(frozen=True, slots=True)
-class Tap:
+class PlacedTap:
     """A tap that stands in a plan. `label` names the operator above it, for people.
 
     `place` is its number in the plan: what is read twice stands there once, and has a tap for each reading. `keyless`

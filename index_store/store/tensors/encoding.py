@@ -24,7 +24,7 @@ from provspark.index_store.store.tensors.layout import (
     FORMS,
     META_KEY,
     Codec,
-    Column,
+    ColumnLayout,
     Form,
     Holds,
     Layout,
@@ -32,7 +32,7 @@ from provspark.index_store.store.tensors.layout import (
     dump_layout,
 )
 from provspark.index_store.store.tensors.pages import dump_index
-from provspark.index_store.store.tensors.parquet_writer import ParquetOut, Sink, pages_of
+from provspark.index_store.store.tensors.parquet_writer import ParquetOut, ParquetSink, pages_of
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.lists import alike, is_constant, take
@@ -66,7 +66,7 @@ class BoxFile:
     block: int = 0
 
     @cached_property
-    def _plan(self) -> tuple[dict[str, Column], int]:
+    def _plan(self) -> tuple[dict[str, ColumnLayout], int]:
         return _survey(self.boxes, self.lead).plan()
 
     @property
@@ -74,7 +74,7 @@ class BoxFile:
         """About as many bytes as it will take."""
         return self._plan[1]
 
-    def write(self, sink: Sink) -> str:
+    def write(self, sink: ParquetSink) -> str:
         """Write it into an empty file; return the sha256 of the footer."""
         columns = self._plan[0]
         out = ParquetOut(sink, {name: how for name, how in columns.items() if how.width}, PAGE_ROWS)
@@ -113,7 +113,7 @@ def group_rows() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _BoxGroup:
     """A row group, and where the box before it ends on each axis."""
 
     boxes: Boxes
@@ -152,7 +152,7 @@ class _Group:
         return found
 
 
-def _groups(boxes: Boxes | Parts | Spool) -> Iterator[_Group]:
+def _groups(boxes: Boxes | Parts | Spool) -> Iterator[_BoxGroup]:
     per = group_rows()
     parts: Iterable[Boxes]
     if isinstance(boxes, Boxes):
@@ -161,7 +161,7 @@ def _groups(boxes: Boxes | Parts | Spool) -> Iterator[_Group]:
         parts = recut(boxes.parts(), per)
     before = {"out": 0, "src": 0}
     for part in parts:
-        yield _Group(part, before)
+        yield _BoxGroup(part, before)
         before = {"out": int(part.out[-1] + part.n_out[-1]), "src": int(part.src[-1] + part.n_src[-1])}
 
 
@@ -171,14 +171,14 @@ def _flags(boxes: Boxes) -> Int64:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _BoxesSeen:
     """What is known of a column in one form: its least and greatest value, and some pages."""
 
     low: int
     high: int
     sample: list[Int64] = field(default_factory=list)
 
-    def size(self, how: Column, rows: int) -> float:
+    def size(self, how: ColumnLayout, rows: int) -> float:
         """Bytes that the column would take."""
         if how.codec == "none":
             return rows * how.width
@@ -192,7 +192,7 @@ class _Survey:
     """What is known of boxes before they are written."""
 
     rows: int
-    seen: dict[tuple[str, Form], _Seen] = field(default_factory=dict)
+    seen: dict[tuple[str, Form], _BoxesSeen] = field(default_factory=dict)
     square: bool = True
     diagonal: set[bool] = field(default_factory=set)
     """How boxes of more than a pair are flagged."""
@@ -203,36 +203,36 @@ class _Survey:
             low, high = int(values[0]), int(values[-1])
         else:
             low, high = int(values.min()), int(values.max())
-        known = self.seen.setdefault((name, form), _Seen(low, high))
+        known = self.seen.setdefault((name, form), _BoxesSeen(low, high))
         known.low, known.high = min(known.low, low), max(known.high, high)
         known.sample += [values[p].copy() for p in pages]  # a part's values are not kept for those of a page
 
-    def plan(self) -> tuple[dict[str, Column], int]:
+    def plan(self) -> tuple[dict[str, ColumnLayout], int]:
         """Choose each column's form; return forms, and about how many bytes they take."""
-        columns: dict[str, Column] = {}
+        columns: dict[str, ColumnLayout] = {}
         total = 0.0
         for name in COLUMNS:
             forms = {form: seen for (n, form), seen in self.seen.items() if n == name}
             if name == "n_src" and self.square and columns["n_out"].constant is None:
-                columns[name] = Column("same")
+                columns[name] = ColumnLayout("same")
             elif name == "diagonal" and len(self.diagonal) < 2:
-                columns[name] = Column("plain", int(self.diagonal == {True}))
+                columns[name] = ColumnLayout("plain", int(self.diagonal == {True}))
             else:
                 columns[name], size = self.best(forms)
                 total += size
         return columns, round(total)
 
-    def best(self, forms: dict[Form, _Seen]) -> tuple[Column, float]:
+    def best(self, forms: dict[Form, _BoxesSeen]) -> tuple[ColumnLayout, float]:
         """Choose a column's form; with it, the bytes that it takes."""
         if not forms:
-            return Column("plain", 0), 0
+            return ColumnLayout("plain", 0), 0
         for form, seen in forms.items():
             if seen.low == seen.high:
-                return Column(form, seen.low), 0
-        trials: dict[Column, float] = {}
+                return ColumnLayout(form, seen.low), 0
+        trials: dict[ColumnLayout, float] = {}
         for (form, seen), codec in product(forms.items(), CODECS):
             most = max(2 * seen.high, -2 * seen.low - 1) if form == "gap" else seen.high
-            how = Column(form, None, max(1, -(-most.bit_length() // 8)), codec)
+            how = ColumnLayout(form, None, max(1, -(-most.bit_length() // 8)), codec)
             trials[how] = seen.size(how, self.rows) * _WORTH[codec]
         best = min(trials, key=lambda how: (trials[how], how.form == "gap"))  # a plain value is read alone
         return best, trials[best] / _WORTH[best.codec]

@@ -15,7 +15,7 @@ from provspark.index_store.store.fs.folder import Folder, checked
 from provspark.index_store.store.paths import missing, step_path
 from provspark.index_store.store.tensors.layout import META_KEY, Layout, load_layout
 from provspark.index_store.store.tensors.packed import Hits, Packed, Unpacked
-from provspark.index_store.store.tensors.pages import Values, load_index, unpack
+from provspark.index_store.store.tensors.pages import PageValues, load_index, unpack
 from provspark.index_store.store.tensors.row_groups import read_groups
 from provspark.model.arrays import Int64
 from provspark.model.bounded_cache import Cache
@@ -88,7 +88,7 @@ class TensorFile:
                 stored = read_groups(self._metadata, self._size, ids, layout.spans[""], list(map(bytes, pages[""])))
             else:
                 last = layout.boxes(int(ids[-1]))
-                stored = {n: Values(p, layout.columns[n], layout.page_rows, last) for n, p in pages.items()}
+                stored = {n: PageValues(p, layout.columns[n], layout.page_rows, last) for n, p in pages.items()}
             return use(Packed(layout, ids, stored), hits)
 
     def values(self, ids: list[int], name: str) -> Sequence[Any]:

@@ -14,9 +14,9 @@ from provspark.model.boxes.lists import alike, chunks, constant, is_constant, pi
 from provspark.model.boxes.pairs import points, sort, unite
 from provspark.model.boxes.spool import Dealt, Parts, Spool, recut
 
-__all__ = ["Files", "chosen", "cover", "local", "spooled_cover", "to_a_block"]
+__all__ = ["TensorFiles", "chosen", "cover", "local", "spooled_cover", "to_a_block"]
 
-Files = Literal["one", "guide", "both", "turned"]
+TensorFiles = Literal["one", "guide", "both", "turned"]
 """One file in output order; with a guide in source order; with a copy in source order; in source order with a guide."""
 
 _LOCAL = 8
@@ -34,7 +34,7 @@ _WINDOW = 8_192
 """Boxes in each of the windows of an axis by which sizes are judged."""
 
 
-def chosen(boxes: Boxes, in_order: BoxFile) -> Files:
+def chosen(boxes: Boxes, in_order: BoxFile) -> TensorFiles:
     """Choose for boxes that are sorted by out; `in_order` is the file of them."""
     if local(boxes):
         return "one"

@@ -9,15 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from provspark.model.arrays import Int64
-from provspark.model.boxes.cutting import Runs
+from provspark.model.boxes.cutting import CuttingRuns
 from provspark.model.boxes.lists import spread
 
-__all__ = ["Even", "Gaps", "Narrow"]
+__all__ = ["AnyInts", "Even", "Gaps"]
 
 _BLOCK = 64
 _ADDED = 1 << 16
 """Numbers of 16 bits whose sum has 32: einsum adds such up twice as fast."""
-Narrow = npt.NDArray[Any]
+AnyInts = npt.NDArray[Any]
 """Integers of whatever width holds them."""
 
 
@@ -41,7 +41,7 @@ class Even:
         """From the start of a box to the start of the next."""
         return self.gap + self.length
 
-    def hits(self, runs: Runs) -> tuple[Int64, Int64]:
+    def hits(self, runs: CuttingRuns) -> tuple[Int64, Int64]:
         """Each (box, run) that overlap, neither falling."""
         step = self.step
         first, stop = runs.starts // step, (runs.ends + (self.length - 1)) // step
@@ -67,7 +67,7 @@ class Gaps:
         Boxes of each page but the last, and of all.
     """
 
-    def __init__(self, gaps: Narrow | int, lengths: Narrow | int, bases: Int64, page_rows: int, total: int) -> None:
+    def __init__(self, gaps: AnyInts | int, lengths: AnyInts | int, bases: Int64, page_rows: int, total: int) -> None:
         self._lengths = lengths
         self._size = size = _BLOCK if page_rows % _BLOCK == 0 else page_rows
         self._total = total
@@ -87,7 +87,7 @@ class Gaps:
         self._ends += more if len(bases) == 1 else np.repeat(more, each)[:blocks]
         self._starts = self._ends - sums
 
-    def hits(self, runs: Runs) -> tuple[Int64, Int64] | None:
+    def hits(self, runs: CuttingRuns) -> tuple[Int64, Int64] | None:
         """Each (box, run) that overlap, by run; None where all starts tell that as soon."""
         blocks = runs.meet(self._starts, self._ends) if self._rise else self._starts
         if 2 * len(blocks) > len(self._starts):
@@ -123,7 +123,7 @@ class Gaps:
         return self._lengths if isinstance(self._lengths, int) else self._lengths[places]
 
 
-def _steps(gaps: Narrow | int, lengths: Narrow | int, rise: bool) -> Narrow:
+def _steps(gaps: AnyInts | int, lengths: AnyInts | int, rise: bool) -> AnyInts:
     """From the end of each box to the end of the next, in as few bytes as hold it; `rise`: no gap is negative."""
     bits = max(a.bit_length() + 1 if isinstance(a, int) else 8 * a.dtype.itemsize for a in (gaps, lengths))
     wide = np.dtype(np.int16 if bits < 15 else np.int32 if bits < 31 else np.int64)

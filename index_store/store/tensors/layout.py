@@ -11,7 +11,7 @@ import numpy as np
 
 from provspark.index_store.store.tensors.gaps import Even
 from provspark.model.arrays import Int64
-from provspark.model.boxes.cutting import Runs
+from provspark.model.boxes.cutting import CuttingRuns
 from provspark.model.boxes.lists import spread
 from provspark.model.errors import StoreFormatError
 from provspark.model.steps import TENSOR_FORMAT
@@ -24,7 +24,7 @@ __all__ = [
     "META_KEY",
     "SPANS",
     "Codec",
-    "Column",
+    "ColumnLayout",
     "Form",
     "Holds",
     "Layout",
@@ -55,7 +55,7 @@ SPANS = ("at", "size", "head", "body", "crc")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnLayout:
     """How one column is stored.
 
     Parameters
@@ -134,7 +134,7 @@ class Layout:
         Boxes.
     page_rows : int
         Boxes of each page but the last. In format 1 a page is a row group, with all columns.
-    columns : dict of Column
+    columns : dict of ColumnLayout
         By name.
     spans : dict of Spans
         Of each stored column, by name; of all together, as "", in format 1.
@@ -150,7 +150,7 @@ class Layout:
     block: int
     rows: int
     page_rows: int
-    columns: dict[str, Column]
+    columns: dict[str, ColumnLayout]
     spans: dict[str, Spans]
     out_low: Int64
     out_high: Int64
@@ -168,7 +168,7 @@ class Layout:
         """Boxes of a page."""
         return min(self.page_rows, self.rows - page * self.page_rows)
 
-    def meet(self, runs: Runs, axis: Lead) -> Int64:
+    def meet(self, runs: CuttingRuns, axis: Lead) -> Int64:
         """The pages that may hold boxes which overlap some run of an axis."""
         low, high = (self.out_low, self.out_high) if axis == "out" else (self.src_low, self.src_high)
         if len(runs) * 4 > len(low) or not self._rise[axis]:
@@ -231,7 +231,7 @@ def load_layout(text: bytes, where: str, index: Any) -> Layout:
     if found > TENSOR_FORMAT:
         raise StoreFormatError(where, found, TENSOR_FORMAT)
     columns = {
-        n: Column(c["form"], c.get("constant"), c.get("width", 0), c.get("codec", "zstd"))
+        n: ColumnLayout(c["form"], c.get("constant"), c.get("width", 0), c.get("codec", "zstd"))
         for n, c in body["columns"].items()
     }
     if set(columns) != set(COLUMNS):

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from provspark.index_store.store.tensors.gaps import Even, Gaps, Narrow
+from provspark.index_store.store.tensors.gaps import AnyInts, Even, Gaps
 from provspark.index_store.store.tensors.layout import COLUMNS, Layout, Lead
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
-from provspark.model.boxes.cutting import Runs
+from provspark.model.boxes.cutting import CuttingRuns
 from provspark.model.boxes.lists import constant, is_constant
 
 __all__ = ["Hits", "Packed", "Unpacked"]
@@ -23,10 +23,10 @@ Hits = tuple[Int64, Int64]
 class Unpacked(Protocol):
     """A stored column of some pages."""
 
-    def all(self) -> Narrow:
+    def all(self) -> AnyInts:
         """All values."""
 
-    def at(self, index: Int64) -> Narrow:
+    def at(self, index: Int64) -> AnyInts:
         """Those at some places."""
 
 
@@ -46,7 +46,7 @@ class Packed:
         self._layout, self._pages, self._stored = layout, pages, stored
         per = layout.page_rows
         self._total = (len(pages) - 1) * per + layout.boxes(int(pages[-1]))
-        self._raw: dict[str, Narrow | int] = {}
+        self._raw: dict[str, AnyInts | int] = {}
         self._known: dict[str, Any] = {}
         self._axes: dict[str, Even | Gaps] = {}
 
@@ -57,7 +57,7 @@ class Packed:
         """All of them."""
         return Boxes(*map(self._column, COLUMNS))
 
-    def cut(self, runs: Runs, axis: Lead, hits: Hits | None = None) -> Boxes:
+    def cut(self, runs: CuttingRuns, axis: Lead, hits: Hits | None = None) -> Boxes:
         """One box for each (box, run) that overlap, cut to the run; only they are unpacked where that can be.
 
         `hits` are these places and runs where they are known.
@@ -65,7 +65,7 @@ class Packed:
         hits = hits or self._hits(runs, axis)
         return runs.cut(self.boxes(), axis) if hits is None else runs.pieces(self._take(hits[0]), hits[1], axis)
 
-    def across(self, runs: Runs, axis: Lead, hits: Hits | None = None) -> tuple[Int64, Int64]:
+    def across(self, runs: CuttingRuns, axis: Lead, hits: Hits | None = None) -> tuple[Int64, Int64]:
         """Starts and lengths on the other axis of what `cut` returns."""
         other: Lead = "src" if axis == "out" else "out"
         hits = hits or self._hits(runs, axis)
@@ -81,7 +81,7 @@ class Packed:
         low = np.maximum(here, runs.starts[run])
         return there + (low - here), np.minimum(here + self._taken(f"n_{axis}", box), runs.ends[run]) - low
 
-    def _hits(self, runs: Runs, axis: Lead) -> Hits | None:
+    def _hits(self, runs: CuttingRuns, axis: Lead) -> Hits | None:
         """The (box, run) that overlap, where neither starts nor ends fall from box to box."""
         if axis != self._layout.lead:
             return None

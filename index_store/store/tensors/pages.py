@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from provspark.index_store.store.tensors.gaps import Narrow
-from provspark.index_store.store.tensors.layout import Column
+from provspark.index_store.store.tensors.gaps import AnyInts
+from provspark.index_store.store.tensors.layout import ColumnLayout
 from provspark.model.arrays import Int64
 
-__all__ = ["Values", "dump_index", "load_index", "unpack"]
+__all__ = ["PageValues", "dump_index", "load_index", "unpack"]
 
 _ZSTD = pa.Codec("zstd")
 
@@ -32,7 +32,7 @@ def load_index(data: bytes, lists: int, pages: int) -> Int64:
     return np.cumsum(table, axis=1, dtype=np.int64)
 
 
-def unpack(columns: list[list[Any]], how: list[Column], rows: list[int]) -> list[list[Any]]:
+def unpack(columns: list[list[Any]], how: list[ColumnLayout], rows: list[int]) -> list[list[Any]]:
     """The bytes of some pages' values: all first ones, then all second ones where they are in zstd; else as they are.
 
     One call unpacks all frames: it would make a context for each otherwise, which takes longer than a page does.
@@ -41,7 +41,7 @@ def unpack(columns: list[list[Any]], how: list[Column], rows: list[int]) -> list
     ----------
     columns : list of lists of bytes
         Of each column its pages.
-    how : list of Column
+    how : list of ColumnLayout
         Of each column.
     rows : list of int
         Values of each page.
@@ -63,26 +63,26 @@ def unpack(columns: list[list[Any]], how: list[Column], rows: list[int]) -> list
     return found
 
 
-class Values:
+class PageValues:
     """The values of some pages of a column, one after another.
 
     Parameters
     ----------
     parts : sequence of bytes
         What `unpack` made of each page.
-    how : Column
+    how : ColumnLayout
     rows, last : int
         Values of each page but the last, and of the last.
     """
 
-    def __init__(self, parts: Sequence[Any], how: Column, rows: int, last: int) -> None:
+    def __init__(self, parts: Sequence[Any], how: ColumnLayout, rows: int, last: int) -> None:
         self._width, self._rows, self._last, self._apart = how.width, rows, last, how.codec == "zstd"
         size = (len(parts) - 1) * rows + last
         self._bytes = np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), dtype=np.uint8)
         if len(self._bytes) != size * how.width:
             raise ValueError(f"pages hold {len(self._bytes)} bytes, not {size} values of {how.width}")
 
-    def all(self) -> Narrow:
+    def all(self) -> AnyInts:
         """All of them."""
         if not self._apart:
             return _joined(self._bytes.reshape(-1, self._width).T)
@@ -93,7 +93,7 @@ class Values:
             return whole
         return np.concatenate([whole, _joined(self._bytes[full:].reshape(self._width, self._last))])
 
-    def at(self, index: Int64) -> Narrow:
+    def at(self, index: Int64) -> AnyInts:
         """Those at some places."""
         if not self._apart:
             return _joined(self._bytes.reshape(-1, self._width)[index].T)
@@ -103,9 +103,9 @@ class Values:
         return _joined(np.stack([self._bytes[first + rows * k] for k in range(self._width)]))
 
 
-def _joined(planes: Any) -> Narrow:
+def _joined(planes: Any) -> AnyInts:
     """Integers from their bytes, lowest first along the first axis."""
-    first: Narrow = planes[0]
+    first: AnyInts = planes[0]
     if len(planes) == 1:
         return first
     wide = np.dtype(np.uint16 if len(planes) == 2 else np.uint32 if len(planes) < 5 else np.int64)

@@ -18,10 +18,10 @@ import numpy.typing as npt
 import zstandard
 
 from provspark.index_store.store.tensors import thrift
-from provspark.index_store.store.tensors.layout import SPANS, Column, Spans
+from provspark.index_store.store.tensors.layout import SPANS, ColumnLayout, Spans
 from provspark.model.arrays import Int64
 
-__all__ = ["ParquetOut", "Sink", "pages_of"]
+__all__ = ["ParquetOut", "ParquetSink", "pages_of"]
 
 _LEVEL = 1
 _MAGIC = b"PAR1"
@@ -50,7 +50,7 @@ class _Chunk:
     raw: int
 
 
-class Sink(Protocol):
+class ParquetSink(Protocol):
     """What is written to, from its beginning to its end."""
 
     def write(self, data: bytes, /) -> object:
@@ -62,8 +62,8 @@ class ParquetOut:
 
     Parameters
     ----------
-    sink : Sink
-    columns : mapping of Column
+    sink : ParquetSink
+    columns : mapping of ColumnLayout
         Those that are stored, by name, in order.
     page_rows : int
         Values of a page.
@@ -74,7 +74,7 @@ class ParquetOut:
         Bytes written.
     """
 
-    def __init__(self, sink: Sink, columns: Mapping[str, Column], page_rows: int) -> None:
+    def __init__(self, sink: ParquetSink, columns: Mapping[str, ColumnLayout], page_rows: int) -> None:
         self._sink, self._columns, self._page_rows = sink, columns, page_rows
         self._groups: list[tuple[int, list[_Chunk]]] = []
         self._spans: dict[str, list[tuple[int, ...]]] = {name: [] for name in columns}
@@ -148,7 +148,7 @@ class ParquetOut:
         )[1]
         return body + len(body).to_bytes(4, "little") + _MAGIC
 
-    def _told(self, name: str, chunk: _Chunk, rows: int) -> list[tuple[int, thrift.Field]]:
+    def _told(self, name: str, chunk: _Chunk, rows: int) -> list[tuple[int, thrift.ThriftField]]:
         how = self._columns[name]
         split = how.codec == "zstd"
         told = [
@@ -164,13 +164,13 @@ class ParquetOut:
         return [(2, thrift.i64(0)), (3, thrift.struct(told))]
 
 
-def _kind(how: Column) -> tuple[int, int]:
+def _kind(how: ColumnLayout) -> tuple[int, int]:
     if how.codec == "none":
         return _FIXED, how.item
     return (_INT32 if how.item == 4 else _INT64), 0
 
 
-def _pages(values: Int64, how: Column, page_rows: int) -> list[_Page]:
+def _pages(values: Int64, how: ColumnLayout, page_rows: int) -> list[_Page]:
     encoding = _SPLIT if how.codec == "zstd" else _PLAIN
     out = []
     for start, body in zip(range(0, len(values), page_rows), pages_of(values, how, page_rows), strict=True):
@@ -191,7 +191,7 @@ def _header(rows: int, raw: int, encoding: int) -> tuple[bytes, bytes]:
     return thrift.i32_fields((0, raw)), thrift.struct([(1, values)])[1]
 
 
-def pages_of(values: Int64, how: Column, page_rows: int) -> list[bytes]:
+def pages_of(values: Int64, how: ColumnLayout, page_rows: int) -> list[bytes]:
     """The bytes of a column's pages, as they stand in the file behind their headers.
 
     Contexts are kept for the next column: to make one takes longer than to pack a page.
@@ -222,7 +222,7 @@ def _low_bytes(values: Int64, width: int) -> bytes:
     return low.tobytes()
 
 
-def _planes(pages: npt.NDArray[np.int64], how: Column) -> npt.NDArray[np.uint8]:
+def _planes(pages: npt.NDArray[np.int64], how: ColumnLayout) -> npt.NDArray[np.uint8]:
     """The values' bytes apart, page by page: those from `width` on are 0."""
     found = np.zeros((len(pages), how.item, pages.shape[1]), dtype=np.uint8)
     rest: Any = pages.astype(np.uint32 if how.item == 4 else np.uint64)

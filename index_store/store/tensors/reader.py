@@ -14,7 +14,7 @@ from provspark.index_store.store.tensors.layout import Lead
 from provspark.index_store.store.tensors.packed import Hits, Packed
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
-from provspark.model.boxes.cutting import Runs
+from provspark.model.boxes.cutting import CuttingRuns
 from provspark.model.boxes.lists import concat, every, sort, transpose
 
 __all__ = ["TensorReader"]
@@ -63,7 +63,7 @@ class TensorReader:
         CorruptIndexError
             A page that was read is not what was written.
         """
-        return self._sorted(self._lookup(Runs(starts, lengths)))
+        return self._sorted(self._lookup(CuttingRuns(starts, lengths)))
 
     @property
     def scattered(self) -> bool:
@@ -76,7 +76,7 @@ class TensorReader:
         if few is not None and len(starts) <= MOST and int(lengths.sum()) <= MOST:
             yield few.across(starts, lengths)
         else:
-            runs = Runs(starts, lengths)
+            runs = CuttingRuns(starts, lengths)
             yield from self._each(runs, lambda p, hits: p.across(runs, self._order, hits))
 
     @cached_property
@@ -88,10 +88,10 @@ class TensorReader:
         pages = np.arange(self._file.layout.pages)
         return self._sorted(concat([self._file.decode(pages[some]) for some in self._batches(len(pages))]))
 
-    def _lookup(self, runs: Runs) -> Boxes:
+    def _lookup(self, runs: CuttingRuns) -> Boxes:
         return concat(list(self._each(runs, lambda p, hits: p.cut(runs, self._order, hits))))
 
-    def _each(self, runs: Runs, use: Callable[[Packed, Hits | None], T]) -> Iterator[T]:
+    def _each(self, runs: CuttingRuns, use: Callable[[Packed, Hits | None], T]) -> Iterator[T]:
         """What `use` makes of the boxes within the runs, some pages of them at a time."""
         if len(runs) == 0:
             return
@@ -111,14 +111,14 @@ class TensorReader:
             hits = place[part] - some.start * layout.page_rows, run[part]
             yield file.unpacked(ids[some], use, hits, keep=keep)
 
-    def _keep(self, pages: Int64, runs: Runs) -> bool:
+    def _keep(self, pages: Int64, runs: CuttingRuns) -> bool:
         return len(pages) <= _KEPT and runs.count <= _FEW
 
     def _batches(self, pages: int) -> list[slice]:
         per = max(1, _AT_ONCE // self._file.layout.page_rows)
         return [slice(i, min(i + per, pages)) for i in range(0, pages, per)]
 
-    def _touched(self, runs: Runs) -> Int64:
+    def _touched(self, runs: CuttingRuns) -> Int64:
         """Pages of `file` that may hold boxes within the runs."""
         layout = self._file.layout
         ids = layout.meet(runs, self._order)

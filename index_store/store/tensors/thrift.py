@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["Field", "binary", "i32", "i32_fields", "i64", "list_of", "struct", "structs"]
+__all__ = ["ThriftField", "binary", "i32", "i32_fields", "i64", "list_of", "struct", "structs"]
 
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 _NEXT_I32 = bytes([1 << 4 | _I32])
 
-Field = tuple[int, bytes]
+ThriftField = tuple[int, bytes]
 """A field's kind and its value as it is written."""
 
 
-def i32(value: int) -> Field:
+def i32(value: int) -> ThriftField:
     """A 32-bit integer."""
     return _I32, _varint(value << 1 ^ value >> 31)
 
@@ -23,23 +23,23 @@ def i32_fields(values: Iterable[int]) -> bytes:
     return b"".join(_NEXT_I32 + i32(value)[1] for value in values)
 
 
-def i64(value: int) -> Field:
+def i64(value: int) -> ThriftField:
     """A 64-bit integer."""
     return _I64, _varint(value << 1 ^ value >> 63)
 
 
-def binary(value: bytes) -> Field:
+def binary(value: bytes) -> ThriftField:
     """Bytes, or a text in UTF-8."""
     return _BINARY, _varint(len(value)) + value
 
 
-def list_of(values: Sequence[Field]) -> Field:
+def list_of(values: Sequence[ThriftField]) -> ThriftField:
     """Values of one kind, at least one."""
     head = bytes([len(values) << 4 | values[0][0]]) if len(values) < 15 else bytes([15 << 4 | values[0][0]])
     return _LIST, b"".join([head, b"" if len(values) < 15 else _varint(len(values)), *(v for _, v in values)])
 
 
-def struct(fields: Iterable[tuple[int, Field]]) -> Field:
+def struct(fields: Iterable[tuple[int, ThriftField]]) -> ThriftField:
     """Fields by id, ids rising by 1 to 15 from each to the next."""
     out, last = [], 0
     for number, (kind, value) in fields:
@@ -48,7 +48,7 @@ def struct(fields: Iterable[tuple[int, Field]]) -> Field:
     return _STRUCT, b"".join([*out, b"\0"])
 
 
-def structs(values: Iterable[Iterable[tuple[int, Field]]]) -> Field:
+def structs(values: Iterable[Iterable[tuple[int, ThriftField]]]) -> ThriftField:
     """A list of structs, which may be empty."""
     made = [struct(v) for v in values]
     return list_of(made) if made else (_LIST, bytes([_STRUCT]))

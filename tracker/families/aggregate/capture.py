@@ -13,12 +13,12 @@ from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.plan.provenance_columns import Leg, Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset({"Aggregate"})
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Tap the aggregate's input by its grouping key; a global aggregate has one key for all."""
     java = rewriter.java
     if node.detail == "sessions":

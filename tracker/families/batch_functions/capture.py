@@ -13,13 +13,13 @@ from provspark.tracker.families.functions.commands import declared, wrapped
 from provspark.tracker.plan.provenance_columns import Leg, Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 _PYTHON = frozenset({"MapInArrow", "MapInPandas"})
 KINDS = _PYTHON | {"MapPartitionsInR", "MapPartitionsInRWithArrow", "ScriptTransformation"}
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Tap what goes in by the task's partition, which is the leg of what comes out."""
     if node.kind in _PYTHON:
         command = bytes(rewriter.functions.command(rewriter.java.node(node.number)))
@@ -30,7 +30,7 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     return by_key(rewriter, node, node, below, rewriter.shapes.partition(), coarse=True)
 
 
-def by_key(rewriter: Rewriter, top: Node, bottom: Node, below: Traced, keys: Any, *, coarse: bool) -> Traced:
+def by_key(rewriter: Rewriter, top: PlanNode, bottom: PlanNode, below: Traced, keys: Any, *, coarse: bool) -> Traced:
     """Put the nodes from `top` to `bottom` over a tap of the rows `below`, by keys that are the same above `top`.
 
     The functions see the columns that they saw before.
@@ -43,7 +43,7 @@ def by_key(rewriter: Rewriter, top: Node, bottom: Node, below: Traced, keys: Any
     return Traced(java.keyed(plan, keys), (leg,))
 
 
-def declaration(node: Node, command: bytes) -> str:
+def declaration(node: PlanNode, command: bytes) -> str:
     """Return what a node's function is declared to be, or ""; UnsupportedPlanError where that can't be meant."""
     how, name = declared(command)
     if how == "keeps_index" and "Arrow" in node.kind:
@@ -52,7 +52,7 @@ def declaration(node: Node, command: bytes) -> str:
     return how
 
 
-def through(rewriter: Rewriter, node: Node, command: bytes, how: str) -> Traced:
+def through(rewriter: Rewriter, node: PlanNode, command: bytes, how: str) -> Traced:
     """Send the legs through a function that keeps to its rows, beside the columns that it sees."""
     java, functions = rewriter.java, rewriter.functions
     below = rewriter.trace(node.children[0])

@@ -8,12 +8,12 @@ from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset({"InMemoryRelation", "LocalRelation", "LogicalRDD", "Range", "Transpose"})
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """What is cached comes with its legs, an RDD with those of its frames; rows that the script made get an address."""
     caches, plan = rewriter.caches, rewriter.java.node(node.number)
     if caches is None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset({"Filter"})
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Keep the filter over its traced child."""
     below = rewriter.trace(node.children[0], node)
     return Traced(rewriter.java.over(node.number, below.number), below.legs)

@@ -8,14 +8,14 @@ from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset({"Generate"})
 _AT_THE_END = frozenset({"HiveGenericUDTF", "PythonUDTF", "UnresolvedPolymorphicPythonUDTF"})
 """Generators that may make rows after they saw the last row, or of several rows."""
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Keep the node over its traced child; legs come along."""
     if node.detail in _AT_THE_END:
         raise UnsupportedPlanError(node.kind, f"a {node.detail} may make rows of several rows, or of none")

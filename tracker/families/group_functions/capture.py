@@ -14,7 +14,7 @@ from provspark.tracker.families.functions.commands import wrapped
 from provspark.tracker.plan.provenance_columns import Leg, Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset(
     {"FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapGroupsInPandas"}
@@ -22,7 +22,7 @@ KINDS = frozenset(
 _HASHES = 2
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Tap each side by the groups' key, which is the leg of what the function makes of that side."""
     java, functions, jlist = rewriter.java, rewriter.functions, rewriter.jvm.jlist
     plan = java.node(node.number)
@@ -47,7 +47,9 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     return Traced(java.put(made, functions.last(made, len(names))), tuple(legs))
 
 
-def _side(rewriter: Rewriter, node: Node, i: int, below: Traced, keys: Any, names: tuple[str, ...]) -> tuple[Any, Leg]:
+def _side(
+    rewriter: Rewriter, node: PlanNode, i: int, below: Traced, keys: Any, names: tuple[str, ...]
+) -> tuple[Any, Leg]:
     java = rewriter.java
     mine = rewriter.jvm.jlist(names[_HASHES * i : _HASHES * (i + 1)])
     tap = rewriter.tapped(java.tapKeyed(below.number, keys), below.legs, node.kind, keyed=True, coarse=True)

@@ -14,13 +14,13 @@ from provspark.tracker.plan.normalisation import DOMAIN
 from provspark.tracker.plan.provenance_columns import Leg, Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset({"Join"})
 _BOTH = frozenset({"Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "LeftSingle"})
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Trace by the join's type."""
     if node.detail in _BOTH:
         left, right = (rewriter.trace(child) for child in node.children)
@@ -34,7 +34,7 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     raise UnsupportedPlanError(f"Join {node.detail}", "no exact rule for this kind of join")
 
 
-def _semi(rewriter: Rewriter, node: Node) -> Traced:
+def _semi(rewriter: Rewriter, node: PlanNode) -> Traced:
     java = rewriter.java
     left, right = (rewriter.trace(child) for child in node.children)
     leg = Leg(True, len(rewriter.taps))

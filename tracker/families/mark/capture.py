@@ -8,12 +8,12 @@ from provspark.tracker.plan.normalisation import CHOSEN, CONTEXT, DOMAIN, UNSEEN
 from provspark.tracker.plan.provenance_columns import Traced, as_context
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset({"SubqueryAlias"})
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Make the legs below context, or let none through."""
     if node.detail in (UNSEEN, DOMAIN):
         return Traced(rewriter.unseen(node), ())

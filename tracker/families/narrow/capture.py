@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset(
     {
@@ -30,7 +30,7 @@ KINDS = frozenset(
 )
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Keep the node over its traced child; legs come along."""
     below = rewriter.trace(node.children[0])
     return Traced(rewriter.java.over(node.number, below.number), below.legs)

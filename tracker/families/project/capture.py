@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset({"Project"})
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Project the user's columns and the legs."""
     below = rewriter.trace(node.children[0])
     return Traced(rewriter.java.project(node.number, below.number), below.legs)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset({"LogicalRelation", "OneRowRelation"})
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Give a relation its address column; the filter above it may tell which partitions are read."""
     if node.kind == "OneRowRelation":
         return Traced(rewriter.java.bare(node.number), ())

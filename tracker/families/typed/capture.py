@@ -10,14 +10,14 @@ from provspark.tracker.families.refused import why
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset({"SerializeFromObject"})
 _EACH = frozenset({"MapElements"})
 _PARTITION = frozenset({"MapPartitions"})
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Tap the rows below the objects: by their place where each object stays at its own, else by their partition."""
     each, at = True, node.children[0]
     while at.kind in _EACH | _PARTITION:

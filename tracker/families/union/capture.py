@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset({"Union"})
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Pad each branch to the width of all."""
     branches = [rewriter.trace(child) for child in node.children]
     number = rewriter.java.union(node.number, " ".join(str(branch.number) for branch in branches))

@@ -8,12 +8,12 @@ from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.plan.provenance_columns import Leg, Traced
 
 if TYPE_CHECKING:
-    from provspark.tracker.plan.rewrite import Node, Rewriter
+    from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 KINDS = frozenset({"Window"})
 
 
-def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
+def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Tap the windows' input by each partitioning.
 
     Spark stacks the windows of one SELECT. Those that use nothing of each other's are taken together, with all taps
@@ -23,7 +23,7 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     chain = _chain(rewriter, node)
     below = rewriter.trace(chain[-1].children[0])
     number = below.number
-    tapped: list[tuple[Node, Leg]] = []
+    tapped: list[tuple[PlanNode, Leg]] = []
     for window in reversed(chain):
         if not any(java.samePartitions(window.number, other.number) for other, _ in tapped):
             number = _tap(rewriter, window, number, below.legs)
@@ -35,14 +35,14 @@ def trace(rewriter: Rewriter, node: Node, above: Node | None) -> Traced:
     return Traced(number, below.legs + tuple(leg for _, leg in tapped))
 
 
-def _chain(rewriter: Rewriter, node: Node) -> list[Node]:
+def _chain(rewriter: Rewriter, node: PlanNode) -> list[PlanNode]:
     chain = [node]
     while chain[-1].children[0].kind == "Window":
         chain.append(chain[-1].children[0])
     return chain[: rewriter.java.together(" ".join(str(window.number) for window in chain))]
 
 
-def _tap(rewriter: Rewriter, window: Node, number: int, legs: tuple[Leg, ...]) -> int:
+def _tap(rewriter: Rewriter, window: PlanNode, number: int, legs: tuple[Leg, ...]) -> int:
     unhashable = rewriter.java.unhashable(window.number)
     if unhashable not in ("", "none"):
         raise UnsupportedPlanError(window.kind, f"partitions by a column of type {unhashable} can't be followed")

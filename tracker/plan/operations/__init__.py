@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from provspark.tracker.plan.operations.build import AS_MANY, Draft, built
-from provspark.tracker.plan.operations.reader import Reader
+from provspark.tracker.plan.operations.reader import OperationReader
 
-__all__ = ["AS_MANY", "Draft", "Reader", "built"]
+__all__ = ["AS_MANY", "Draft", "OperationReader", "built"]

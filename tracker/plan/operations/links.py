@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from provspark.model.operations import Dependence, Link
+from provspark.model.operations import ColumnLink, Dependence
 from provspark.tracker.plan.operations.draft import DraftOperation, Tree
 
 _SUBQUERIES = frozenset({"ScalarSubquery", "Exists", "ListQuery", "LateralSubquery"})
@@ -23,7 +23,7 @@ class _Flow:
     context: bool = False
 
 
-def links(operation: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[Link, ...]:
+def links(operation: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[ColumnLink, ...]:
     """Return what an operation's columns and rows depend on, each link once."""
     found = dict.fromkeys(_Links(operation, all_of).run())
     return tuple(sorted(found, key=lambda k: (k.out, k.source, k.kind, k.context)))
@@ -34,7 +34,7 @@ class _Links:
         self.operation, self.all = operation, all_of
         self.inputs = [c.id for i in operation.children for c in all_of[i].columns]
 
-    def run(self) -> Iterator[Link]:
+    def run(self) -> Iterator[ColumnLink]:
         """By the operation's class."""
         node = self.operation.node
         if node in ("Filter", "Project", "Union", "Expand"):
@@ -63,25 +63,25 @@ class _Links:
             yield from self.unknown()
             yield from self.deciding("group by", "group")
 
-    def rows(self, sources: Iterable[int], kind: Dependence, *, context: bool = False) -> Iterator[Link]:
+    def rows(self, sources: Iterable[int], kind: Dependence, *, context: bool = False) -> Iterator[ColumnLink]:
         """Columns that decide about rows."""
         for source in sources:
-            yield Link(WHOLE, source, kind, context)
+            yield ColumnLink(WHOLE, source, kind, context)
 
-    def deciding(self, kind: Dependence, *roles: str) -> Iterator[Link]:
+    def deciding(self, kind: Dependence, *roles: str) -> Iterator[ColumnLink]:
         """Expressions that decide about rows."""
         for e in self.operation.of_role(*roles):
             for f in self.flows(e.tree, kind):
-                yield Link(WHOLE, f.source, kind, f.context)
+                yield ColumnLink(WHOLE, f.source, kind, f.context)
 
-    def made(self) -> Iterator[Link]:
+    def made(self) -> Iterator[ColumnLink]:
         """Expressions that make columns."""
         for e in self.operation.of_role("output", "branch"):
             for f in self.flows(e.tree, "identity"):
                 if e.expression.column != f.source or f.kind != "identity":
-                    yield Link(e.expression.column, f.source, f.kind, f.context)
+                    yield ColumnLink(e.expression.column, f.source, f.kind, f.context)
 
-    def join(self) -> Iterator[Link]:
+    def join(self) -> Iterator[ColumnLink]:
         """The condition's columns decide; a key that equals another is as much that other's.
 
         A lateral subquery's columns are handed on under ids of their own.
@@ -90,32 +90,32 @@ class _Links:
             known = set(self.inputs)
             made = [c for c in self.operation.columns if c.id not in known]
             found = self.all[self.operation.subqueries[0]].columns if self.operation.subqueries else ()
-            yield from (Link(a.id, b.id, "identity") for a, b in zip(made, found, strict=False))
+            yield from (ColumnLink(a.id, b.id, "identity") for a, b in zip(made, found, strict=False))
         how = self.operation.detail("type")
         right = {c.id for i in self.operation.children[1:] for c in self.all[i].columns}
         anti = how == "LEFT ANTI"
         for e in self.operation.of_role("condition", "order"):
             for f in self.flows(e.tree, "join"):
-                yield Link(WHOLE, f.source, "join", f.context or (anti and f.source in right))
+                yield ColumnLink(WHOLE, f.source, "join", f.context or (anti and f.source in right))
             for a, b in _equal(e.tree):
                 if how not in _KEEPS_NO_OTHER:
-                    yield Link(a, b, "join")
-                    yield Link(b, a, "join")
+                    yield ColumnLink(a, b, "join")
+                    yield ColumnLink(b, a, "join")
         if how == "LEFT SEMI":
             for e in self.operation.of_role("condition"):
                 for a, b in _equal(e.tree):
-                    yield Link(*((b, a) if a in right else (a, b)), "join")
+                    yield ColumnLink(*((b, a) if a in right else (a, b)), "join")
 
-    def window(self) -> Iterator[Link]:
+    def window(self) -> Iterator[ColumnLink]:
         """A value over a partition is computed from its own row and, as context, from the others."""
         for e in self.operation.of_role("output"):
             out = e.expression.column
             for f in self.flows(e.tree, "identity"):
                 if not f.context and not _only_others(e.tree, f):
-                    yield Link(out, f.source, f.kind)
-                yield Link(out, f.source, f.kind, context=True)
+                    yield ColumnLink(out, f.source, f.kind)
+                yield ColumnLink(out, f.source, f.kind, context=True)
 
-    def set_operation(self) -> Iterator[Link]:
+    def set_operation(self) -> Iterator[ColumnLink]:
         """Rows are kept for being equal, in all columns, to rows of the other side, or for being not."""
         left, right = (self.all[i].columns for i in self.operation.children)
         context = self.operation.node == "Except"
@@ -123,24 +123,24 @@ class _Links:
         yield from self.rows((c.id for c in right), "join", context=context)
         if not context:
             for a, b in zip(left, right, strict=True):
-                yield Link(a.id, b.id, "join")
+                yield ColumnLink(a.id, b.id, "join")
 
-    def generate(self) -> Iterator[Link]:
+    def generate(self) -> Iterator[ColumnLink]:
         """Each row made holds a part of a value; without OUTER a row of no parts goes."""
         for e in self.operation.of_role("generator"):
             for f in self.flows(e.tree, "transformation"):
                 for out in self.operation.detail("columns").split():
-                    yield Link(int(out), f.source, f.kind, f.context)
+                    yield ColumnLink(int(out), f.source, f.kind, f.context)
                 if self.operation.detail("outer") != "true":
-                    yield Link(WHOLE, f.source, "filter", f.context)
+                    yield ColumnLink(WHOLE, f.source, "filter", f.context)
 
-    def unknown(self) -> Iterator[Link]:
+    def unknown(self) -> Iterator[ColumnLink]:
         """What is computed in a way that can't be seen may depend on all that goes in."""
         known = set(self.inputs)
         for column in self.operation.columns:
             if column.id not in known:
                 for source in self.inputs:
-                    yield Link(column.id, source, "transformation")
+                    yield ColumnLink(column.id, source, "transformation")
 
     def flows(self, tree: Tree, kind: Dependence, *, context: bool = False) -> Iterator[_Flow]:
         """Return what goes into an expression's value, `kind` being how the value goes on."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("provspark")
 
 
-class Reader:
+class OperationReader:
     """Reads the plans of one SparkContext.
 
     Parameters
