@@ -22,7 +22,7 @@ def datasets(currents: Currents) -> pa.Table:
     """See `Provenance.datasets`."""
     lines, graph = [], currents.graph
     for dataset in graph.datasets():
-        found = graph.sightings(dataset)
+        found = graph.references(dataset)
         best = currents.of(dataset, ask=False).at
         derived = best is best.node.output
         lines.append(

@@ -15,7 +15,7 @@ from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.column_walk import ColumnsAt, Settle, carry
 from provspark.index_store.query.dropped_columns import Drop, Drops, dropped
 from provspark.index_store.query.explanations import Explanations, how
-from provspark.index_store.query.graph import Direction, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.neighbourhood import RowNode, neighbourhood
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.rowset import RowSet
@@ -180,7 +180,7 @@ class OperationQuestions(Asking):
         if len(found) != 1:
             return []
         try:
-            graph.sightings(Dataset.parse(what))
+            graph.references(Dataset.parse(what))
         except UnknownDatasetError:
             return [n for n in graph.nodes if n.step == found[0]]
         return []
@@ -228,6 +228,6 @@ def _ends(asked: Asked, name: str) -> list[Drop]:
     back = asked.view.back
     route = plan(back, [asked.at], "backward").nodes
     steps = {(n.step, n.write.index) for n in route}
-    read: list[Sighting] = [at for n in route for at in n.inputs.values() if name in names_of(at)]
+    read: list[VersionReference] = [at for n in route for at in n.inputs.values() if name in names_of(at)]
     found = {d for at in read for d in dropped(back, at, [1 + names_of(at).index(name)]).lines}
     return sorted(d for d in found if (d.step, d.write) in steps)

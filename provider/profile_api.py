@@ -10,7 +10,7 @@ from provspark.index_store.profiles.comparison import Impact
 from provspark.index_store.profiles.computation import profile_of
 from provspark.index_store.profiles.profile import Correlations, Profile
 from provspark.index_store.query.current_versions import Currents
-from provspark.index_store.query.graph import Graph, Sighting, WriteNode
+from provspark.index_store.query.graph import Graph, VersionReference, WriteNode
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.values.row_reader import find_column
 from provspark.model.datasets import Dataset
@@ -100,7 +100,7 @@ class ProfileApi:
 
 
 def profile_of_version(
-    graph: Graph, at: Sighting, rows: Runs | None = None, columns: Sequence[str] | None = None
+    graph: Graph, at: VersionReference, rows: Runs | None = None, columns: Sequence[str] | None = None
 ) -> Profile:
     """See `Provenance.profile`; without `rows`, of all."""
     names = None if columns is None else [find_column(at.version, name).name for name in columns]
@@ -146,11 +146,11 @@ def _impact(
     )
 
 
-def _has(at: Sighting, column: str) -> list[str]:
+def _has(at: VersionReference, column: str) -> list[str]:
     return [column] if column.lower() in {f.name.lower() for f in at.version.fields} else []
 
 
-def _stored(graph: Graph, at: Sighting) -> Profile | None:
+def _stored(graph: Graph, at: VersionReference) -> Profile | None:
     """The profile that some step stored of a version."""
     for node in reversed(graph.nodes):
         known = (node.output, *node.inputs.values())
@@ -174,7 +174,7 @@ def _cut(whole: Profile, names: Sequence[str]) -> Profile:
     )
 
 
-def written(currents: Currents, step: str, output: str | None) -> Sighting:
+def written(currents: Currents, step: str, output: str | None) -> VersionReference:
     """What a step wrote: by the step's id, or by the name of a dataset whose current version it wrote."""
     graph = currents.graph
     mine = [n.output for n in graph.nodes if n.step == step]
@@ -190,13 +190,13 @@ def written(currents: Currents, step: str, output: str | None) -> Sighting:
     return found
 
 
-def _read(node: WriteNode, source: str | None) -> Sighting:
+def _read(node: WriteNode, source: str | None) -> VersionReference:
     if not node.inputs:
         raise ConditionError(f"step {node.step} read no data set to compare {node.write.output.dataset} with")
     return _one(node.inputs.values(), source, f"step {node.step} read", "source")
 
 
-def _one(found: Iterable[Sighting], name: str | None, what: str, parameter: str) -> Sighting:
+def _one(found: Iterable[VersionReference], name: str | None, what: str, parameter: str) -> VersionReference:
     choices = {s.version.dataset: s for s in found}
     if name is not None:
         dataset = Dataset.parse(name)

@@ -16,7 +16,7 @@ from provspark.index_store.query.answer import Answer
 from provspark.index_store.query.current_versions import Current, VersionUsed
 from provspark.index_store.query.equal_rows import equal_classes, equal_rows
 from provspark.index_store.query.foreign_files import in_current, on_the_way, since
-from provspark.index_store.query.graph import Direction, Sighting
+from provspark.index_store.query.graph import Direction, VersionReference
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.reachable_rows import ReachTarget, StepTarget
 from provspark.index_store.query.relation import compose, gathered, identity, image, labelled
@@ -79,7 +79,7 @@ class Asked:
     """Whether rows are given, or all that are there are asked about, or those of some values."""
 
     @property
-    def at(self) -> Sighting:
+    def at(self) -> VersionReference:
         """The version."""
         return self.view.at
 
@@ -257,7 +257,7 @@ class Asking:
         """The rows found of each version in the table of an answer."""
         for place in lines.group_by(["dataset", "version"]).aggregate([]).to_pylist():
             dataset = Dataset.parse(place["dataset"])
-            known = [s for s in self._views.graph.sightings(dataset) if s.version.id == place["version"]]
+            known = [s for s in self._views.graph.references(dataset) if s.version.id == place["version"]]
             at = self._views.graph.find(dataset, place["version"])
             if len({s.key for s in known}) > 1:
                 raise ConditionError(
@@ -327,7 +327,7 @@ def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, st
     return Runs.of(ids)
 
 
-def _readers(at: Sighting) -> tuple[Callable[[Int64], pa.Table], Callable[[], Iterable[tuple[int, pa.Table]]]]:
+def _readers(at: VersionReference) -> tuple[Callable[[Int64], pa.Table], Callable[[], Iterable[tuple[int, pa.Table]]]]:
     """What reads the values of some rows of a version, and of all."""
     from provspark.index_store.values.row_reader import read_rows, scan_rows
 

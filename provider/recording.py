@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.query.graph import FileIdentity, Graph, Sighting
+from provspark.index_store.query.graph import FileIdentity, Graph, VersionReference
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import concat, from_pairs
@@ -194,9 +194,9 @@ class _KnownVersions:
 
         dataset = Dataset.parse(data.name)
         listed = list_files(dataset)
-        sightings = [*self._graph.written.by_name.get(dataset, ()), *self._graph.read.by_name.get(dataset, ())]
+        references = [*self._graph.written.by_name.get(dataset, ()), *self._graph.read.by_name.get(dataset, ())]
         if not (data.format or data.options or data.columns):
-            for at in reversed(sightings):
+            for at in reversed(references):
                 if _files(at) == listed:
                     v = at.version
                     files = Files.of([(*f, n, False) for f, n in zip(listed, at.files.rows.tolist(), strict=True)])
@@ -217,7 +217,7 @@ def _data(given: str | Data) -> Data:
     return given if isinstance(given, Data) else Data(given)
 
 
-def _files(at: Sighting) -> list[tuple[str, int, int]]:
+def _files(at: VersionReference) -> list[tuple[str, int, int]]:
     return list(zip(at.files.paths, at.files.sizes.tolist(), at.files.mtimes.tolist(), strict=True))
 
 

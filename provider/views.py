@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from provspark.index_store.query.current_versions import Current, Currents, VersionRule
-from provspark.index_store.query.graph import Direction, Graph, Sighting
+from provspark.index_store.query.graph import Direction, Graph, VersionReference
 from provspark.index_store.query.links import Linker
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, UnknownDatasetError, UnknownRunError
@@ -52,7 +52,9 @@ class Views:
         self.currents = Currents(graph, partial=self._partial)
         self._currents: dict[Graph, Currents] = {graph: self.currents}
 
-    def of(self, dataset: str | Sighting, version: str | None, run: str | None, as_of: datetime | str | None) -> View:
+    def of(
+        self, dataset: str | VersionReference, version: str | None, run: str | None, as_of: datetime | str | None
+    ) -> View:
         """Find a version of a data set.
 
         Parameters
@@ -71,10 +73,10 @@ class Views:
         """
         when = None if as_of is None else _instant(as_of)
         back = self._linker(when, lambda: self.graph.restricted(lambda m: utc(m.ended) <= str(when)))
-        named = dataset.version.dataset if isinstance(dataset, Sighting) else Dataset.parse(dataset)
+        named = dataset.version.dataset if isinstance(dataset, VersionReference) else Dataset.parse(dataset)
         if when is not None:
             self._known_by(back.graph, named, str(as_of))
-        if isinstance(dataset, Sighting):
+        if isinstance(dataset, VersionReference):
             back.graph.find(dataset.version.dataset, dataset.version.id)  # raises: another store's, or of a later time
         ahead = back
         rule: VersionRule = "disk" if when is None else "as_of"
@@ -89,7 +91,7 @@ class Views:
         currents = self._currents.get(ahead.graph) or self._currents.setdefault(
             ahead.graph, Currents(ahead.graph, rule, partial=self._partial)
         )
-        if isinstance(dataset, Sighting):
+        if isinstance(dataset, VersionReference):
             chosen = Current(dataset, "version")
         elif version is not None:
             chosen = Current(ahead.graph.find(named, version), "version")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from provspark.index_store.query.graph import Sighting, WriteNode
+from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.walk import plan
@@ -14,7 +14,7 @@ from provspark.replay.write_rows import results_of, sources_of
 __all__ = ["ahead", "back", "crossed"]
 
 
-def back(linker: Linker, at: Sighting, rows: Runs) -> Iterator[tuple[WriteNode, Runs]]:
+def back(linker: Linker, at: VersionReference, rows: Runs) -> Iterator[tuple[WriteNode, Runs]]:
     """Yield the writes that rows came through, nearest first, each with the rows of its output."""
     waiting = {node: runs for _, node, runs in crossed(linker.links(at, "backward"), rows)}
     for node in plan(linker, [at], "backward").nodes:
@@ -30,7 +30,7 @@ def back(linker: Linker, at: Sighting, rows: Runs) -> Iterator[tuple[WriteNode, 
                 waiting[before] = waiting[before] | there if before in waiting else there
 
 
-def ahead(linker: Linker, at: Sighting, rows: Runs) -> Iterator[tuple[WriteNode, dict[str, Runs]]]:
+def ahead(linker: Linker, at: VersionReference, rows: Runs) -> Iterator[tuple[WriteNode, dict[str, Runs]]]:
     """Yield the writes that rows went into, nearest first, each with the rows of its inputs, by version."""
     waiting: dict[WriteNode, dict[str, Runs]] = {}
 

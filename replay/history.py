@@ -11,7 +11,7 @@ import pyarrow as pa
 from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.column_trail import Trail, trails
 from provspark.index_store.query.dropped_columns import Drop, dropped
-from provspark.index_store.query.graph import Direction, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.rowset import RowSet
 from provspark.model.errors import ReplayCancelledError, ReplayError, ValuesUnavailableError, VersionChangedError
@@ -226,7 +226,9 @@ def _names(columns: Iterable[Column]) -> list[str]:
     return list(dict.fromkeys(c.name for c in columns))
 
 
-def _trails(linker: Linker, at: Sighting, positions: Sequence[int], direction: Direction) -> dict[WriteNode, Trail]:
+def _trails(
+    linker: Linker, at: VersionReference, positions: Sequence[int], direction: Direction
+) -> dict[WriteNode, Trail]:
     return {t.node: t for t in trails(linker, at, set(positions), direction)} if positions else {}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from provspark.index_store.query.graph import Sighting, WriteNode
+from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.values.files import check, files_of
 from provspark.index_store.values.row_reader import find_column, read_rows, scan_rows
 from provspark.model.datasets import Version
@@ -42,12 +42,12 @@ class Sources:
     def is_stored(self, operation: Operation) -> bool:
         """Whether the rows of a source operation are those of a data set."""
         try:
-            self.sighting(operation)
+            self.reference(operation)
         except Refused:
             return False
         return True
 
-    def sighting(self, operation: Operation) -> Sighting:
+    def reference(self, operation: Operation) -> VersionReference:
         """Return the version that a source operation reads; `Refused` where it is none that can be read again."""
         versions = {self._node.write.axes[a].version for a in operation.axes} - {""}
         if len(versions) != 1:
@@ -66,7 +66,7 @@ class Sources:
         """
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        at = self.sighting(operation)
+        at = self.reference(operation)
         fields = self._fields(operation, at.version)
         ids = np.asarray(rows, dtype=np.int64)
         table = read_rows(at.version, at.files, ids, list(dict.fromkeys(fields.values())))
@@ -88,7 +88,7 @@ class Sources:
         ------
         VersionChangedError, ValuesUnavailableError
         """
-        at = self.sighting(operation)
+        at = self.reference(operation)
         fields = self._fields(operation, at.version)
         self.scanned[str(at.version.dataset)] = at.version.rows
         if not focus and not all_witnesses:
@@ -121,7 +121,7 @@ class Sources:
         hidden = [f"cast({witness} AS {WITNESSES}) AS {WITNESS}", f"{NONE[PARENT]} AS {PARENT}", f"{focus} AS {FOCUS}"]
         return chosen(frame, [*columns, *hidden])
 
-    def _read(self, at: Sighting) -> Frame:
+    def _read(self, at: VersionReference) -> Frame:
         """Read the version's files, which must be the ones that were captured, as the step did."""
         files = files_of(at.version, at.files)
         for file in files:
@@ -136,7 +136,7 @@ class Sources:
             return self._spark.createDataFrame([], schema)
         return reader.load(paths)
 
-    def _written(self, at: Sighting, columns: Sequence[str]) -> Frame:
+    def _written(self, at: VersionReference, columns: Sequence[str]) -> Frame:
         """Return a whole version with row ids, read by our own reader and kept in a folder of ours."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -163,7 +163,7 @@ def _witness(operation: Operation) -> str:
     return f"array(named_struct('op', {operation.index}, 'row', {_ROW}))"
 
 
-def _with_rows(frame: Frame, at: Sighting) -> Frame:
+def _with_rows(frame: Frame, at: VersionReference) -> Frame:
     """Add the row ids of a Parquet version: its file's first one, and the row's place in the file."""
     base = at.version.dataset.name if at.version.dataset.namespace == "file" else at.version.dataset.uri
     entries = []

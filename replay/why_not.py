@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from provspark.index_store.query.graph import Sighting, WriteNode
+from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.values.paths import find_path
 from provspark.index_store.values.selection import Condition, select_rows
@@ -106,7 +106,7 @@ class Looked:
         return replace(self.answer, missed=tuple(missed))
 
 
-def look(linker: Linker, at: Sighting, conditions: Sequence[Condition]) -> Looked:
+def look(linker: Linker, at: VersionReference, conditions: Sequence[Condition]) -> Looked:
     """Look for the input rows that satisfy conditions on an output, step by step back.
 
     Raises
@@ -143,9 +143,9 @@ def _replayed(replayer: Replayer, missed: Missed, node: WriteNode, version: str,
     return replace(missed, replayed=replayed, rest=max(0, rows.count - first - replayer.most))
 
 
-def _makers(linker: Linker, at: Sighting) -> set[WriteNode]:
+def _makers(linker: Linker, at: VersionReference) -> set[WriteNode]:
     """The write that made a version without rows, which no row leads to."""
-    return {s.node for s in linker.graph.sightings(at.version.dataset) if s is s.node.output and s.key == at.key}
+    return {s.node for s in linker.graph.references(at.version.dataset) if s is s.node.output and s.key == at.key}
 
 
 def _look(

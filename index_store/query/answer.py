@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
-from provspark.index_store.query.graph import Direction, Sighting
+from provspark.index_store.query.graph import Direction, VersionReference
 from provspark.index_store.query.intersections import common, without
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.lost_ways import stops_around
@@ -373,7 +373,7 @@ def _dump_possible(lines: pa.Table) -> bytes:
 
 def ask(
     linker: Linker,
-    start: Sighting,
+    start: VersionReference,
     labels: Runs,
     relation: Boxes,
     direction: Direction,

@@ -13,7 +13,7 @@ from provspark.index_store.query.bits import ROWS, named
 from provspark.index_store.query.column_maps import column_map, names_of
 from provspark.index_store.query.column_walk import Carried, ColumnsAt
 from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
-from provspark.index_store.query.graph import Direction, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import united
 from provspark.index_store.query.tally import distinct_pairs
@@ -50,7 +50,7 @@ class ColumnLine:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answer:
-    asked: Sighting
+    asked: VersionReference
     direction: Direction
     carried: Carried
     existence: bool
@@ -330,5 +330,5 @@ class _Words:
         return pa.DictionaryArray.from_arrays(indices, words)
 
 
-def _name(at: Sighting, position: int) -> str | None:
+def _name(at: VersionReference, position: int) -> str | None:
     return None if position == ROWS else names_of(at)[position - 1]

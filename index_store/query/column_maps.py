@@ -10,7 +10,7 @@ import numpy as np
 
 from provspark.index_store.query.bits import ROWS, BitEntry, Bits, bit, compose, identity, union
 from provspark.index_store.query.choices import chosen, counts_rows, picked
-from provspark.index_store.query.graph import Sighting, WriteNode
+from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.memo import kept
 from provspark.model.datasets import Version
 from provspark.model.operations import Column, Operation
@@ -129,7 +129,7 @@ def _states(node: WriteNode) -> tuple[Bits, ...]:
 
 
 @kept
-def names_of(at: Sighting) -> tuple[str, ...]:
+def names_of(at: VersionReference) -> tuple[str, ...]:
     """The columns of a version as its step names them: its fields, or else what its operations tell; perhaps none."""
     if at.version.fields:
         return tuple(f.name for f in at.version.fields)
@@ -144,7 +144,7 @@ def names_of(at: Sighting) -> tuple[str, ...]:
 
 
 @kept
-def carried(one: Sighting, other: Sighting) -> Bits:
+def carried(one: VersionReference, other: VersionReference) -> Bits:
     """From the columns of a version as one step names them to the same columns as another does."""
     mine, theirs = names_of(one), names_of(other)
     found: list[tuple[int, int]] = [(ROWS, ROWS)]
@@ -183,14 +183,14 @@ def output_places(node: WriteNode) -> list[int]:
     return _places(node.output, node.operations[-1].columns)
 
 
-def source_places(node: WriteNode, operation: Operation) -> list[tuple[Sighting, list[int]]]:
+def source_places(node: WriteNode, operation: Operation) -> list[tuple[VersionReference, list[int]]]:
     """What an operation reads: each version, with the position in it of each column that the operation hands on."""
     read = dict.fromkeys(node.write.axes[a].version for a in operation.axes)
     found = [node.inputs[version] for version in read if version]
     return [(at, _places(at, operation.columns)) for at in found]
 
 
-def _places(at: Sighting, columns: tuple[Column, ...]) -> list[int]:
+def _places(at: VersionReference, columns: tuple[Column, ...]) -> list[int]:
     """The position of each column in a version; -1 where it has none of that name."""
     names = names_of(at)
     found = [_find(c.name, names) for c in columns]

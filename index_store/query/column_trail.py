@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
-from provspark.index_store.query.graph import Direction, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.walk import plan
 from provspark.model.operations import Column, Operation
@@ -29,14 +29,14 @@ class Trail:
         return tuple(dict.fromkeys(c for c in operation.columns if c.id in mine))
 
 
-def trails(linker: Linker, start: Sighting, positions: set[int], direction: Direction) -> Iterator[Trail]:
+def trails(linker: Linker, start: VersionReference, positions: set[int], direction: Direction) -> Iterator[Trail]:
     """Yield what stands of columns in each write that they came through, or went into; nearest first.
 
     A column goes on in all that its values go into or decide about; what decides about rows alone is no part of it.
     """
     waiting: dict[WriteNode, dict[str, set[int]]] = {}
 
-    def arrive(links: Links, at: Sighting, here: set[int]) -> None:
+    def arrive(links: Links, at: VersionReference, here: set[int]) -> None:
         for link in links.links:
             there = link.target
             if direction == "backward":
@@ -95,7 +95,7 @@ def _behind(node: WriteNode, positions: set[int]) -> Trail:
     return Trail(node, {i: frozenset(ids) for i, ids in sorted(wanted.items()) if ids})
 
 
-def _sources(node: WriteNode, trail: Trail) -> Iterator[tuple[Sighting, set[int]]]:
+def _sources(node: WriteNode, trail: Trail) -> Iterator[tuple[VersionReference, set[int]]]:
     for op in node.operations:
         mine = trail.columns.get(op.index, frozenset())
         for at, places in source_places(node, op):

@@ -16,7 +16,7 @@ import numpy as np
 
 from provspark.index_store.query.bits import ROWS, Bits, compose, union
 from provspark.index_store.query.column_maps import carried, column_map, model_map, names_of
-from provspark.index_store.query.graph import Direction, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker, Links, VersionLink
 from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
@@ -44,7 +44,7 @@ Settle = Callable[[WriteNode, Runs, Int64], "Settled | str"]
 class ColumnsAt:
     """What a walk has carried to a version."""
 
-    at: Sighting
+    at: VersionReference
     bits: Bits
     """Backward from the columns asked about to the version's; forward from the version's to those asked about."""
     rows: Boxes | None = None
@@ -300,7 +300,7 @@ class _ColumnWalk:
                 yield kind, boxes
 
     def stepped(
-        self, node: WriteNode, part: ColumnsAt, axis: int, kind: Kind | None, rows: Boxes | None, at: Sighting
+        self, node: WriteNode, part: ColumnsAt, axis: int, kind: Kind | None, rows: Boxes | None, at: VersionReference
     ) -> Iterator[ColumnsAt]:
         """One matrix further."""
         whole = 1 << len(node.operations)
@@ -314,7 +314,7 @@ class _ColumnWalk:
         axis: int,
         kind: Kind | None,
         rows: Boxes | None,
-        at: Sighting,
+        at: VersionReference,
         bits: Bits,
     ) -> Iterator[ColumnsAt]:
         """One matrix further, cut by the kind of the way."""
@@ -337,7 +337,7 @@ class _ColumnWalk:
         axis: int,
         kind: Kind | None,
         rows: Boxes | None,
-        at: Sighting,
+        at: VersionReference,
         bits: Bits,
     ) -> Iterator[ColumnsAt]:
         bits = bits.shifted(self.first[node])

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.relation import image
 from provspark.index_store.query.shared_records import settled
 from provspark.index_store.query.tally import tally
@@ -59,14 +59,14 @@ def divide(stands: Sequence[Stand], labels: Runs, column: str) -> pa.Table:
     )
 
 
-def _by_version(stands: Sequence[Stand]) -> list[tuple[Sighting, Boxes]]:
-    found: dict[object, tuple[Sighting, list[Boxes]]] = {}
+def _by_version(stands: Sequence[Stand]) -> list[tuple[VersionReference, Boxes]]:
+    found: dict[object, tuple[VersionReference, list[Boxes]]] = {}
     for stand in settled(stands):
         found.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
     return [(at, concat(parts)) for at, parts in found.values()]
 
 
-def _values(at: Sighting, rows: Runs, column: str) -> pa.Array:
+def _values(at: VersionReference, rows: Runs, column: str) -> pa.Array:
     path = find_path(at.version, column)
     every = rows.count * _ALL_BELOW > at.version.rows
     return read_column(at.version, at.files, path, rows, every=every)

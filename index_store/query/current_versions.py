@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from provspark.index_store.query.graph import FileIdentity, Graph, Sighting
+from provspark.index_store.query.graph import FileIdentity, Graph, VersionReference
 from provspark.index_store.query.links import between
 from provspark.index_store.query.relation import compose, identity, image, restrict
 from provspark.index_store.query.walk import Stand
@@ -119,7 +119,7 @@ class Gone:
 class Current:
     """The current version of a dataset."""
 
-    at: Sighting
+    at: VersionReference
     rule: VersionRule
     missing: frozenset[int] = frozenset()
     """Numbers of its files that are not there."""
@@ -185,7 +185,7 @@ class Current:
 class Moved:
     """The row ids that the rows of a version have in another one."""
 
-    at: Sighting
+    at: VersionReference
     """The other version."""
     boxes: Boxes | None
     """From row to row; None where each row has its own number there."""
@@ -196,7 +196,7 @@ class Moved:
     refused: tuple[tuple[Runs, str], ...] = ()
     """Rows that can't be located in it, and why."""
 
-    def stops(self, at: Sighting, rows: Runs) -> set[Stop]:
+    def stops(self, at: VersionReference, rows: Runs) -> set[Stop]:
         """The stops for those of some rows that can't be told in it."""
         step, dataset = at.node.step, str(at.version.dataset)
         return {Stop("unlinked", step, dataset, why) for some, why in self.refused if some & rows}
@@ -287,11 +287,11 @@ class Currents:
             return Current(last, "itself")
         if last.version.format != "jdbc":
             return None
-        return Current(last, "last step", unknown=_read_since(last, self.graph.sightings(dataset)))
+        return Current(last, "last step", unknown=_read_since(last, self.graph.references(dataset)))
 
     def _on_disk(self, dataset: Dataset, listed: tuple[Listed, ...]) -> Current:
         """Find the newest version whose files exist: that has most of them, and fewest others."""
-        candidates = self.graph.sightings(dataset)
+        candidates = self.graph.references(dataset)
         there = Files.of((path, size, mtime, 0, False) for path, size, mtime in listed)
         name = there.identity(dataset)
         if any(s.version.id == name for s in candidates):
@@ -299,7 +299,7 @@ class Currents:
         files = set(listed)
         captured = self._captured(dataset, listed)
 
-        def fits(s: Sighting) -> tuple[int, int, int, str]:
+        def fits(s: VersionReference) -> tuple[int, int, int, str]:
             check()
             there = files.intersection(_listed(s))
             lacks = s.version.n_files - len(there) if there else 0
@@ -333,7 +333,7 @@ class Currents:
         """Files that no step wrote, as far as they may be told."""
         return [] if self._partial else files
 
-    def moved(self, at: Sighting, current: Current) -> Moved:
+    def moved(self, at: VersionReference, current: Current) -> Moved:
         """Where the rows of a version stand in the current one."""
         found = current.moved.get(at.key)
         if found is None:
@@ -346,7 +346,7 @@ class Currents:
             current.moved[at.key] = found
         return found
 
-    def _moved(self, at: Sighting, to: Sighting, missing: frozenset[int] = frozenset()) -> Moved:
+    def _moved(self, at: VersionReference, to: VersionReference, missing: frozenset[int] = frozenset()) -> Moved:
         nothing = Runs.span(0)
         if at.key == to.key and not missing:
             return Moved(to, None, nothing)
@@ -356,7 +356,7 @@ class Currents:
         boxes = concat([link.boxes for link in links.links])
         return Moved(to, boxes, links.loose, refused=tuple((r.rows, r.why) for r in links.refused))
 
-    def _by_key(self, at: Sighting, to: Sighting) -> Moved:
+    def _by_key(self, at: VersionReference, to: VersionReference) -> Moved:
         """Follow the rows of a table's version through the appends that kept them."""
         every = Runs.span(at.version.rows)
         ways = {at.version.id: identity(every)}
@@ -388,7 +388,7 @@ class Currents:
                 there = s.node.reader(tensors[0], "src").lookup(whole.starts, whole.lengths)
                 yield was.version.id, s.version.id, transpose(there)
 
-    def located(self, at: Sighting, current: Current) -> Moved:
+    def located(self, at: VersionReference, current: Current) -> Moved:
         """Where the rows of a version stand in another one."""
         to = current.at
         moved = self._moved(at, to, current.missing)
@@ -454,7 +454,7 @@ class Currents:
 
     def gone(self, older: Iterable[Stand]) -> tuple[Gone, ...]:
         """Count rows that are in no current version, each once, by the step after which their files were missing."""
-        rows: dict[object, tuple[Sighting, Runs]] = {}
+        rows: dict[object, tuple[VersionReference, Runs]] = {}
         for s in older:
             known = rows.get(s.at.key)
             rows[s.at.key] = (s.at, image(s.boxes) if known is None else known[1] | image(s.boxes))
@@ -491,7 +491,7 @@ class Currents:
         return known
 
 
-def _read_since(last: Sighting, known: Iterable[Sighting]) -> tuple[tuple[str, int], ...]:
+def _read_since(last: VersionReference, known: Iterable[VersionReference]) -> tuple[tuple[str, int], ...]:
     """The steps that read another state of a table after it was last written, and when they ended."""
     ended, id = last.node.manifest.ended, last.version.id
     later = (s.node.manifest for s in known if s.version.id != id and s.node.manifest.ended > ended)
@@ -530,7 +530,7 @@ def _stands_for_itself(dataset: Dataset) -> bool:
     return dataset.namespace.startswith("memory")
 
 
-def _listed(at: Sighting) -> Iterator[Listed]:
+def _listed(at: VersionReference) -> Iterator[Listed]:
     """The files of a version as a listing tells them."""
     files = at.files
     return zip(files.paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True)
@@ -550,7 +550,7 @@ def _partitioned(path: str) -> bool:
     return all("=" in part for part in path.split("/")[:-1])
 
 
-def _by_file(at: Sighting, rows: Runs) -> Iterator[tuple[FileIdentity, int]]:
+def _by_file(at: VersionReference, rows: Runs) -> Iterator[tuple[FileIdentity, int]]:
     """How many rows of a set each file holds."""
     count = rows.counts(at.files.bases).tolist()
     for place, i in at.places():

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.current_versions import VersionUsed
-from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.links import between
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import compose, identity, image, restrict, united
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 class Correspondence:
     """The boolean product of all tensors between two data sets, over all paths and occurrences."""
 
-    at: Sighting
+    at: VersionReference
     """The version whose rows are the matrix's rows."""
-    parts: tuple[tuple[Sighting, Boxes], ...]
+    parts: tuple[tuple[VersionReference, Boxes], ...]
     """Each version of the other data set that was met, and the pairs (row, row of it); a record that several versions
     share is told in the first."""
     stops: tuple[Stop, ...]
@@ -47,10 +47,10 @@ class Correspondence:
 
     @classmethod
     def of(
-        cls, at: Sighting, stands: Sequence[Stand], stops: tuple[Stop, ...], used: tuple[VersionUsed, ...] = ()
+        cls, at: VersionReference, stands: Sequence[Stand], stops: tuple[Stop, ...], used: tuple[VersionUsed, ...] = ()
     ) -> Correspondence:
         """Put together what was reached from the rows of `at`."""
-        found: dict[object, tuple[Sighting, list[Boxes]]] = {}
+        found: dict[object, tuple[VersionReference, list[Boxes]]] = {}
         for stand in settled(stands):
             found.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
         return cls(at, tuple((where, united(boxes)) for where, boxes in found.values()), stops, used)
@@ -147,7 +147,7 @@ class Correspondence:
         return RowSet(self.at, runs)
 
 
-def _within(rows: RowSet, where: Sighting) -> Runs:
+def _within(rows: RowSet, where: VersionReference) -> Runs:
     """Rows of a set as rows of a version that was read."""
     mine, theirs = rows.at.version, where.version
     if rows.at.key == where.key:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from provspark.index_store.profiles.profile import Profiles
-from provspark.index_store.query.graph import Sighting, StoredTensor, StoreLike, WriteNode
+from provspark.index_store.query.graph import StoredTensor, StoreLike, VersionReference, WriteNode
 from provspark.index_store.store.survey import Survey
 from provspark.index_store.store.tasks import below, datasets, is_captured, joined
 from provspark.model.arrays import Int64
@@ -57,18 +57,18 @@ def _of_run(nodes: Sequence[WriteNode]) -> Iterator[WriteNode]:
                 yield _declared(task, at, taken)
 
 
-def _read(nodes: Iterable[WriteNode]) -> list[Sighting]:
+def _read(nodes: Iterable[WriteNode]) -> list[VersionReference]:
     return [at for node in nodes for at in node.inputs.values()]
 
 
-def _named(sightings: Iterable[Sighting], uris: Iterable[str]) -> list[Sighting]:
+def _named(references: Iterable[VersionReference], uris: Iterable[str]) -> list[VersionReference]:
     """Return those of some versions whose data sets are named, each once."""
     named = datasets(uris)
-    found = {at.key: at for at in sightings if any(name.meets(at.version.dataset) for name in named)}
+    found = {at.key: at for at in references if any(name.meets(at.version.dataset) for name in named)}
     return list(found.values())
 
 
-def _declared(task: Task, made: Sighting, taken: Sequence[Sighting]) -> WriteNode:
+def _declared(task: Task, made: VersionReference, taken: Sequence[VersionReference]) -> WriteNode:
     of = made.node.manifest
     why = f"task {task.task_id} ({task.operator}) declares the outlet {made.version.dataset}, and the inlets "
     why += ", ".join(str(at.version.dataset) for at in taken)
@@ -85,8 +85,8 @@ def _declared(task: Task, made: Sighting, taken: Sequence[Sighting]) -> WriteNod
 
 def declared_node(
     key: StepKey,
-    made: Sighting,
-    taken: Sequence[Sighting],
+    made: VersionReference,
+    taken: Sequence[VersionReference],
     written: npt.NDArray[np.bool_],
     why: str,
     *,

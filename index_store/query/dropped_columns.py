@@ -11,7 +11,7 @@ import pyarrow as pa
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, column_map, names_of
-from provspark.index_store.query.graph import Sighting, WriteNode
+from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.memo import kept
 from provspark.index_store.query.walk import unreadable_stops
@@ -66,7 +66,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def dropped(linker: Linker, start: Sighting, positions: list[int]) -> Drops:
+def dropped(linker: Linker, start: VersionReference, positions: list[int]) -> Drops:
     """Follow columns ahead, as long as they are handed on: as they are, under other names, or with other values."""
     lines: set[Drop] = set()
     stops = set(unreadable_stops(linker.graph))
@@ -96,7 +96,7 @@ def dropped(linker: Linker, start: Sighting, positions: list[int]) -> Drops:
     return Drops(start.version, tuple(sorted(lines)), tuple(sorted(stops)))
 
 
-def _within(node: WriteNode, at: Sighting, positions: set[int], asked: str) -> tuple[list[Drop], set[int]]:
+def _within(node: WriteNode, at: VersionReference, positions: set[int], asked: str) -> tuple[list[Drop], set[int]]:
     """The operations of a write that drop a column which it reads, and the positions at which its output has it."""
     names = names_of(at)
     wanted = {names[p - 1] for p in positions}

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from provspark.index_store.query.graph import Sighting, WriteNode
+from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.write_walk import through, walk_axes
 from provspark.model.boxes import Boxes
@@ -79,11 +79,11 @@ class Arrivals:
 
     def __init__(self, context: bool = False, enters: Callable[[WriteNode], bool] = lambda node: True) -> None:
         self._context, self._enters = context, enters
-        self._came: dict[Sighting, list[Runs]] = {}
-        self._made: dict[Sighting, list[Runs]] = {}
-        self.drawn: Callable[[Sighting], Sequence[tuple[int, Boxes | None]]] = lambda at: ()
+        self._came: dict[VersionReference, list[Runs]] = {}
+        self._made: dict[VersionReference, list[Runs]] = {}
+        self.drawn: Callable[[VersionReference], Sequence[tuple[int, Boxes | None]]] = lambda at: ()
 
-    def take(self, at: Sighting, origin: Sighting, via: WriteNode | None, rows: Runs) -> None:
+    def take(self, at: VersionReference, origin: VersionReference, via: WriteNode | None, rows: Runs) -> None:
         """Take in what a walk met, as `Sink.met` is told it."""
         if via is None:
             self._came.setdefault(at, []).append(rows)
@@ -96,13 +96,13 @@ class Arrivals:
         found = (self._ending(at, _all(parts)) for at, parts in self._came.items() if self._counts(at))
         return dict(sorted((e for e in found if e is not None), key=lambda e: e[0]))
 
-    def _counts(self, at: Sighting) -> bool:
+    def _counts(self, at: VersionReference) -> bool:
         """Whether a captured write is known to make its rows of those that come to it here."""
         node = at.node
         captured = node.write.coverage != "untracked" and not node.declared
         return captured and not node.is_read and self._enters(node)
 
-    def _ending(self, at: Sighting, read: Runs) -> tuple[Ending, Runs] | None:
+    def _ending(self, at: VersionReference, read: Runs) -> tuple[Ending, Runs] | None:
         node, write = at.node, at.node.write
         enter(node.step)
         left = read - self._kept(at, read)
@@ -114,7 +114,7 @@ class Arrivals:
         counts = read.count, read.count - left.count, used
         return Ending(node.step, write.index, *names, *counts, told[0], write.coverage), told[1]
 
-    def _told(self, at: Sighting, rows: Runs) -> tuple[int, Runs] | None:
+    def _told(self, at: VersionReference, rows: Runs) -> tuple[int, Runs] | None:
         """The first of the trace's nodes that has any of these rows, with them; None where all are gone."""
         for number, boxes in self.drawn(at):
             there = rows if boxes is None else image(compose(gathered(rows), boxes))
@@ -122,7 +122,7 @@ class Arrivals:
                 return number, there
         return None
 
-    def _kept(self, at: Sighting, read: Runs) -> Runs:
+    def _kept(self, at: VersionReference, read: Runs) -> Runs:
         made = _all(self._made.get(at, ()))
         return read if made and read.count == 1 else read & _behind(at, made, context=self._context)
 
@@ -134,12 +134,12 @@ def _all(some: Iterable[Runs]) -> Runs:
     return Runs.united(*(np.concatenate([getattr(r, of) for r in parts]) for of in ("starts", "lengths")))
 
 
-def _axes(at: Sighting) -> list[int]:
+def _axes(at: VersionReference) -> list[int]:
     """The readings of a version by its write."""
     return [i for i, a in enumerate(at.node.write.axes) if a.role == "input" and a.version == at.version.id]
 
 
-def _behind(at: Sighting, made: Runs, *, context: bool) -> Runs:
+def _behind(at: VersionReference, made: Runs, *, context: bool) -> Runs:
     """The rows of a version that rows of its write's output came from."""
     node, axes = at.node, _axes(at)
     tensors = [t for t in node.write.tensors if context or t.kind != "context"]
@@ -155,7 +155,7 @@ def _behind(at: Sighting, made: Runs, *, context: bool) -> Runs:
     return _all(rows[axis] for axis in axes if axis in rows)
 
 
-def _used(at: Sighting, rows: Runs) -> Runs:
+def _used(at: VersionReference, rows: Runs) -> Runs:
     """The rows of a version that anything in its write's output came from, or was computed from."""
     if all(t.kind != "context" for t in at.node.write.tensors):
         return Runs.span(0)

@@ -11,7 +11,7 @@ from provspark.index_store.query.answer import Answer
 from provspark.index_store.query.bits import ROWS, identity
 from provspark.index_store.query.column_walk import Carried, ColumnsAt, carry
 from provspark.index_store.query.current_versions import VersionUsed
-from provspark.index_store.query.graph import Direction, Sighting
+from provspark.index_store.query.graph import Direction, VersionReference
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.operation_list import OperationLine, operation_lines, operation_table
 from provspark.index_store.query.reachable_rows import Reach, collected
@@ -64,7 +64,7 @@ class Explanations:
 
 def how(
     linker: Linker,
-    start: Sighting,
+    start: VersionReference,
     labels: Runs,
     relation: Boxes,
     direction: Direction,

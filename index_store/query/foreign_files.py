@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from provspark.index_store.query.current_versions import Current, Currents
-from provspark.index_store.query.graph import Sighting, WriteNode
+from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.lost_ways import route
 from provspark.index_store.query.walk import plan
@@ -25,11 +25,11 @@ def in_current(back: Linker, currents: Currents, current: Current) -> Strange:
 
 
 def on_the_way(
-    ahead: Linker, back: Linker, currents: Currents, start: Sighting, to: Dataset | None
-) -> list[tuple[Sighting, Strange]]:
+    ahead: Linker, back: Linker, currents: Currents, start: VersionReference, to: Dataset | None
+) -> list[tuple[VersionReference, Strange]]:
     """The same in what the writes ahead of a version read, or those on the way to a dataset."""
     key = ("strangers", start.key, to)
-    found: list[tuple[Sighting, Strange]] | None = back.routes.get(key)
+    found: list[tuple[VersionReference, Strange]] | None = back.routes.get(key)
     if found is None:
         nodes: Sequence[WriteNode] = plan(ahead, [start], "forward").nodes
         if to is not None:
@@ -47,7 +47,7 @@ def since(files: Files, rows: Runs) -> int:
     return int(times.min()) if len(times) else 0
 
 
-def _unwritten(back: Linker, currents: Currents, at: Sighting, missing: Iterable[int] = ()) -> Strange:
+def _unwritten(back: Linker, currents: Currents, at: VersionReference, missing: Iterable[int] = ()) -> Strange:
     if at.version.format == "jdbc":
         return ()
     loose = back.links(at, "backward").loose

@@ -10,7 +10,7 @@ from operator import itemgetter
 import numpy as np
 
 from provspark.index_store.query.declared_links import declared_node
-from provspark.index_store.query.graph import FileIdentity, Sighting, WriteNode
+from provspark.index_store.query.graph import FileIdentity, VersionReference, WriteNode
 from provspark.model.datasets import Dataset
 from provspark.model.declarations import Declaration, same_bucket
 from provspark.model.driver_datasets import is_driver
@@ -51,9 +51,9 @@ class _Foreign:
     def __init__(self, captured: Sequence[WriteNode], said: Sequence[Declaration], others: Iterable[WriteNode]) -> None:
         self._said = sorted((milliseconds(d.last), d) for d in said)
         self._ended = cache(lambda node: milliseconds(node.manifest.ended))
-        self._wrote: dict[Dataset, list[Sighting]] = {}
-        self._good: dict[Dataset, list[Sighting]] = {}
-        self._read: dict[Dataset, list[Sighting]] = {}
+        self._wrote: dict[Dataset, list[VersionReference]] = {}
+        self._good: dict[Dataset, list[VersionReference]] = {}
+        self._read: dict[Dataset, list[VersionReference]] = {}
         self._knowing: dict[object, dict[WriteNode, None]] = {}
         for node in sorted(captured, key=lambda n: (self._ended(n), n.step)):
             if not node.is_read:
@@ -63,12 +63,12 @@ class _Foreign:
             for at in node.inputs.values():
                 if not is_driver(at.version.dataset):
                     self._note(self._read, at)
-        self._places: Callable[[Sighting], list[tuple[FileIdentity, int]]] = cache(_places)
+        self._places: Callable[[VersionReference], list[tuple[FileIdentity, int]]] = cache(_places)
         self._spoken_for = {place for node in others for place, _ in self._places(node.output)}
         self._met: Callable[[Dataset], list[Dataset]] = cache(self._meeting)
-        self._taken: Callable[[Declaration], list[Sighting]] = cache(self._inputs)
+        self._taken: Callable[[Declaration], list[VersionReference]] = cache(self._inputs)
 
-    def _note(self, some: dict[Dataset, list[Sighting]], at: Sighting) -> None:
+    def _note(self, some: dict[Dataset, list[VersionReference]], at: VersionReference) -> None:
         some.setdefault(at.version.dataset, []).append(at)
         self._knowing.setdefault(at.key, {})[at.node] = None
 
@@ -96,7 +96,7 @@ class _Foreign:
 
     def _claims(
         self,
-        at: Sighting,
+        at: VersionReference,
         makers: Sequence[tuple[int, Dataset, Declaration]],
         seen: dict[FileIdentity, int],
         taken: set[FileIdentity],
@@ -115,7 +115,7 @@ class _Foreign:
         return found
 
     def _node(
-        self, at: Sighting, jobs: tuple[Declaration, ...], files: list[int], key: StepKey, number: int
+        self, at: VersionReference, jobs: tuple[Declaration, ...], files: list[int], key: StepKey, number: int
     ) -> WriteNode | None:
         taken = {s.version.id: s for job in jobs for s in self._taken(job) if s.version.id != at.version.id}
         if not taken:
@@ -152,13 +152,13 @@ class _Foreign:
         named = same_bucket(name)
         return sorted(d for d in {*self._wrote, *self._read} if named.meets(same_bucket(d)))
 
-    def _inputs(self, said: Declaration) -> list[Sighting]:
+    def _inputs(self, said: Declaration) -> list[VersionReference]:
         """The versions that a run may have read: of each data set the last before it, and those made during it."""
         first, last = milliseconds(said.first), milliseconds(said.last)
         found = [at for name in said.inputs for dataset in self._met(name) for at in self._before(dataset, first, last)]
         return list({at.version.id: at for at in found if self._places(at)}.values())
 
-    def _before(self, dataset: Dataset, first: int, last: int) -> list[Sighting]:
+    def _before(self, dataset: Dataset, first: int, last: int) -> list[VersionReference]:
         good, read, wrote = (some.get(dataset, []) for some in (self._good, self._read, self._wrote))
         known, seen = self._until(good, last), self._until(read, last)
         found = good[max(self._until(good, first) - 1, 0) : known]
@@ -167,19 +167,19 @@ class _Foreign:
         newest = [at for at in read[max(seen - 1, 0) : seen] if self._ended(at.node) > self._ended(found[-1].node)]
         return [*found, *(at for at in newest if not self._part(at, found[-1]))]
 
-    def _until(self, some: Sequence[Sighting], when: int) -> int:
-        """How many of some sightings, in order, are of steps that had ended by a time."""
+    def _until(self, some: Sequence[VersionReference], when: int) -> int:
+        """How many of some references, in order, are of steps that had ended by a time."""
         return bisect_right(some, when, key=lambda at: self._ended(at.node))
 
-    def _written(self, at: Sighting) -> Iterator[FileIdentity]:
+    def _written(self, at: VersionReference) -> Iterator[FileIdentity]:
         return (place for place, number in self._places(at) if at.files.written[number])
 
-    def _part(self, at: Sighting, of: Sighting) -> bool:
+    def _part(self, at: VersionReference, of: VersionReference) -> bool:
         """Whether all files of a version are files of another."""
         return at.version.id == of.version.id or {p for p, _ in self._places(at)} <= {p for p, _ in self._places(of)}
 
 
-def _places(at: Sighting) -> list[tuple[FileIdentity, int]]:
+def _places(at: VersionReference) -> list[tuple[FileIdentity, int]]:
     """The files of a version; none where their list can't be read, which the walk that needs it reports."""
     try:
         return list(at.places())

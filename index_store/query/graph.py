@@ -122,14 +122,14 @@ class WriteNode:
         return self.manifest.step
 
     @cached_property
-    def output(self) -> Sighting:
+    def output(self) -> VersionReference:
         """The version that it wrote."""
-        return Sighting(self, self.write.output)
+        return VersionReference(self, self.write.output)
 
     @cached_property
-    def inputs(self) -> dict[str, Sighting]:
+    def inputs(self) -> dict[str, VersionReference]:
         """The versions that it read, by id."""
-        return {v.id: Sighting(self, v) for v in self.write.inputs}
+        return {v.id: VersionReference(self, v) for v in self.write.inputs}
 
     def reader(self, tensor: Tensor, order: Literal["out", "src"]) -> StoredTensor:
         """A tensor of this write, opened once."""
@@ -201,7 +201,7 @@ class WriteNode:
 
 
 @dataclass(frozen=True, eq=False)
-class Sighting:
+class VersionReference:
     """A version as one write knows it: readers may cut a version of one id into rows differently."""
 
     node: WriteNode
@@ -214,7 +214,7 @@ class Sighting:
 
     @property
     def key(self) -> tuple[str, int, tuple[tuple[str, str], ...], str]:
-        """Equal for sightings with equal files and equal rows."""
+        """Equal for references with equal files and equal rows."""
         return self.version.id, self.version.rows, self.version.options, self.version.unit
 
     def places(self) -> Iterator[tuple[FileIdentity, int]]:
@@ -228,18 +228,18 @@ class Sighting:
 
 @dataclass
 class _Index:
-    """Sightings by name, and those of names that lie above or below another."""
+    """References to versions by name, and those of names that lie above or below another."""
 
-    by_name: dict[Dataset, list[Sighting]] = field(default_factory=dict)
+    by_name: dict[Dataset, list[VersionReference]] = field(default_factory=dict)
 
-    def add(self, sighting: Sighting) -> None:
-        self.by_name.setdefault(sighting.version.dataset, []).append(sighting)
+    def add(self, reference: VersionReference) -> None:
+        self.by_name.setdefault(reference.version.dataset, []).append(reference)
 
     @cached_property
     def _sorted(self) -> list[Dataset]:
         return sorted(self.by_name)
 
-    def related(self, dataset: Dataset) -> Iterator[Sighting]:
+    def related(self, dataset: Dataset) -> Iterator[VersionReference]:
         """Those that may share a file with a data set: its own, of folders above it, of folders in it."""
         parts = dataset.name.split("/")
         above = {"/".join(parts[:n]) or "/" * dataset.name.startswith("/") for n in range(len(parts))}
@@ -353,9 +353,9 @@ class Graph:
         ):
             for node in some:
                 written.add(node.output)
-                for sighting in node.inputs.values():
-                    uncounted = node.write.coverage == "untracked" and sighting.version.unit == "file"
-                    (self.lost if uncounted else read).add(sighting)
+                for reference in node.inputs.values():
+                    uncounted = node.write.coverage == "untracked" and reference.version.unit == "file"
+                    (self.lost if uncounted else read).add(reference)
         self._tries: dict[tuple[str, str, str, int, str], tuple[int, int]] = {}
         for m in self.manifests:
             if m.status == "succeeded":
@@ -374,7 +374,7 @@ class Graph:
         last = self._tries.get(_instance(k), (0, 0))
         return last > (k.try_number, k.attempt)
 
-    def sightings(self, dataset: Dataset) -> list[Sighting]:
+    def references(self, dataset: Dataset) -> list[VersionReference]:
         """All versions of a data set, the best answer to its name last; those of drivers where there are no others.
 
         The best is the last that a succeeded step wrote, or else the last that was read, or else the last
@@ -401,10 +401,10 @@ class Graph:
         ------
         UnknownDatasetError
         """
-        return self.sightings(dataset)[-1].version.dataset
+        return self.references(dataset)[-1].version.dataset
 
-    def latest(self, dataset: Dataset) -> Sighting:
-        """The best answer to a name by the steps alone; see `sightings`.
+    def latest(self, dataset: Dataset) -> VersionReference:
+        """The best answer to a name by the steps alone; see `references`.
 
         Of steps that ran at one time the one that listed the dataset last counts, as its newest file tells.
 
@@ -412,12 +412,12 @@ class Graph:
         ------
         UnknownDatasetError
         """
-        found = self.sightings(dataset)
+        found = self.references(dataset)
         best = found[-1]
         if best is not best.node.output or best.node.manifest.status != "succeeded":
             return best
         began = best.node.manifest.started
-        beside: dict[str, Sighting] = {}
+        beside: dict[str, VersionReference] = {}
         for s in reversed(found):
             manifest = s.node.manifest
             if s is not s.node.output or manifest.status != "succeeded" or manifest.ended < began:
@@ -427,14 +427,14 @@ class Graph:
             return best
         return max(beside.values(), key=lambda s: (max(s.files.mtimes.tolist(), default=0), s.version.n_files))
 
-    def find(self, dataset: Dataset, version: str) -> Sighting:
+    def find(self, dataset: Dataset, version: str) -> VersionReference:
         """The version of that id, as its writer knows it where there is one.
 
         Raises
         ------
         UnknownDatasetError, UnknownVersionError
         """
-        found = self.sightings(dataset)
+        found = self.references(dataset)
         same = [s for s in found if s.version.id == version]
         if not same:
             raise UnknownVersionError(str(dataset), version, dict.fromkeys(s.version.id for s in found))

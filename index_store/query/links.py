@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.query.graph import Direction, FileIdentity, Graph, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, FileIdentity, Graph, VersionReference, WriteNode
 from provspark.index_store.query.relation import identity
 from provspark.model.arrays import Int64
 from provspark.model.bounded_cache import Cache
@@ -38,7 +38,7 @@ that each record is one line.
 class VersionLink:
     """Rows of one version are rows of another: `boxes` are diagonals from the first to the second."""
 
-    target: Sighting
+    target: VersionReference
     boxes: Boxes
     whole: bool
     """The two versions are row for row the same."""
@@ -48,7 +48,7 @@ class VersionLink:
 class Refusal:
     """Rows that share files with another version but can't be linked to its rows, and why."""
 
-    target: Sighting
+    target: VersionReference
     rows: Runs
     why: str
 
@@ -102,7 +102,7 @@ class Linker:
         self.drivers: Drivers = drivers
         self._found: dict[tuple[str, object], Links] = {}
         self._counts: dict[WriteNode, bool] = {}
-        self._made: _FileIndex[Sighting] = _FileIndex()
+        self._made: _FileIndex[VersionReference] = _FileIndex()
         self._read: _FileIndex[tuple[object, ...]] = _FileIndex()
         self._lock = RLock()
         self.routes: Cache[Any] = Cache(_ROUTES)
@@ -126,7 +126,7 @@ class Linker:
         """The reads on the driver behind a write, or behind a later read, that ways lead through."""
         return [read for read in node.reads if self.follows(read)] if self.drivers else []
 
-    def left(self, at: Sighting) -> tuple[VersionLink, ...]:
+    def left(self, at: VersionReference) -> tuple[VersionLink, ...]:
         """For ways that do not lead through drivers: the reads of rows that took rows of a version somewhere else."""
         if self.drivers or not self.graph.reads:
             return ()
@@ -137,7 +137,7 @@ class Linker:
         """The writes and reads that have a read behind them, which ways lead through."""
         return tuple(n for n in read.later if not n.is_read or self.follows(n))
 
-    def links(self, at: Sighting, direction: Direction) -> Links:
+    def links(self, at: VersionReference, direction: Direction) -> Links:
         """Where the rows of a version came from, or went to: the writes that made, or read, its files."""
         key = (direction, at.key)
         found = self._found.get(key)
@@ -159,7 +159,7 @@ class Linker:
             self._found[key] = found
         return found
 
-    def _producers(self, at: Sighting) -> Links:
+    def _producers(self, at: VersionReference) -> Links:
         for read in self.graph.on_driver.by_name.get(at.version.dataset, ()):
             if read.version.id == at.version.id:
                 return Links(
@@ -181,8 +181,8 @@ class Linker:
                     claims.add(target, mine, theirs)
         return claims.links(exclusive=True)
 
-    def _readers(self, at: Sighting, made: bool) -> Links:
-        targets = [s for s in self._sightings(at.version.dataset) if self._matters(s.node)]
+    def _readers(self, at: VersionReference, made: bool) -> Links:
+        targets = [s for s in self._references(at.version.dataset) if self._matters(s.node)]
         if targets and all(_same_rows(at.version, s.version) for s in targets):
             rows = Runs.span(at.version.rows)
             left = Runs.span(0) if any(s.node.goes_on for s in targets) else rows
@@ -203,7 +203,7 @@ class Linker:
             claims.add(target, here[keep], there[keep])
         return claims.links(exclusive=False)
 
-    def _sightings(self, dataset: Dataset) -> Iterator[Sighting]:
+    def _references(self, dataset: Dataset) -> Iterator[VersionReference]:
         yield from self.graph.read.related(dataset)
         if self.drivers:
             yield from (s for s in self.graph.read_on_driver.related(dataset) if self.follows(s.node))
@@ -223,12 +223,12 @@ class Linker:
             self._counts[node] = any(self._uses(s, node) for s in self._users(node))
         return self._counts[node]
 
-    def _users(self, node: WriteNode) -> Iterable[Sighting]:
+    def _users(self, node: WriteNode) -> Iterable[VersionReference]:
         dataset = node.write.output.dataset
         yield from self.graph.read.related(dataset)
         yield from self.graph.written.related(dataset)
 
-    def _uses(self, user: Sighting, node: WriteNode) -> bool:
+    def _uses(self, user: VersionReference, node: WriteNode) -> bool:
         return user.node is not node and self._matters(user.node) and node.output in self._made.shared(user)
 
 
@@ -239,7 +239,7 @@ class _FileIndex(Generic[Name]):
         self._names: set[Name] = set()
         self._where: dict[FileIdentity, list[tuple[Name, int]]] = {}
 
-    def add(self, name: Name, at: Sighting, which: npt.NDArray[np.bool_] | None = None) -> None:
+    def add(self, name: Name, at: VersionReference, which: npt.NDArray[np.bool_] | None = None) -> None:
         """Take in the files, or the marked ones, of a version under a name; once."""
         if name not in self._names:
             self._names.add(name)
@@ -247,7 +247,7 @@ class _FileIndex(Generic[Name]):
                 if which is None or which[i]:
                     self._where.setdefault(place, []).append((name, i))
 
-    def shared(self, at: Sighting) -> dict[Name, tuple[Int64, Int64]]:
+    def shared(self, at: VersionReference) -> dict[Name, tuple[Int64, Int64]]:
         """For each name that holds files of a version: their numbers in the version, and under the name."""
         found: dict[Name, list[tuple[int, int]]] = {}
         for place, i in at.places():
@@ -260,9 +260,9 @@ class _FileIndex(Generic[Name]):
 class _Claims:
     """Collects, for the files of one version, the versions that share them."""
 
-    def __init__(self, at: Sighting) -> None:
+    def __init__(self, at: VersionReference) -> None:
         self.at = at
-        self.made: list[tuple[Sighting, Int64, Int64]] = []
+        self.made: list[tuple[VersionReference, Int64, Int64]] = []
         self.owners = np.zeros(len(at.files.paths), dtype=np.int64)
         self.takers = np.zeros(len(at.files.paths), dtype=np.int64)
 
@@ -270,7 +270,7 @@ class _Claims:
     def full(self) -> bool:
         return bool(self.owners.all())
 
-    def add(self, target: Sighting, mine: Int64, theirs: Int64) -> None:
+    def add(self, target: VersionReference, mine: Int64, theirs: Int64) -> None:
         if len(mine):
             self.owners[mine] += 1
             self.takers[mine] += target.node.goes_on
@@ -304,7 +304,7 @@ class _Claims:
     def _runs(self, files: Int64) -> Runs:
         return Runs.united(self.at.files.bases[files], self.at.files.rows[files])
 
-    def _why(self, target: Sighting, mine: int, theirs: int, twice: bool, options: str) -> str:
+    def _why(self, target: VersionReference, mine: int, theirs: int, twice: bool, options: str) -> str:
         path = self.at.files.paths[mine] or self.at.version.dataset.name
         if twice:
             steps = sorted({t.node.step for t, files, _ in self.made if (files == mine).any()})
@@ -317,7 +317,7 @@ class _Claims:
         )
 
 
-def between(at: Sighting, target: Sighting, missing: frozenset[int] = frozenset()) -> Links:
+def between(at: VersionReference, target: VersionReference, missing: frozenset[int] = frozenset()) -> Links:
     """Link the rows of a version to the same rows of another one, by the files that they share.
 
     Parameters
@@ -347,7 +347,7 @@ def _same_rows(a: Version, b: Version) -> bool:
     return a.id == b.id and a.rows == b.rows and a.unit == b.unit and not _differing_options(a, b)
 
 
-def _files(at: Sighting, mine: Int64, target: Sighting, theirs: Int64) -> Boxes:
+def _files(at: VersionReference, mine: Int64, target: VersionReference, theirs: Int64) -> Boxes:
     """Relate files as wholes, where one side has not counted their rows."""
     n, m = at.files.rows[mine], target.files.rows[theirs]
     keep = (n > 0) & (m > 0)

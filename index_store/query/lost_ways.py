@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import restrict
 from provspark.index_store.query.trust import Trust
@@ -19,7 +19,9 @@ __all__ = ["route", "stops_around"]
 _SECOND = 1000
 
 
-def stops_around(linker: Linker, start: Sighting, ends: Iterable[Stand], to: Dataset, trust: Trust) -> set[Stop]:
+def stops_around(
+    linker: Linker, start: VersionReference, ends: Iterable[Stand], to: Dataset, trust: Trust
+) -> set[Stop]:
     """Return the stops of a way forward to a data set where rows may have gone around what was captured.
 
     Parameters
@@ -30,7 +32,7 @@ def stops_around(linker: Linker, start: Sighting, ends: Iterable[Stand], to: Dat
     return {*_lost_stops(linker, start, to, trust), *_returned_stops(linker, ends, to, trust)}
 
 
-def _lost_stops(linker: Linker, start: Sighting, to: Dataset, trust: Trust) -> Iterator[Stop]:
+def _lost_stops(linker: Linker, start: VersionReference, to: Dataset, trust: Trust) -> Iterator[Stop]:
     """Stop at each write on the way to a data set whose inputs are not known, or some of whose step was not captured.
 
     Rows may have gone into it. Writes that the start came from are left out, and steps that ended before the first file

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from provspark.index_store.query.graph import Sighting, WriteNode
+from provspark.index_store.query.graph import VersionReference, WriteNode
 
 __all__ = ["kept"]
 
-Known = TypeVar("Known", WriteNode, Sighting)
+Known = TypeVar("Known", WriteNode, VersionReference)
 P = ParamSpec("P")
 R = TypeVar("R")
 

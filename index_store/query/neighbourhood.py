@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from provspark.index_store.query.graph import Direction, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import gathered, identity, image, restrict
 from provspark.index_store.query.shared_records import shared
@@ -58,7 +58,7 @@ class Neighbourhood:
     dropped: tuple[tuple[RowNode, str, int], ...]
     """Rows that a write (step, number) read, and from which nothing of its output came; told by ways forward."""
     writes: Mapping[tuple[str, int], WriteNode]
-    versions: Mapping[str, Sighting]
+    versions: Mapping[str, VersionReference]
     stops: tuple[Stop, ...]
 
     def __or__(self, other: Neighbourhood) -> Neighbourhood:
@@ -99,7 +99,7 @@ class Neighbourhood:
 
 def neighbourhood(
     linker: Linker,
-    start: Sighting,
+    start: VersionReference,
     rows: Runs,
     direction: Direction,
     *,
@@ -132,7 +132,7 @@ class _Arrived:
     """What comes to each write, and where versions share files."""
 
     axes: dict[WriteNode, dict[int, Runs]] = field(default_factory=dict)
-    shares: list[tuple[Sighting, Sighting, Runs]] = field(default_factory=list)
+    shares: list[tuple[VersionReference, VersionReference, Runs]] = field(default_factory=list)
     stops: set[Stop] = field(default_factory=set)
 
     def limit(self, node: WriteNode) -> WalkLimit:
@@ -145,12 +145,18 @@ class _Arrived:
         return note
 
     def met(
-        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+        self,
+        at: VersionReference,
+        origin: VersionReference,
+        via: WriteNode | None,
+        occurrence: int,
+        kind: Kind,
+        rel: Boxes,
     ) -> None:
         if via is None and at.key != origin.key:
             self.shares.append((origin, at, image(rel)))
 
-    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def ended(self, at: VersionReference, occurrence: int, kind: Kind, rel: Boxes) -> None:
         pass
 
     def stopped(self, stop: Stop) -> None:
@@ -165,10 +171,10 @@ class _Near:
         self.same: set[tuple[RowNode, RowNode]] = set()
         self.dropped: set[tuple[RowNode, str, int]] = set()
         self.writes: dict[tuple[str, int], WriteNode] = {}
-        self.versions: dict[str, Sighting] = {}
+        self.versions: dict[str, VersionReference] = {}
         self.stops: set[Stop] = set()
 
-    def go(self, start: Sighting, rows: Runs, direction: Direction, hops: int | None) -> None:
+    def go(self, start: VersionReference, rows: Runs, direction: Direction, hops: int | None) -> None:
         route = plan(self.linker, [start], direction)
         inside = _within(self.linker, start, route, hops)
         arrived = _Arrived()
@@ -226,13 +232,13 @@ class _Near:
         one, other = pairs(boxes)
         yield from zip(one.tolist(), other.tolist(), strict=True)
 
-    def stand(self, at: Sighting, rows: Runs) -> None:
+    def stand(self, at: VersionReference, rows: Runs) -> None:
         if rows.count > self.limit:
             raise self.too_many()
         for row in rows.rows().tolist():
             self.node(at, row)
 
-    def node(self, at: Sighting, row: int) -> RowNode:
+    def node(self, at: VersionReference, row: int) -> RowNode:
         self.versions.setdefault(at.version.id, at)
         found = RowNode(str(at.version.dataset), at.version.id, row)
         self.rows.add(found)
@@ -252,7 +258,7 @@ class _Near:
 _DATA: Kind = "data"
 
 
-def _within(linker: Linker, start: Sighting, route: WalkPlan, hops: int | None) -> Callable[[WriteNode], bool]:
+def _within(linker: Linker, start: VersionReference, route: WalkPlan, hops: int | None) -> Callable[[WriteNode], bool]:
     """Tell whether a write is no more than so many steps away."""
     if hops is None:
         return lambda node: True

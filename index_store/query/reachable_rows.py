@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from provspark.index_store.query.graph import Direction, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import united
 from provspark.index_store.query.trust import Trust
@@ -133,7 +133,7 @@ def _reach(
 
 def collected(stands: Iterable[Stand], how: Callable[[list[Boxes]], Boxes] = united) -> list[Stand]:
     """Sort by data set, version, occurrence, kind and whether gone, what is equal in them put together."""
-    found: dict[tuple[Dataset, str, int, Kind, bool], tuple[Sighting, list[Boxes]]] = {}
+    found: dict[tuple[Dataset, str, int, Kind, bool], tuple[VersionReference, list[Boxes]]] = {}
     for s in stands:
         version = s.at.version
         found.setdefault((version.dataset, version.id, s.occurrence, s.kind, s.gone), (s.at, []))[1].append(s.boxes)
@@ -159,7 +159,13 @@ class Collect:
             self.found.append(stand)
 
     def met(
-        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+        self,
+        at: VersionReference,
+        origin: VersionReference,
+        via: WriteNode | None,
+        occurrence: int,
+        kind: Kind,
+        rel: Boxes,
     ) -> None:
         if isinstance(self.to, StepTarget):
             if via is not None and via.step == self.to.id:
@@ -169,7 +175,7 @@ class Collect:
         elif via is not None and self.to is not None and at.version.dataset.meets(self.to):
             self.beside.append(Stand(at, rel, occurrence, kind))
 
-    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def ended(self, at: VersionReference, occurrence: int, kind: Kind, rel: Boxes) -> None:
         if at.node.is_read and at is at.node.output:
             self.ends.append(Stand(at, rel, occurrence, kind))
         elif self.to is None:

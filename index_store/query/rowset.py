@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.graph import VersionReference
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import pairs
@@ -23,7 +23,7 @@ class RowSet:
     ``a | b``, ``a & b`` and ``a - b`` are sets again; ``len``, ``in`` and iteration are those of the row ids.
     """
 
-    at: Sighting
+    at: VersionReference
     runs: Runs
 
     @property

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from provspark.index_store.query.graph import Sighting, WriteNode
+from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.intersections import without
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.reachable_rows import Collect, Reach, ReachTarget, collected, reach, towards
@@ -110,11 +110,17 @@ class _Forward:
     stops: set[Stop] = field(default_factory=set)
 
     def met(
-        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+        self,
+        at: VersionReference,
+        origin: VersionReference,
+        via: WriteNode | None,
+        occurrence: int,
+        kind: Kind,
+        rel: Boxes,
     ) -> None:
         self.met_at.append((via, Stand(at, rel, occurrence, kind)))
 
-    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def ended(self, at: VersionReference, occurrence: int, kind: Kind, rel: Boxes) -> None:
         pass
 
     def stopped(self, stop: Stop) -> None:
@@ -169,11 +175,17 @@ class _Lead:
         return out
 
     def met(
-        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+        self,
+        at: VersionReference,
+        origin: VersionReference,
+        via: WriteNode | None,
+        occurrence: int,
+        kind: Kind,
+        rel: Boxes,
     ) -> None:
         pass
 
-    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def ended(self, at: VersionReference, occurrence: int, kind: Kind, rel: Boxes) -> None:
         pass
 
     def stopped(self, stop: Stop) -> None:
@@ -336,7 +348,7 @@ class _Wanted:
                 found.add(i)
         return found
 
-    def _version(self, at: Sighting) -> bool:
+    def _version(self, at: VersionReference) -> bool:
         if at.version.dataset == self.to:
             return True
         links = self.linker.links(at, "backward")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.links import between
 from provspark.index_store.query.relation import compose, identity, image, restrict
 from provspark.index_store.query.walk import Stand
@@ -13,7 +13,7 @@ from provspark.model.boxes.pairs import concat
 from provspark.model.runs import Runs
 
 
-def shared(at: Sighting, other: Sighting) -> Boxes:
+def shared(at: VersionReference, other: VersionReference) -> Boxes:
     """From rows of one version to the rows of another that are the same records."""
     if at.key == other.key:
         return identity(Runs.span(at.version.rows))
@@ -23,7 +23,7 @@ def shared(at: Sighting, other: Sighting) -> Boxes:
 def settled(stands: Sequence[Stand]) -> list[Stand]:
     """Move each record that several versions share to the first of them, so that it stands in one version only."""
     out: list[Stand] = []
-    homes: dict[object, Sighting] = {}
+    homes: dict[object, VersionReference] = {}
     for stand in stands:
         rest = stand.boxes
         for home in homes.values():

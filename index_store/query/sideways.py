@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from provspark.index_store.query.graph import Direction, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.walk import plan
 from provspark.model.datasets import Dataset
@@ -33,19 +33,19 @@ class SidewaysDatasets:
     sources: tuple[Dataset, ...]
 
 
-def beside(linker: Linker, at: Sighting) -> SidewaysDatasets:
+def beside(linker: Linker, at: VersionReference) -> SidewaysDatasets:
     """Find them for a version; the nearest first."""
     before = _inputs(_nodes(linker, at, "backward"))
     siblings: dict[Dataset, dict[Dataset, None]] = {}
-    for source, sighting in before.items():
-        for output in dict.fromkeys(n.write.output.dataset for n in _nodes(linker, sighting, "forward")):
+    for source, reference in before.items():
+        for output in dict.fromkeys(n.write.output.dataset for n in _nodes(linker, reference, "forward")):
             siblings.setdefault(output, {})[source] = None
     own = at.version.dataset
     ordered = sorted(siblings, key=lambda d: (d != own, d in before))
     return SidewaysDatasets(_together(linker, at), {d: tuple(siblings[d])[::-1] for d in ordered}, tuple(before))
 
 
-def _together(linker: Linker, at: Sighting) -> dict[Dataset, tuple[Dataset, ...]]:
+def _together(linker: Linker, at: VersionReference) -> dict[Dataset, tuple[Dataset, ...]]:
     found: dict[Dataset, dict[Dataset, None]] = {}
     led = {link.target.key for link in linker.links(at, "forward").links}
     for node in _nodes(linker, at, "forward"):
@@ -53,14 +53,14 @@ def _together(linker: Linker, at: Sighting) -> dict[Dataset, tuple[Dataset, ...]
         leading = {i for i, s in enumerate(axes) if s.key in led}
         led |= {link.target.key for link in linker.onward(node).links}
         ends = [node, *_nodes(linker, node.output, "forward")]
-        for i, sighting in enumerate(axes):
+        for i, reference in enumerate(axes):
             if leading - {i}:
-                for dataset in [sighting.version.dataset, *_inputs(_nodes(linker, sighting, "backward"))]:
+                for dataset in [reference.version.dataset, *_inputs(_nodes(linker, reference, "backward"))]:
                     found.setdefault(dataset, {}).update(dict.fromkeys(n.write.output.dataset for n in ends))
     return {dataset: tuple(ends) for dataset, ends in found.items()}
 
 
-def _nodes(linker: Linker, at: Sighting, direction: Direction) -> tuple[WriteNode, ...]:
+def _nodes(linker: Linker, at: VersionReference, direction: Direction) -> tuple[WriteNode, ...]:
     """Writes before or after a version, the nearest first."""
     found = plan(linker, [at], direction).nodes
     for node in found:
@@ -68,9 +68,9 @@ def _nodes(linker: Linker, at: Sighting, direction: Direction) -> tuple[WriteNod
     return found
 
 
-def _inputs(nodes: Iterable[WriteNode]) -> dict[Dataset, Sighting]:
-    found: dict[Dataset, Sighting] = {}
+def _inputs(nodes: Iterable[WriteNode]) -> dict[Dataset, VersionReference]:
+    found: dict[Dataset, VersionReference] = {}
     for node in nodes:
-        for sighting in node.inputs.values():
-            found.setdefault(sighting.version.dataset, sighting)
+        for reference in node.inputs.values():
+            found.setdefault(reference.version.dataset, reference)
     return found

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 
 import numpy as np
 
-from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import compose, identity, image
 from provspark.index_store.query.tuples import derivations, leaves
@@ -18,7 +18,7 @@ __all__ = ["one_derivation"]
 
 
 def one_derivation(
-    linker: Linker, start: Sighting, row: int, within: Container[object] | None = None
+    linker: Linker, start: VersionReference, row: int, within: Container[object] | None = None
 ) -> Mapping[object, Runs]:
     """Take the first derivation of a row, of each of its rows their first one, and so on.
 

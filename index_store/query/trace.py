@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
 from provspark.index_store.query.endings import Arrivals, Ending
-from provspark.index_store.query.graph import Direction, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker, between
 from provspark.index_store.query.lost_ways import stops_around
 from provspark.index_store.query.reachable_rows import towards
@@ -45,7 +45,7 @@ class TraceNode:
     """Rows met along a path with a context edge."""
     possible: Runs
     """Rows met along a path with a possible edge."""
-    at: Sighting
+    at: VersionReference
     """The version as the write knows it through which it was met first."""
     gone: bool = False
     """Whether its rows are in no current version; for forward."""
@@ -134,7 +134,7 @@ class Trace:
 
 def trace(
     linker: Linker,
-    start: Sighting,
+    start: VersionReference,
     rows: Runs,
     direction: Direction,
     *,
@@ -172,7 +172,7 @@ def trace(
 class _Draw:
     def __init__(
         self,
-        start: Sighting,
+        start: VersionReference,
         rows: Runs,
         direction: Direction,
         to: Dataset | None,
@@ -182,11 +182,11 @@ class _Draw:
         self.direction, self.to, self.currents, self.arrivals = direction, to, currents, arrivals
         self.here: dict[Dataset, Current] = {}
         self.numbers: dict[object, int] = {}
-        self.placed: dict[Sighting, dict[int, Runs]] = {start: {0: rows}}
+        self.placed: dict[VersionReference, dict[int, Runs]] = {start: {0: rows}}
         """The nodes that rows of a version, as a write knows it, are drawn in, with these rows."""
         self.gone: set[int] = set()
         self.older: list[Stand] = []
-        self.at: list[Sighting] = []
+        self.at: list[VersionReference] = []
         self.rows: list[dict[Kind, Runs]] = []
         self.ends: set[int] = set()
         self.driver_ends: list[Stand] = []
@@ -194,7 +194,7 @@ class _Draw:
         self.stops: set[Stop] = set()
         self._add(start, "data", rows, False)
 
-    def _add(self, at: Sighting, kind: Kind, rows: Runs, gone: bool) -> int:
+    def _add(self, at: VersionReference, kind: Kind, rows: Runs, gone: bool) -> int:
         """Take in rows of a version, and return the number of their node.
 
         Rows that are gone have one of their own, and so have those that came of the rows asked about in their version.
@@ -210,7 +210,7 @@ class _Draw:
         self.rows[number][kind] = rows if known is None else known | rows
         return number
 
-    def _now(self, at: Sighting, rows: Runs) -> list[tuple[Sighting, Runs, Runs, bool]]:
+    def _now(self, at: VersionReference, rows: Runs) -> list[tuple[VersionReference, Runs, Runs, bool]]:
         """Where rows of a version are told: in the current version, or where they were met, and whether they are gone.
 
         They are told by the row ids there, and by those that they have in this version.
@@ -233,7 +233,13 @@ class _Draw:
         return [part for part in parts if part[1]]
 
     def met(
-        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+        self,
+        at: VersionReference,
+        origin: VersionReference,
+        via: WriteNode | None,
+        occurrence: int,
+        kind: Kind,
+        rel: Boxes,
     ) -> None:
         if via is not None and at.version.dataset == self.to:
             self._end(Stand(at, rel, occurrence, kind))
@@ -254,7 +260,14 @@ class _Draw:
                 placed[n] = placed[n] | own if n in placed else own
 
     def _join(
-        self, here: int, there: int, rows: Runs, via: WriteNode | None, occurrence: int, kind: Kind, origin: Sighting
+        self,
+        here: int,
+        there: int,
+        rows: Runs,
+        via: WriteNode | None,
+        occurrence: int,
+        kind: Kind,
+        origin: VersionReference,
     ) -> None:
         if here == there and (via is None or not self.currents):
             return
@@ -269,7 +282,7 @@ class _Draw:
         known = self.edges.get(edge)
         self.edges[edge] = rows if known is None else known | rows
 
-    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def ended(self, at: VersionReference, occurrence: int, kind: Kind, rel: Boxes) -> None:
         stand = Stand(at, rel, occurrence, kind)
         if self.to is None:
             self._end(stand)
@@ -338,7 +351,7 @@ class _Draw:
             self.arrivals,
         )
 
-    def _drawn(self, at: Sighting, number: Mapping[int, int]) -> list[tuple[int, Boxes | None]]:
+    def _drawn(self, at: VersionReference, number: Mapping[int, int]) -> list[tuple[int, Boxes | None]]:
         """The nodes, what is not gone first, in which rows of a version are drawn, and how their row ids lead there."""
         found: list[tuple[int, Boxes | None]] = []
         for n in sorted((n for n in self.placed.get(at, ()) if n in number), key=lambda n: n in self.gone):
@@ -367,7 +380,7 @@ class _Draw:
         return sorted(kept)
 
 
-def _leads(node: WriteNode, read: Sighting, rows: Runs) -> bool:
+def _leads(node: WriteNode, read: VersionReference, rows: Runs) -> bool:
     """Whether any of some rows that a write read went into its output."""
     axes = [i for i, a in enumerate(node.write.axes) if a.role == "input" and a.version == read.version.id]
     start: dict[tuple[int, Kind], Boxes] = {(i, "data"): gathered(rows) for i in axes}

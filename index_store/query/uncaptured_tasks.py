@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from provspark.index_store.query.graph import Direction, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import image, restrict
 from provspark.index_store.query.trust import Trust
@@ -54,21 +54,27 @@ class _Touched:
 
     def __init__(self) -> None:
         self.nodes: dict[WriteNode, None] = {}
-        self._ended: dict[object, tuple[Sighting, Runs]] = {}
+        self._ended: dict[object, tuple[VersionReference, Runs]] = {}
 
     def met(
-        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+        self,
+        at: VersionReference,
+        origin: VersionReference,
+        via: WriteNode | None,
+        occurrence: int,
+        kind: Kind,
+        rel: Boxes,
     ) -> None:
         self.nodes[at.node] = None
 
-    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def ended(self, at: VersionReference, occurrence: int, kind: Kind, rel: Boxes) -> None:
         known = self._ended.get(at.key)
         self._ended[at.key] = (at, image(rel) if known is None else known[1] | image(rel))
 
     def stopped(self, stop: Stop) -> None:
         pass
 
-    def sources(self) -> Iterable[tuple[Sighting, Runs]]:
+    def sources(self) -> Iterable[tuple[VersionReference, Runs]]:
         return self._ended.values()
 
 
@@ -131,7 +137,7 @@ def _declares(task: Task, dataset: Dataset) -> bool:
     return any(named.meets(dataset) for named in datasets(task.outlets))
 
 
-def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
+def _made(at: VersionReference, rows: Runs, trust: Trust) -> Stop | None:
     """The stop at a source that a task made which was not captured, or something else while the DAG ran."""
     manifest, dataset = at.node.manifest, at.version.dataset
     if dataset.namespace.startswith("memory") or is_driver(dataset):
@@ -155,7 +161,7 @@ def _made(at: Sighting, rows: Runs, trust: Trust) -> Stop | None:
     return Stop(kind, at.node.step, str(at.node.write.output.dataset), why)
 
 
-def _written_since(at: Sighting, rows: Runs, started: str) -> bool:
+def _written_since(at: VersionReference, rows: Runs, started: str) -> bool:
     """Whether a file that holds some of the rows was written after a time."""
     if not started:
         return False

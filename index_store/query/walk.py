@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from provspark.index_store.query.graph import Direction, Graph, Sighting, WriteNode
+from provspark.index_store.query.graph import Direction, Graph, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker, Links
 from provspark.index_store.query.relation import compose, gathered, image, restrict, united
 from provspark.index_store.query.trust import Trust
@@ -43,11 +43,17 @@ class WalkSink(Protocol):
     """Takes what a walk meets."""
 
     def met(
-        self, at: Sighting, origin: Sighting, via: WriteNode | None, occurrence: int, kind: Kind, rel: Boxes
+        self,
+        at: VersionReference,
+        origin: VersionReference,
+        via: WriteNode | None,
+        occurrence: int,
+        kind: Kind,
+        rel: Boxes,
     ) -> None:
         """Rows of a version, from another one: through a write, or without one where the two share files."""
 
-    def ended(self, at: Sighting, occurrence: int, kind: Kind, rel: Boxes) -> None:
+    def ended(self, at: VersionReference, occurrence: int, kind: Kind, rel: Boxes) -> None:
         """Rows that no write made (backward) or read (forward); or on a driver, going on nowhere."""
 
     def stopped(self, stop: Stop) -> None:
@@ -58,7 +64,7 @@ class WalkSink(Protocol):
 class Stand:
     """Where a walk begins or has come to: a relation from labels to rows of a version, which may repeat pairs."""
 
-    at: Sighting
+    at: VersionReference
     boxes: Boxes
     occurrence: int = -1
     """Which reading of the version the last step was, in plan order; -1 where no step was walked."""
@@ -79,13 +85,13 @@ class WalkPlan:
 
 
 def plan(
-    linker: Linker, starts: Iterable[Sighting], direction: Direction, within: Iterable[WriteNode] = ()
+    linker: Linker, starts: Iterable[VersionReference], direction: Direction, within: Iterable[WriteNode] = ()
 ) -> WalkPlan:
     """Find the writes that a walk may touch, in the order in which it has to.
 
     Parameters
     ----------
-    starts : iterable of Sighting
+    starts : iterable of VersionReference
         The versions that it begins at.
     within : iterable of WriteNode
         Writes that it begins within.
@@ -104,7 +110,9 @@ def plan(
     return found
 
 
-def _planned(linker: Linker, starts: Iterable[Sighting], direction: Direction, within: Iterable[WriteNode]) -> WalkPlan:
+def _planned(
+    linker: Linker, starts: Iterable[VersionReference], direction: Direction, within: Iterable[WriteNode]
+) -> WalkPlan:
     done: dict[WriteNode, bool] = {}
     order: list[WriteNode] = []
     first = [*within]
@@ -143,7 +151,7 @@ def next_nodes(linker: Linker, node: WriteNode, direction: Direction) -> list[Wr
     return made + linker.reads(node)
 
 
-def _on_driver(linker: Linker, at: Sighting, direction: Direction) -> bool:
+def _on_driver(linker: Linker, at: VersionReference, direction: Direction) -> bool:
     """Whether a way forward leads from what a driver read."""
     return bool(linker.drivers) and direction == "forward" and at.node.is_read and at is at.node.output
 
@@ -215,7 +223,7 @@ class _Walk:
             if arrived or node in self.ways.inject:
                 self.enter(node, {at: united(parts) for at, parts in arrived.items()})
 
-    def stand(self, at: Sighting, links: Links, parts: list[WalkPart]) -> None:
+    def stand(self, at: VersionReference, links: Links, parts: list[WalkPart]) -> None:
         """Take the rows of a version to the writes that share its files."""
         for link in links.links if links.few else links.near(_rows(parts)):
             node = link.target.node
@@ -362,7 +370,7 @@ def doubts(linker: Linker, node: WriteNode, direction: Direction) -> Iterator[tu
         yield "before-format-3", why, ""
 
 
-def taken(linker: Linker, at: Sighting, rows: Sequence[Runs]) -> Iterator[WriteNode]:
+def taken(linker: Linker, at: VersionReference, rows: Sequence[Runs]) -> Iterator[WriteNode]:
     """The reads on drivers that took some of these rows somewhere else, for ways that do not lead through drivers."""
     for link in linker.left(at):
         node = link.target.node

@@ -11,7 +11,7 @@ import numpy as np
 
 from provspark.index_store.query.current_versions import VersionUsed
 from provspark.index_store.query.endings import Ending
-from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.sideways import SidewaysDatasets
 from provspark.index_store.query.trace import TraceEdge
 from provspark.model.datasets import Dataset, Version
@@ -59,7 +59,7 @@ def dataset(found: Dataset, visible: Visible) -> models.DatasetJson:
     return models.DatasetJson(**_names(found, visible))
 
 
-def columns(at: Sighting, visible: Visible) -> list[models.ColumnJson]:
+def columns(at: VersionReference, visible: Visible) -> list[models.ColumnJson]:
     """List the columns of a version."""
     told = enumerate(zip(visible.names(at), visible.masked(at), strict=True), 1)
     return [models.ColumnJson(name=name, type=visible.type(at, i), masked=hidden) for i, (name, hidden) in told]
@@ -68,7 +68,7 @@ def columns(at: Sighting, visible: Visible) -> list[models.ColumnJson]:
 def dataset_summary(scope: UserScope, found: Dataset) -> models.DatasetSummaryJson:
     """Describe a data set in a line."""
     graph = scope.prov.graph
-    known = graph.sightings(found)
+    known = graph.references(found)
     best = scope.prov.currents.of(found, ask=False).at
     derived = best is best.node.output
     return models.DatasetSummaryJson(
@@ -83,12 +83,12 @@ def dataset_summary(scope: UserScope, found: Dataset) -> models.DatasetSummaryJs
     )
 
 
-def dataset_detail(scope: UserScope, at: Sighting) -> models.DatasetDetailJson:
+def dataset_detail(scope: UserScope, at: VersionReference) -> models.DatasetDetailJson:
     """Describe a data set at one of its versions."""
     found = at.version.dataset
     current = scope.prov.currents.of(found)
-    by_version: dict[str, Sighting] = {current.at.version.id: current.at}
-    for s in reversed(scope.prov.graph.sightings(found)):
+    by_version: dict[str, VersionReference] = {current.at.version.id: current.at}
+    for s in reversed(scope.prov.graph.references(found)):
         known = by_version.get(s.version.id)
         if known is None or (_written(s) and not _written(known)):
             by_version[s.version.id] = s
@@ -278,11 +278,11 @@ def beside(found: SidewaysDatasets, visible: Visible) -> models.BesideJson:
     return models.BesideJson(together=together, siblings=siblings, sources=[dataset(d, visible) for d in found.sources])
 
 
-def _written(s: Sighting) -> bool:
+def _written(s: VersionReference) -> bool:
     return s is s.node.output
 
 
-def _version(s: Sighting) -> models.VersionSummaryJson:
+def _version(s: VersionReference) -> models.VersionSummaryJson:
     return models.VersionSummaryJson(
         version=s.version.id,
         rows=s.version.rows,

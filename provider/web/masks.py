@@ -15,7 +15,7 @@ from functools import cached_property
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.choices import end_of
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
-from provspark.index_store.query.graph import Sighting, WriteNode
+from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.values.partitions import unescape
 from provspark.model.datasets import Dataset, Field, Version
@@ -57,7 +57,7 @@ class Masks:
         self._values: dict[WriteNode, frozenset[str]] = {}
         """What columns of a write, and of those behind it, are named after, where that are masked values."""
 
-    def columns(self, at: Sighting) -> Positions:
+    def columns(self, at: VersionReference) -> Positions:
         """The masked columns of a version."""
         if not self._policy.masks:
             return _NONE
@@ -72,7 +72,7 @@ class Masks:
             self._within[node] = self._hidden(node, self._inputs(node, written), written)
         return self._within[node]
 
-    def named_after(self, at: Sighting) -> frozenset[str]:
+    def named_after(self, at: VersionReference) -> frozenset[str]:
         """Masked values that columns of a version may be named after, as a pivot names them."""
         if not self._policy.masks:
             return frozenset()
@@ -84,7 +84,7 @@ class Masks:
         self.within(node)
         return self._values.get(node, frozenset())
 
-    def _inherited(self, versions: Iterable[Sighting]) -> frozenset[str]:
+    def _inherited(self, versions: Iterable[VersionReference]) -> frozenset[str]:
         behind = {node for at in versions for node in self._behind(at)}
         return frozenset[str]().union(*(self._values.get(node, frozenset()) for node in behind))
 
@@ -140,7 +140,7 @@ class Masks:
                     order.append(node)
         return order, circular
 
-    def _behind(self, at: Sighting) -> dict[WriteNode, bool]:
+    def _behind(self, at: VersionReference) -> dict[WriteNode, bool]:
         """The writes that made rows of a version; where no known write made some, also those that made others of the
         same data set, marked False."""
         others = {s.node: False for s in self._linker.graph.written.by_name.get(at.version.dataset, ())}
@@ -152,11 +152,11 @@ class Masks:
         return {**others, **made} if links.loose else made
 
     @cached_property
-    def _read(self) -> dict[tuple[Dataset, str], list[Sighting]]:
+    def _read(self) -> dict[tuple[Dataset, str], list[VersionReference]]:
         """What was read, by version: a reader may name the columns of a CSV file otherwise than its writer did."""
-        found: dict[tuple[Dataset, str], list[Sighting]] = {}
-        for dataset, sightings in self._linker.graph.read.by_name.items():
-            for s in sightings:
+        found: dict[tuple[Dataset, str], list[VersionReference]] = {}
+        for dataset, references in self._linker.graph.read.by_name.items():
+            for s in references:
                 found.setdefault((dataset, s.version.id), []).append(s)
         return found
 
@@ -167,13 +167,13 @@ class Masks:
         steps = {b.step for b in graph.broken if b.step}
         return {file for store in graph.stores for step in steps for file in store.written_files(step)}
 
-    def _is_lost(self, at: Sighting) -> bool:
+    def _is_lost(self, at: VersionReference) -> bool:
         """Whether a step whose manifest can't be read wrote a file of a version."""
         return bool(self._lost) and any(
             (path.rsplit("/", 1)[-1], size, time) in self._lost for (_, path, size, time), _ in at.places()
         )
 
-    def _version(self, at: Sighting, written: _Written) -> Positions:
+    def _version(self, at: VersionReference, written: _Written) -> Positions:
         """The masked columns of a version; the writes behind it are known."""
         named = self._named(at)
         found = set(named)
@@ -191,12 +191,12 @@ class Masks:
                 found |= _masked_in(at, node.output, masked, every if made else _NONE)
         return frozenset(found - self._opened(at, found - named))
 
-    def _named(self, at: Sighting) -> Positions:
+    def _named(self, at: VersionReference) -> Positions:
         """Columns that are masked by their own names."""
         fields = at.version.fields or tuple(Field(name, "") for name in names_of(at))
         return frozenset(i for i, field in enumerate(fields, 1) if self._policy.masked_by_name(field))
 
-    def _opened(self, at: Sighting, derived: Iterable[int]) -> Positions:
+    def _opened(self, at: VersionReference, derived: Iterable[int]) -> Positions:
         names, dataset = names_of(at), at.version.dataset.uri
         return frozenset(i for i in derived if i and self._policy.opens(dataset, names[i - 1]))
 
@@ -240,12 +240,12 @@ class Masks:
         untold = any(read.write.coverage == "untracked" and not read.write.complete for read in node.reads)
         return untold or any(self._version(at, written) or not self._names(at) for at in sources)
 
-    def _names(self, at: Sighting) -> bool:
+    def _names(self, at: VersionReference) -> bool:
         """Whether any step knows the columns of a version."""
         if names_of(at):
             return True
         return any(
-            names_of(s) for s in self._linker.graph.sightings(at.version.dataset) if s.version.id == at.version.id
+            names_of(s) for s in self._linker.graph.references(at.version.dataset) if s.version.id == at.version.id
         )
 
     def _inputs(self, node: WriteNode, written: _Written) -> dict[str, Positions]:
@@ -296,7 +296,7 @@ class Masks:
         self._values[node] = frozenset(values.union(*(_compared(op, found) for op in operations if found)))
         return frozenset(found)
 
-    def _in_names(self, at: Sighting, masked: Positions) -> bool:
+    def _in_names(self, at: VersionReference, masked: Positions) -> bool:
         """Whether the names of a version's files tell values of a masked column."""
         fields = enumerate(at.version.fields, 1)
         if any(field.name in at.version.partitions for i, field in fields if i in masked):
@@ -309,7 +309,7 @@ class Masks:
         return any(self._policy.covers(unescape(part)) for part in parts)
 
 
-def _masked_in(at: Sighting, other: Sighting, masked: Positions, rest: Iterable[int]) -> set[int]:
+def _masked_in(at: VersionReference, other: VersionReference, masked: Positions, rest: Iterable[int]) -> set[int]:
     """The columns of a version that are masked ones of how another step knows it.
 
     Where one of these has no counterpart, all columns that have none may hold its values: it was read another way.
@@ -337,14 +337,14 @@ def _operations(node: WriteNode) -> tuple[Operation, ...]:
         return ()
 
 
-def _sources(node: WriteNode) -> Iterator[Sighting]:
+def _sources(node: WriteNode) -> Iterator[VersionReference]:
     """The versions that a write read, and those that its driver had read before it."""
     yield from node.inputs.values()
     for read in node.reads:
         yield from read.inputs.values()
 
 
-def _is_local(at: Sighting) -> bool:
+def _is_local(at: VersionReference) -> bool:
     """Whether the script itself made the rows."""
     return at.version.format == "memory"
 
@@ -443,5 +443,5 @@ def _children(terms: Sequence[Term]) -> Iterator[Sequence[Term]]:
 _EQUAL = frozenset(("EqualTo", "EqualNullSafe", "In", "InSet"))
 
 
-def _pairs(one: Sighting, other: Sighting) -> Iterator[tuple[int, int]]:
+def _pairs(one: VersionReference, other: VersionReference) -> Iterator[tuple[int, int]]:
     return ((e[0], e[1]) for e in carried(one, other) if e[0] > 0 and e[1] > 0)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 
-from provspark.index_store.query.graph import Direction, Sighting
+from provspark.index_store.query.graph import Direction, VersionReference
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.relation import image
 from provspark.model.datasets import Dataset
@@ -187,13 +187,13 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPageJson:
     )
 
 
-def _at(scope: UserScope, dataset: str, version: str | None, columns: list[str] | None) -> Sighting:
+def _at(scope: UserScope, dataset: str, version: str | None, columns: list[str] | None) -> VersionReference:
     at = scope.find(dataset, version)
     _known(scope, at, columns)
     return at
 
 
-def _known(scope: UserScope, at: Sighting, columns: list[str] | None) -> None:
+def _known(scope: UserScope, at: VersionReference, columns: list[str] | None) -> None:
     """Refuse a column that is not there, without the text of what may have dropped it."""
     for name in columns or ():
         scope.visible.find(at, name)

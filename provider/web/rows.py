@@ -14,7 +14,7 @@ import pyarrow as pa
 from fastapi.responses import StreamingResponse
 
 from provspark.index_store.export.formulas import neutral, neutral_column
-from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.values.json_cells import plain
 from provspark.index_store.values.row_reader import read_rows
 from provspark.model.errors import ValuesUnavailableError, VersionChangedError
@@ -38,7 +38,7 @@ MEDIA_TYPES = {
 
 
 def page(
-    at: Sighting, selected: Runs, visible: Visible, cursor: int, limit: int, columns: Sequence[str] | None
+    at: VersionReference, selected: Runs, visible: Visible, cursor: int, limit: int, columns: Sequence[str] | None
 ) -> models.RowsJson:
     """Return some of the selected rows; a version whose values can't be read has ids only, and says why."""
     version = at.version
@@ -75,7 +75,7 @@ def page(
     )
 
 
-def export(at: Sighting, selected: Runs, visible: Visible, form: ExportFormat) -> StreamingResponse:
+def export(at: VersionReference, selected: Runs, visible: Visible, form: ExportFormat) -> StreamingResponse:
     """Stream all selected rows and their version, without masked columns; where values are off, ids and version alone.
 
     The first rows are read before the answer begins, so that what can't be read is told as an error.

@@ -10,7 +10,7 @@ import numpy as np
 from fastapi import HTTPException
 
 from provspark.api import Broken, Provenance, Trace
-from provspark.index_store.query.graph import Direction, Sighting
+from provspark.index_store.query.graph import Direction, VersionReference
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.single_derivation import one_derivation
 from provspark.index_store.query.trace import TraceNode
@@ -120,18 +120,18 @@ class UserScope:
             raise HTTPException(404, "no step of that id that you may see; GET /steps lists them")
         return found
 
-    def find(self, dataset: str, version: str | None) -> Sighting:
+    def find(self, dataset: str, version: str | None) -> VersionReference:
         """Return a version of a data set, by their ids."""
         found = self.dataset(dataset)
         return self.prov.currents.of(found).at if version is None else self.prov.graph.find(found, version)
 
-    def at(self, node: TraceNode) -> Sighting:
+    def at(self, node: TraceNode) -> VersionReference:
         """Return the version that a node of a trace stands for."""
-        known = self.prov.graph.sightings(Dataset.parse(node.dataset))
+        known = self.prov.graph.references(Dataset.parse(node.dataset))
         same = [s for s in known if s.version.id == node.version and s.version.rows == node.total]
         return next((s for s in same if s is s.node.output), same[-1])
 
-    def select(self, at: Sighting, where: list[str] | None) -> Runs:
+    def select(self, at: VersionReference, where: list[str] | None) -> Runs:
         """Return the rows for which all conditions hold; of the current version, those of the files that are there.
 
         A masked column can't be asked for: the rows that a condition selects would tell its values.
@@ -151,7 +151,7 @@ class UserScope:
             self._selected.put(key, found, _ENTRY + len(found.starts))
         return found
 
-    def asked(self, query: models.Selection) -> tuple[Sighting, Int64]:
+    def asked(self, query: models.Selection) -> tuple[VersionReference, Int64]:
         """Return the version and the row ids that a question is about."""
         if query.rows is not None and query.where is not None:
             raise HTTPException(422, "rows and where were both given; select rows by one of them")
@@ -217,7 +217,7 @@ class UserScope:
         if self.dags is None:
             return False
         rows = node.met
-        for at in self._whole.graph.sightings(Dataset.parse(node.dataset)):
+        for at in self._whole.graph.references(Dataset.parse(node.dataset)):
             if at.version.id != node.version or at.version.rows != node.total:
                 continue
             links = self._whole.links(at, direction)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import Response, StreamingResponse
 
-from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.relation import image
 from provspark.index_store.query.sideways import beside as find_beside
 from provspark.model.datasets import Dataset, Version
@@ -80,7 +80,7 @@ def sideways_export(
 def composition(scope: Seen, query: models.CompositionQuery) -> models.CompositionJson:
     """Tell how the witnesses of rows divide over a column of a source."""
     source = scope.dataset(query.source)
-    for seen in scope.prov.graph.sightings(source):
+    for seen in scope.prov.graph.references(source):
         scope.visible.ask(seen, query.column)
     at, ids = scope.asked(query)
     table = scope.prov.composition(
@@ -117,7 +117,7 @@ def trace_graph(
     return Response(json.dumps(made, ensure_ascii=False), media_type="application/json")
 
 
-def _found(scope: UserScope, query: models.SidewaysQuery, wanted: str) -> tuple[Sighting, Runs]:
+def _found(scope: UserScope, query: models.SidewaysQuery, wanted: str) -> tuple[VersionReference, Runs]:
     for version, found, _ in _beside(scope, query):
         if version.id == wanted:
             return scope.find(query.to, wanted), found

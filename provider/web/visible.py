@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import HTTPException
 
 from provspark import errors
-from provspark.index_store.query.graph import Sighting, WriteNode
+from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.values.partitions import unescape
 from provspark.index_store.values.paths import find_path
@@ -56,24 +56,24 @@ class Visible:
         """Whether any values are shown."""
         return self.policy.show_values
 
-    def masked(self, at: Sighting) -> list[bool]:
+    def masked(self, at: VersionReference) -> list[bool]:
         """Of each column of a version whether its values are hidden."""
         if self._open or not self.values:
             return [not self.values] * len(at.version.fields)
         hidden = self._masks.columns(at)
         return [i in hidden for i in range(1, 1 + len(at.version.fields))]
 
-    def columns(self, at: Sighting) -> list[str]:
+    def columns(self, at: VersionReference) -> list[str]:
         """Names of the columns of a version whose values are shown."""
         return [f.name for f, masked in zip(at.version.fields, self.masked(at), strict=True) if not masked]
 
-    def ask(self, at: Sighting, column: str) -> None:
+    def ask(self, at: VersionReference, column: str) -> None:
         """Refuse a question about the values of a hidden column, or of a field in one."""
         field = self._finding(at, lambda: find_path(at.version, column).column)
         if field.name not in self.columns(at):
             raise HTTPException(403, f"column {field.name!r} is masked: its values can't be queried")
 
-    def names(self, at: Sighting) -> list[str]:
+    def names(self, at: VersionReference) -> list[str]:
         """The names of a version's columns; the number replaces a name made from a masked value (by a pivot)."""
         names = [f.name for f in at.version.fields]
         if is_driver(at.version.dataset) and any(self.masked(at)):
@@ -85,13 +85,13 @@ class Visible:
         told = zip(names, self.masked(at), strict=True)
         return [f"{HIDDEN}{i}" if masked and _named_after(n, values) else n for i, (n, masked) in enumerate(told, 1)]
 
-    def name_at(self, at: Sighting, name: str | None) -> str | None:
+    def name_at(self, at: VersionReference, name: str | None) -> str | None:
         """The name of a column of a version."""
         if name is None or self._open:
             return name
         return self._hidden_names(at).get(name, name)
 
-    def _hidden_names(self, at: Sighting) -> dict[str, str]:
+    def _hidden_names(self, at: VersionReference) -> dict[str, str]:
         told = zip((f.name for f in at.version.fields), self.names(at), strict=True)
         return {name: shown for name, shown in told if name != shown}
 
@@ -101,7 +101,7 @@ class Visible:
             return name
         key = (dataset, version)
         if key not in self._renamed:
-            same = (s for s in self.graph.sightings(Dataset.parse(dataset)) if s.version.id == version)
+            same = (s for s in self.graph.references(Dataset.parse(dataset)) if s.version.id == version)
             self._renamed[key] = {name: told for at in same for name, told in self._hidden_names(at).items()}
         return self._renamed[key].get(name, name)
 
@@ -119,7 +119,7 @@ class Visible:
         columns = {c for op in node.operations for c in op.columns if c.id in hidden}
         return frozenset(c.name for c in columns if _named_after(c.name, values))
 
-    def type(self, at: Sighting, position: int) -> str:
+    def type(self, at: VersionReference, position: int) -> str:
         """The type of a column, whose fields may have such names, too."""
         kind = at.version.fields[position - 1].type
         if is_driver(at.version.dataset) and any(self.masked(at)):
@@ -127,7 +127,7 @@ class Visible:
         values = self._masks.named_after(at) if "<" in kind else frozenset()
         return _without(kind, values)
 
-    def find(self, at: Sighting, column: str) -> Field:
+    def find(self, at: VersionReference, column: str) -> Field:
         """Return a column by its name.
 
         Raises
@@ -137,7 +137,7 @@ class Visible:
         """
         return self._finding(at, lambda: find_column(at.version, column))
 
-    def _finding(self, at: Sighting, find: Callable[[], Field]) -> Field:
+    def _finding(self, at: VersionReference, find: Callable[[], Field]) -> Field:
         try:
             return find()
         except errors.UnknownColumnError as e:
@@ -220,7 +220,7 @@ class Visible:
             self._folders[name] = any(
                 masked and field.name == name
                 for d in self._partitioned.get(name, ())
-                for at in self.graph.sightings(d)
+                for at in self.graph.references(d)
                 for field, masked in zip(at.version.fields, self.masked(at), strict=True)
             )
         return self._folders[name]
@@ -230,8 +230,8 @@ class Visible:
         """Data sets by the names of their partition columns."""
         found: dict[str, dict[Dataset, None]] = {}
         for index in (self.graph.written, self.graph.read):
-            for dataset, sightings in index.by_name.items():
-                for name in {n for s in sightings for n in s.version.partitions}:
+            for dataset, references in index.by_name.items():
+                for name in {n for s in references for n in s.version.partitions}:
                     found.setdefault(name, {})[dataset] = None
         return {name: list(datasets) for name, datasets in found.items()}
 

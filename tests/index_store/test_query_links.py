@@ -7,7 +7,7 @@ from _steps import identity, publish, read, version, write
 
 from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError, UntrackedError
 from provspark.index_store.query.answer import Answer, ask
-from provspark.index_store.query.graph import Direction, Graph, Sighting
+from provspark.index_store.query.graph import Direction, Graph, VersionReference
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import labelled
 from provspark.index_store.store.store import Store
@@ -294,7 +294,7 @@ def test_threads_share_an_engine(store: Store) -> None:
         linker = Linker(Graph([store]))
         start, labels = linker.graph.latest(Dataset.parse("/out")), Runs.of([0])
 
-        def count(_: int, linker: Linker = linker, start: Sighting = start, labels: Runs = labels) -> int:
+        def count(_: int, linker: Linker = linker, start: VersionReference = start, labels: Runs = labels) -> int:
             question = ask(linker, start, labels, labelled(labels), "backward", to=None, kinds=frozenset(["data"]))
             return int(question.table().num_rows)
 
@@ -311,7 +311,7 @@ def test_of_versions_of_one_file_only_those_on_the_way_are_read(store: Store, mo
     files = Store.files
     monkeypatch.setattr(Store, "files", lambda self, step, v: listed.append(v.id) or files(self, step, v))
     graph = Graph([store])
-    start = graph.sightings(Dataset.parse("/in"))[1]
+    start = graph.references(Dataset.parse("/in"))[1]
     found = ask(
         Linker(graph), start, Runs.of([2]), labelled(Runs.of([2])), "forward", to=None, kinds=frozenset({"data"})
     )

@@ -49,8 +49,8 @@ class Catalogue:
         graph = provspark.open(store).graph
         versions = []
         for dataset in graph.datasets():
-            known = {s.version.id: s.version for s in graph.sightings(dataset)}
-            last = graph.sightings(dataset)[-1].version.id
+            known = {s.version.id: s.version for s in graph.references(dataset)}
+            last = graph.references(dataset)[-1].version.id
             versions += [
                 Found(dataset.uri, dataset_id(dataset), v.id, v.rows, tuple(f.name for f in v.fields), v.id == last)
                 for v in known.values()

@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 
 from provspark.api import Provenance
 from provspark.errors import SettingsError
-from provspark.index_store.query.graph import Sighting
+from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.links import Linker
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset, Field
@@ -48,7 +48,7 @@ class World:
         return [f.name for f, masked in zip(at.version.fields, visible.masked(at), strict=True) if masked]
 
 
-def find(visible: Visible, name: str, version: PendingVersion | None = None) -> Sighting:
+def find(visible: Visible, name: str, version: PendingVersion | None = None) -> VersionReference:
     identity = version and version.files.identity(version.dataset)
     graph = visible.graph
     return graph.find(Dataset.parse(name), identity) if identity else graph.latest(Dataset.parse(name))

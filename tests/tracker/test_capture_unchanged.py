@@ -88,7 +88,7 @@ def test_an_unsound_rewrite_is_not_run(
         made = traced(self, analysed)
         plan = self.java.plan(made.number)
         bad = self.jvm.jvm.org.apache.spark.sql.catalyst.plans.logical.Project(bad_columns(self.jvm, plan), plan)
-        return type(made)(self.java.put(bad, self.java.legs(made.number)), made.legs)
+        return type(made)(self.java.put(bad, self.java.provenance(made.number)), made.provenance)
 
     monkeypatch.setattr(Rewriter, "run", broken)
     frame = Frames(spark, [TWENTY_FOUR], sources).n24
@@ -113,7 +113,7 @@ def test_a_rewrite_that_spark_refuses_is_not_run(
         nowhere = self.jvm.jvm.org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute.quoted("nowhere")
         condition = catalyst.expressions.IsNull(nowhere)
         bad = catalyst.plans.logical.Filter(condition, plan)
-        return type(made)(self.java.put(bad, self.java.legs(made.number)), made.legs)
+        return type(made)(self.java.put(bad, self.java.provenance(made.number)), made.provenance)
 
     monkeypatch.setattr(Rewriter, "run", refused)
     frame = Frames(spark, [TWENTY_FOUR], sources).n24

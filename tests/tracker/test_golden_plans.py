@@ -19,7 +19,7 @@ from pyspark.sql import functions as sf
 
 from provspark.tracker import attach
 from provspark.tracker.families import RULES
-from provspark.tracker.plan.provenance_columns import Leg
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn
 from provspark.tracker.plan.rewrite import Rewriter
 
 pytestmark = pytest.mark.spark
@@ -141,7 +141,7 @@ def test_every_rule_has_a_file() -> None:
 
 
 def told(plan: Plan, frames: Frames, folder: Path) -> str:
-    """The plan before, as Spark's rules leave it, and after; what its legs point at and its taps note."""
+    """The plan before, as Spark's rules leave it, and after; what its provenance columns point at and its taps note."""
     with attach(store=(folder / "store").as_uri(), step="golden") as capture:
         jvm = capture._sessions.jvm(frames.spark)
         caches = capture._sessions.caches(jvm)
@@ -160,14 +160,14 @@ def told(plan: Plan, frames: Frames, folder: Path) -> str:
     parts = [
         f"-- {name}\n{neutral(tree, numbers)}" for name, tree in trees.items() if name != "normal" or not told_twice
     ]
-    parts.append("-- legs\n" + "".join(f"{described(leg)}\n" for leg in traced.legs))
-    taps = "".join(f"{tap.number} {tap.label}: {'; '.join(map(described, tap.legs))}\n" for tap in rewriter.taps)
+    parts.append("-- provenance columns\n" + "".join(f"{described(column)}\n" for column in traced.provenance))
+    taps = "".join(f"{tap.number} {tap.label}: {'; '.join(map(described, tap.provenance))}\n" for tap in rewriter.taps)
     return "\n".join(parts + ([f"-- taps\n{taps}"] if taps else []))
 
 
-def described(leg: Leg) -> str:
-    origin = f"groups of tap {leg.origin}" if leg.grouped else f"rows of scan {leg.origin}"
-    return f"{leg.kind}: {origin}{', the others' if leg.others else ''}"
+def described(column: ProvenanceColumn) -> str:
+    origin = f"groups of tap {column.origin}" if column.grouped else f"rows of scan {column.origin}"
+    return f"{column.kind}: {origin}{', the others' if column.others else ''}"
 
 
 def neutral(tree: str, numbers: dict[str, str]) -> str:

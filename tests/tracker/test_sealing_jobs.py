@@ -326,9 +326,12 @@ def test_beyond_a_size_spark_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(sealing, "seal", lambda *_: asked.append("driver"))
     monkeypatch.setattr(sealing, "seal_by_jobs", lambda *_: asked.append("spark"))
-    leg = SimpleNamespace(grouped=True, origin=1)
+    provenance_column = SimpleNamespace(grouped=True, origin=1)
     other = SimpleNamespace(grouped=False, origin=1)
-    taps = [SimpleNamespace(legs=(leg, leg, other), place=0), SimpleNamespace(legs=(other,), place=1)]
+    taps = [
+        SimpleNamespace(provenance=(provenance_column, provenance_column, other), place=0),
+        SimpleNamespace(provenance=(other,), place=1),
+    ]
     for rows in (sealing.MOST_KEYS // 2, sealing.MOST_KEYS // 2 + 1):
         for how in ("auto", "driver", "spark"):
             sealing.sealed(None, noted(taps, rows), how)  # type: ignore[arg-type]
@@ -337,8 +340,10 @@ def test_beyond_a_size_spark_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_keys_of_one_tap_count_whole_and_those_that_wait_a_sixth() -> None:
     """As much of them is in the driver at once."""
-    legs = [SimpleNamespace(grouped=True, origin=origin) for origin in (0, 1, 1)]
-    taps = [SimpleNamespace(legs=some, place=place) for place, some in enumerate((legs[:1], legs, ()))]
+    provenance = [SimpleNamespace(grouped=True, origin=origin) for origin in (0, 1, 1)]
+    taps = [
+        SimpleNamespace(provenance=some, place=place) for place, some in enumerate((provenance[:1], provenance, ()))
+    ]
     assert sealing.keys(noted(taps, 600)) == 1200 + 1200 // 6
     assert sealing.keys(noted(taps[2:], 600)) == 0
 

@@ -18,4 +18,4 @@ class CaptureRule(Protocol):
         """Simple names of the logical plan classes that it takes."""
 
     def trace(self, rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-        """Return the node with its legs; raise UnsupportedPlanError where that can't be exact."""
+        """Return the node with its provenance columns; raise UnsupportedPlanError where that can't be exact."""

@@ -9,14 +9,14 @@ from provspark.model.writes import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
+class ProvenanceColumn:
     """Columns that say where a row came from.
 
-    A row leg is one long, the address of a row in the scan `origin`, or any where it stands for all rows of the scan
-    (`whole`); a group leg is two, the hashes of a key whose derivations tap `origin` noted; with `others` there is a
-    third, the number of the one derivation that it leaves out. Null where the row has no such origin (an outer join's
-    other side, another branch of a union). Its kind is that of the edges from the row to what it points at: a
-    derivation that a tap notes has edges of both kinds, and a path is context if any of its edges is.
+    A row provenance column is one long, the address of a row in the scan `origin`, or any where it stands for all rows
+    of the scan (`whole`); a group provenance column is two, the hashes of a key whose derivations tap `origin` noted;
+    with `others` there is a third, the number of the one derivation that it leaves out. Null where the row has no such
+    origin (an outer join's other side, another branch of a union). Its kind is that of the edges from the row to what
+    it points at: a derivation that a tap notes has edges of both kinds, and a path is context if any of its edges is.
     """
 
     grouped: bool
@@ -33,12 +33,12 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A rewritten node, by its number in java/Rewrite.java; it puts out its own columns and its legs'."""
+    """A rewritten node, by its number in java/Rewrite.java; it puts out its own columns and its provenance columns'."""
 
     number: int
-    legs: tuple[Leg, ...]
+    provenance: tuple[ProvenanceColumn, ...]
 
 
-def as_context(legs: Iterable[Leg]) -> tuple[Leg, ...]:
-    """Return legs of rows from which only a value was computed."""
-    return tuple(replace(leg, kind="context") for leg in legs)
+def as_context(provenance: Iterable[ProvenanceColumn]) -> tuple[ProvenanceColumn, ...]:
+    """Return provenance columns of rows from which only a value was computed."""
+    return tuple(replace(provenance_column, kind="context") for provenance_column in provenance)

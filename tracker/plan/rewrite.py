@@ -11,7 +11,7 @@ from provspark.tracker.families import RULES, CaptureRule
 from provspark.tracker.families.refused import why
 from provspark.tracker.plan.normalisation import CHOSEN, CLEANING, CONTEXT, DOMAIN, UNSEEN
 from provspark.tracker.plan.normalisation import RULES as NORMAL
-from provspark.tracker.plan.provenance_columns import Leg, Traced
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan, scan_relation
 from provspark.tracker.spark.jvm import Jvm
@@ -89,8 +89,8 @@ class Rewriter:
         self.root: PlanNode | None = None
         self.taps_of: dict[int, int] = {}
         """By an aggregate's number, its tap."""
-        self._answers: dict[int, tuple[Leg, range]] = {}
-        """By a scalar subquery's number, the leg to what its value was computed from, and the scans made for it."""
+        self._answers: dict[int, tuple[ProvenanceColumn, range]] = {}
+        """By a scalar subquery's number: its value's provenance column, and the scans made for it."""
         self._tapped: dict[int, tuple[Traced, range]] = {}
         """By a node's number, what it became, and the scans made for it."""
 
@@ -109,8 +109,8 @@ class Rewriter:
             raise UnsupportedPlanError(kind, _CHANGED[kind])
         root = self.root = self._read(normal)
         traced = self.trace(root)
-        legs = self._ordered([int(leaf) for leaf in order], traced.legs) if order else traced.legs
-        return Traced(self.java.front(self.java.answered(traced.number)), legs)
+        provenance = self._ordered([int(leaf) for leaf in order], traced.provenance) if order else traced.provenance
+        return Traced(self.java.front(self.java.answered(traced.number)), provenance)
 
     def sound(self, plan: Any, analysed: Any) -> Any:
         """Return a plan that replaces the user's, whose columns are its first; UnsupportedPlanError if it is malformed.
@@ -143,18 +143,23 @@ class Rewriter:
         """Return the QueryExecution of a plan."""
         return self.jvm.rows(plan).queryExecution()
 
-    def _ordered(self, leaves: list[int], legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
-        """Number the inputs by the order of their leaves; return legs that know the new numbers."""
+    def _ordered(self, leaves: list[int], provenance: tuple[ProvenanceColumn, ...]) -> tuple[ProvenanceColumn, ...]:
+        """Number the inputs by the order of their leaves; return provenance columns that know the new numbers."""
         before = sorted(range(len(self.scans)), key=lambda i: leaves.index(self.paths[i][0]))
         now = {old: new for new, old in enumerate(before)}
 
-        def told(some: tuple[Leg, ...]) -> tuple[Leg, ...]:
-            return tuple(leg if leg.grouped else replace(leg, origin=now[leg.origin]) for leg in some)
+        def told(some: tuple[ProvenanceColumn, ...]) -> tuple[ProvenanceColumn, ...]:
+            return tuple(
+                provenance_column
+                if provenance_column.grouped
+                else replace(provenance_column, origin=now[provenance_column.origin])
+                for provenance_column in some
+            )
 
         self.scans[:] = [self.scans[i] for i in before]
         self.paths[:] = [self.paths[i] for i in before]
-        self.taps[:] = [replace(tap, legs=told(tap.legs)) for tap in self.taps]
-        return told(legs)
+        self.taps[:] = [replace(tap, provenance=told(tap.provenance)) for tap in self.taps]
+        return told(provenance)
 
     def trace(self, node: PlanNode, above: PlanNode | None = None) -> Traced:
         """Rewrite one node; `above` is the filter straight above it, where there is one.
@@ -165,8 +170,8 @@ class Rewriter:
         if node.same in self._tapped:
             first, scans = self._tapped[node.same]
             twins = self._twins(scans, self.java.node(node.same), self.java.node(node.number))
-            legs = tuple(self.twin(leg, twins) for leg in first.legs)
-            return Traced(self.java.again(node.number, node.same, first.number), legs)
+            provenance = tuple(self.twin(provenance_column, twins) for provenance_column in first.provenance)
+            return Traced(self.java.again(node.number, node.same, first.number), provenance)
         taps, inputs = len(self.taps), len(self.scans)
         traced = self._traced(node, above)
         new = self.taps[taps:]
@@ -179,8 +184,10 @@ class Rewriter:
         if not node.subqueries:
             return traced
         known = dict.fromkeys(self._answer(node, traced=True))
-        legs = tuple(leg for leg in known if leg not in traced.legs)
-        return Traced(self.java.constant(traced.number, len(legs)), traced.legs + legs)
+        provenance = tuple(
+            provenance_column for provenance_column in known if provenance_column not in traced.provenance
+        )
+        return Traced(self.java.constant(traced.number, len(provenance)), traced.provenance + provenance)
 
     def _ruled(self, node: PlanNode, above: PlanNode | None) -> Traced:
         before = len(self.paths)
@@ -200,9 +207,9 @@ class Rewriter:
         below = [self.unseen(child, node if node.kind == "Filter" else None) for child in node.children]
         return int(self.java.rebuilt(node.number, " ".join(map(str, below))))
 
-    def _answer(self, node: PlanNode, *, traced: bool) -> list[Leg]:
-        """Rewrite the scalar subqueries in a node's expressions; return legs to what went into their values."""
-        legs: list[Leg] = []
+    def _answer(self, node: PlanNode, *, traced: bool) -> list[ProvenanceColumn]:
+        """Rewrite the scalar subqueries in a node's expressions; return the provenance columns of their values."""
+        provenance: list[ProvenanceColumn] = []
         for line in self.java.scalars(node.number).splitlines():
             if not line.isdigit():
                 raise UnsupportedPlanError(node.kind, f"{line} in an expression has no exact rule")
@@ -210,8 +217,8 @@ class Rewriter:
             if number not in self._answers:
                 self._answer_one(number, traced)
             if number in self._answers:
-                legs.append(self._answers[number][0])
-        return legs
+                provenance.append(self._answers[number][0])
+        return provenance
 
     def _answer_one(self, number: int, traced: bool) -> None:
         root = self._read(self.java.answers().subquery(number))
@@ -222,37 +229,39 @@ class Rewriter:
         if already in self._answers:
             self.java.answers().share(number, already)
             first, scans = self._answers[already]
-            leg = self.twin(first, self._twins(scans, *(self.java.answers().subquery(n) for n in (already, number))))
+            provenance_column = self.twin(
+                first, self._twins(scans, *(self.java.answers().subquery(n) for n in (already, number)))
+            )
         else:
             value = self.trace(root)
-            tap = self.tapped(self.java.tapAll(value.number), value.legs, "subquery", keyed=True, keyless=True)
+            tap = self.tapped(self.java.tapAll(value.number), value.provenance, "subquery", keyed=True, keyless=True)
             self.java.answer(number, root.number, tap.number)
-            leg = Leg(True, len(self.taps) - 1, "context")
-        self._answers[number] = leg, range(before, len(self.scans))
+            provenance_column = ProvenanceColumn(True, len(self.taps) - 1, "context")
+        self._answers[number] = provenance_column, range(before, len(self.scans))
 
     def _twins(self, scans: range, first: Any, again: Any) -> Twins:
         """Return the twins for a plan that is equal to one before it, all of whose inputs count again."""
         leaves = (map(int, self.java.leaves(plan).split()) for plan in (first, again))
         twins = Twins(dict(zip(*leaves, strict=False)), {})
         for scan in scans:
-            self.twin(Leg(False, scan), twins)
+            self.twin(ProvenanceColumn(False, scan), twins)
         return twins
 
-    def twin(self, leg: Leg, twins: Twins) -> Leg:
-        """Return a leg to the same rows as another reading of them."""
+    def twin(self, provenance_column: ProvenanceColumn, twins: Twins) -> ProvenanceColumn:
+        """Return a provenance column to the same rows as another reading of them."""
         made = twins.made
-        if (leg.grouped, leg.origin) not in made:
-            if leg.grouped:
-                tap = self.taps[leg.origin]
-                legs = tuple(self.twin(inner, twins) for inner in tap.legs)
-                self.taps.append(replace(tap, number=len(self.taps), legs=legs))
-                made[True, leg.origin] = len(self.taps) - 1
+        if (provenance_column.grouped, provenance_column.origin) not in made:
+            if provenance_column.grouped:
+                tap = self.taps[provenance_column.origin]
+                provenance = tuple(self.twin(inner, twins) for inner in tap.provenance)
+                self.taps.append(replace(tap, number=len(self.taps), provenance=provenance))
+                made[True, provenance_column.origin] = len(self.taps) - 1
             else:
-                leaf, *within = self.paths[leg.origin]
-                self.scans.append(self.scans[leg.origin])
+                leaf, *within = self.paths[provenance_column.origin]
+                self.scans.append(self.scans[provenance_column.origin])
                 self.paths.append((twins.leaves.get(leaf, leaf), *within))
-                made[False, leg.origin] = len(self.scans) - 1
-        return replace(leg, origin=made[leg.grouped, leg.origin])
+                made[False, provenance_column.origin] = len(self.scans) - 1
+        return replace(provenance_column, origin=made[provenance_column.grouped, provenance_column.origin])
 
     def _rule(self, node: PlanNode) -> CaptureRule:
         rule = _BY_KIND.get(node.kind)
@@ -269,12 +278,12 @@ class Rewriter:
         """Read an input, as its next occurrence."""
         self.scans.append(scan)
         self.paths.append(())
-        return Traced(self.java.leaf(scan.plan), (Leg(False, len(self.scans) - 1),))
+        return Traced(self.java.leaf(scan.plan), (ProvenanceColumn(False, len(self.scans) - 1),))
 
     def tapped(
         self,
         number: int,
-        legs: tuple[Leg, ...],
+        provenance: tuple[ProvenanceColumn, ...],
         label: str,
         *,
         keyed: bool,
@@ -284,9 +293,11 @@ class Rewriter:
         lasting: bool = True,
     ) -> Traced:
         """Note that traced node `number` is a tap now."""
-        self.taps.append(PlacedTap(len(self.taps), legs, keyed, label, self.placed, keyless, numbered, coarse, lasting))
+        self.taps.append(
+            PlacedTap(len(self.taps), provenance, keyed, label, self.placed, keyless, numbered, coarse, lasting)
+        )
         self.placed += 1
-        return Traced(number, legs)
+        return Traced(number, provenance)
 
     def receipts(self) -> dict[int, list[Receipt]]:
         """Return by tap what its tasks say that they noted; see `taps.counted`."""

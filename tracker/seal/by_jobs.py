@@ -23,7 +23,7 @@ from provspark.model.boxes.spool import Parts, Spool
 from provspark.model.errors import CaptureError
 from provspark.model.pending import PendingTensor, PendingWrite
 from provspark.model.writes import Axis
-from provspark.tracker.plan.provenance_columns import Leg
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn
 from provspark.tracker.seal.boxes_in_parts import Gathered
 from provspark.tracker.seal.in_driver import Asker, Chunk, Noted, Sealing, kept_rows
 from provspark.tracker.seal.staging import BUCKET_ROWS, Staging
@@ -44,10 +44,10 @@ _ALIKE = "({} ^ {}) = 0"
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A leg that refers to groups of a tap, and the view of rows and keys (row, a, b; c: what is left out)."""
+    """A provenance column that refers to groups of a tap; the view of rows and keys (row, a, b; c: left out)."""
 
     axis: int
-    leg: Leg
+    provenance_column: ProvenanceColumn
     rows: int
     """Of its axis."""
     view: str
@@ -102,19 +102,25 @@ class _ByJobs(Sealing):
         self._names = itertools.count()
         self._asked: dict[int, list[_Asked]] = {number: [] for number in self.wanted}
 
-    def legs(self, legs: Sequence[Leg], axis: int, chunks: Iterable[Chunk]) -> list[PendingTensor]:
-        """Relate an axis to the rows that its legs point at; where none does, its notes are not read here."""
-        return [] if all(leg.grouped for leg in legs) else super().legs(legs, axis, chunks)
+    def provenance(
+        self, provenance: Sequence[ProvenanceColumn], axis: int, chunks: Iterable[Chunk]
+    ) -> list[PendingTensor]:
+        """Relate an axis to the rows that its provenance columns point at; if none does, don't read its notes."""
+        return (
+            []
+            if all(provenance_column.grouped for provenance_column in provenance)
+            else super().provenance(provenance, axis, chunks)
+        )
 
-    def askers(self, legs: Sequence[Leg], axis: int) -> dict[int, Asker]:
+    def askers(self, provenance: Sequence[ProvenanceColumn], axis: int) -> dict[int, Asker]:
         """Nobody is told rows and keys here."""
         return {}
 
     def top(self, tap: PlacedTap) -> None:
-        """The output's own legs."""
+        """The output's own provenance columns."""
         super().top(tap)
         receipts = self.noted.receipts.get(tap.place, [])
-        if receipts and any(leg.grouped for leg in tap.legs):
+        if receipts and any(provenance_column.grouped for provenance_column in tap.provenance):
             ids = [np.stack(self.places(receipt), axis=1).ravel() for receipt in receipts]
             self._ask(tap, 0, self.axes[0].size, self._spread(receipts, ids))
 
@@ -128,16 +134,18 @@ class _ByJobs(Sealing):
         self.check_found(tap, missing)
         blocks = self._blocks(kept)
         axis = len(self.axes)
-        made = self.legs(tap.legs, axis, self._chunks(tap, receipts, kept))
+        made = self.provenance(tap.provenance, axis, self._chunks(tap, receipts, kept))
         self.axes.append(Axis("inner", blocks.size, label=tap.label))
         if blocks.size:
             rows = self._rows_of(tap, receipts, kept, blocks)
             self._ask(tap, axis, blocks.size, rows)
             ranges = self._ranges(tap, kept, blocks)
             for each in asked:
-                out = self._columns(tap, rows, tap.width - 1, 1) if each.leg.others else ""
+                out = self._columns(tap, rows, tap.width - 1, 1) if each.provenance_column.others else ""
                 found = self._found(each, ranges, out, single=tap.keyless)
-                self.tensors += [PendingTensor(each.axis, axis, found, each.leg.kind)] if len(found) else []
+                self.tensors += (
+                    [PendingTensor(each.axis, axis, found, each.provenance_column.kind)] if len(found) else []
+                )
         self.tensors += made
 
     # -- what stays on executors
@@ -145,10 +153,12 @@ class _ByJobs(Sealing):
     def _ask(self, tap: PlacedTap, axis: int, size: int, rows: str) -> None:
         """Note who of an axis asks for groups."""
         at = 0
-        for leg in tap.legs:
-            if leg.grouped:
-                self._asked[leg.origin].append(_Asked(axis, leg, size, self._columns(tap, rows, at, leg.width)))
-            at += leg.width
+        for provenance_column in tap.provenance:
+            if provenance_column.grouped:
+                self._asked[provenance_column.origin].append(
+                    _Asked(axis, provenance_column, size, self._columns(tap, rows, at, provenance_column.width))
+                )
+            at += provenance_column.width
 
     def _kept(self, tap: PlacedTap, asked: Sequence[_Asked], receipts: Sequence[Receipt]) -> tuple[str | None, int]:
         """Keep the groups that are asked for, by place, and count keys without one; None if nobody asks."""
@@ -174,7 +184,7 @@ class _ByJobs(Sealing):
 
     def _rows_of(self, tap: PlacedTap, receipts: Sequence[Receipt], kept: str, blocks: _Blocks) -> str:
         """Tell for java/Notes.java which rows are kept."""
-        if not tap.numbered and not any(leg.grouped for leg in tap.legs):
+        if not tap.numbered and not any(provenance_column.grouped for provenance_column in tap.provenance):
             return ""
         tasks = self._tasks(receipts, blocks.ids(len(receipts)))
         groups = f"SELECT place, n, NULL, NULL FROM {kept} WHERE place IS NOT NULL"

@@ -47,7 +47,7 @@ class TracedWrite:
         traced = rewriter.run(plan)
         shaped, mark = sink.shape(rewriter.java.plan(traced.number))
         number = traced.number if mark is None else rewriter.java.replaced(traced.number, shaped)
-        top = rewriter.tapped(rewriter.java.tapRows(number, mark), traced.legs, "output", keyed=False)
+        top = rewriter.tapped(rewriter.java.tapRows(number, mark), traced.provenance, "output", keyed=False)
         sound = rewriter.sound(rewriter.java.userColumns(top.number, plan.output().size()), plan)
         self.plan = rewriter.nullable(sound, plan, optimised=not sink.analysed)
         rewriter.scans[:] = [self._before_it_goes(scan) for scan in rewriter.scans]

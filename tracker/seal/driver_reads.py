@@ -82,7 +82,7 @@ class ReadSealing(Sealing):
         self._returned = returned
 
     def top(self, tap: PlacedTap) -> None:
-        """The output's own legs: the rows returned, task by task."""
+        """The output's own provenance columns: the rows returned, task by task."""
 
         def chunks() -> Iterator[Chunk]:
             first = 0
@@ -98,4 +98,4 @@ class ReadSealing(Sealing):
                     at += block.rows
                 first += piece.count
 
-        self.tensors += self.legs(tap.legs, 0, chunks())
+        self.tensors += self.provenance(tap.provenance, 0, chunks())

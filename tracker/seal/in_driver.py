@@ -20,7 +20,7 @@ from provspark.model.boxes import pairs as boxes
 from provspark.model.errors import CaptureError
 from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
 from provspark.model.writes import Axis
-from provspark.tracker.plan.provenance_columns import Leg
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn
 from provspark.tracker.seal.boxes_in_parts import Gathered
 from provspark.tracker.seal.keys import GroupRanges, RequestedKeys
 from provspark.tracker.sinks import Written
@@ -29,7 +29,7 @@ from provspark.tracker.taps.sidecar import NULL, Block, PackedColumn, blocks
 from provspark.tracker.taps.taps import PlacedTap, Receipt
 
 _THREADS = 4
-"""Legs resolved at once: sorting lets go of Python's lock."""
+"""Provenance columns resolved at once: sorting lets go of Python's lock."""
 _FEW = 4
 """Rows of fewer than one in so many groups are picked one by one."""
 _SMALL = 1 << 14
@@ -60,10 +60,10 @@ class Noted:
 
 @dataclass(slots=True)
 class Asker:
-    """A leg that refers to groups of a tap: rows of an upper axis, each with the two hashes of its key, by blocks."""
+    """A provenance column that refers to groups of a tap: rows of an upper axis, with their keys' hashes, by blocks."""
 
     axis: int
-    leg: Leg
+    provenance_column: ProvenanceColumn
     rows: list[Int64] = field(default_factory=list)
     keys: list[tuple[Int64, Int64]] = field(default_factory=list)
     without: list[Int64] = field(default_factory=list)
@@ -145,7 +145,7 @@ class Sealing:
         )
 
     def top(self, tap: PlacedTap) -> None:
-        """The output's own legs: rows in the order of each task's files."""
+        """The output's own provenance columns: rows in the order of each task's files."""
         receipts = self.noted.receipts.get(tap.place, [])
         places = [self.places(receipt) for receipt in receipts]
         if int(self.noted.written.counts.sum()) != sum(receipt.rows for receipt in receipts):
@@ -160,7 +160,7 @@ class Sealing:
                     at += block.rows
                     yield Chunk(ids, picked(block, None))
 
-        self.tensors += self.legs(tap.legs, 0, chunks())
+        self.tensors += self.provenance(tap.provenance, 0, chunks())
 
     def places(self, receipt: Receipt) -> tuple[Int64, Int64]:
         """Return the row ids of what a task wrote, in its order: ranges, by first ids and lengths."""
@@ -173,7 +173,7 @@ class Sealing:
         return written.rows[order], written.counts[order]
 
     def inner(self, tap: PlacedTap) -> None:
-        """The derivations of the groups that are asked for: a new axis, its ranges for those above, its legs below."""
+        """The derivations of the groups that are asked for: an axis, its ranges for those above, its columns below."""
         askers = [asker for asker in self.wanted[tap.number] if asker.rows]
         if not askers:
             return
@@ -204,7 +204,7 @@ class Sealing:
                     size += len(chunk.rows)
                     yield chunk
 
-        made = self.legs(tap.legs, axis, chunks())
+        made = self.provenance(tap.provenance, axis, chunks())
         self.axes.append(Axis("inner", size, label=tap.label))
         self.check_found(tap, len(distinct) - ranges.found)
         for asker, asked in zip(askers, distinct.asked, strict=True):
@@ -214,7 +214,7 @@ class Sealing:
             for which, starts, counts in ranges.of(asked):
                 told = (which, starts, counts) if out is None else _without(which, starts, counts, out)
                 upper.add(boxes.from_ranges(rows[told[0]], *told[1:]))
-            tensor = PendingTensor(asker.axis, axis, upper.boxes(), asker.leg.kind)
+            tensor = PendingTensor(asker.axis, axis, upper.boxes(), asker.provenance_column.kind)
             self.tensors += [tensor] if len(tensor.boxes) else []
         self.tensors += made
 
@@ -233,14 +233,16 @@ class Sealing:
         if missing and not nothing and not tap.coarse:
             raise CaptureError(f"{missing} keys of the {tap.label} at tap {tap.number} have no group")
 
-    def legs(self, legs: Sequence[Leg], axis: int, chunks: Iterable[Chunk]) -> list[PendingTensor]:
-        """Relate an axis to what its legs point at: note who asks for groups, and return what is known already."""
-        at = np.cumsum([0, *(leg.width for leg in legs)])
-        askers = self.askers(legs, axis)
-        gathered = {i: Gathered() for i, leg in enumerate(legs) if not leg.grouped}
+    def provenance(
+        self, provenance: Sequence[ProvenanceColumn], axis: int, chunks: Iterable[Chunk]
+    ) -> list[PendingTensor]:
+        """Relate an axis to what its provenance columns point at: note who asks for groups, return what is known."""
+        at = np.cumsum([0, *(provenance_column.width for provenance_column in provenance)])
+        askers = self.askers(provenance, axis)
+        gathered = {i: Gathered() for i, provenance_column in enumerate(provenance) if not provenance_column.grouped}
 
         def located(chunk: Chunk, i: int) -> Boxes:
-            return self.boxes_of(legs[i], chunk, chunk.columns[at[i]])
+            return self.boxes_of(provenance[i], chunk, chunk.columns[at[i]])
 
         with ThreadPoolExecutor(_THREADS) as pool:  # starts a thread when it is given the first job
             waiting = iter(chunks)
@@ -253,20 +255,30 @@ class Sealing:
                         _ask(asker, chunk.ids, [column.values() for column in chunk.columns[at[i] : at[i + 1]]])
                 for (_, i), boxes_found in zip(jobs, found, strict=True):
                     gathered[i].add(boxes_found)
-        made = [(leg, gathered[i].boxes()) for i, leg in enumerate(legs) if i in gathered]
-        return [PendingTensor(axis, 1 + leg.origin, all_of, leg.kind) for leg, all_of in made if len(all_of)]
+        made = [
+            (provenance_column, gathered[i].boxes()) for i, provenance_column in enumerate(provenance) if i in gathered
+        ]
+        return [
+            PendingTensor(axis, 1 + provenance_column.origin, all_of, provenance_column.kind)
+            for provenance_column, all_of in made
+            if len(all_of)
+        ]
 
-    def askers(self, legs: Sequence[Leg], axis: int) -> dict[int, Asker]:
-        """Register those who ask for groups, to be told rows and keys, by place among the legs."""
-        askers = {i: Asker(axis, leg) for i, leg in enumerate(legs) if leg.grouped}
+    def askers(self, provenance: Sequence[ProvenanceColumn], axis: int) -> dict[int, Asker]:
+        """Register those who ask for groups, to be told rows and keys, by place among the provenance columns."""
+        askers = {
+            i: Asker(axis, provenance_column)
+            for i, provenance_column in enumerate(provenance)
+            if provenance_column.grouped
+        }
         for asker in askers.values():
-            self.wanted[asker.leg.origin].append(asker)
+            self.wanted[asker.provenance_column.origin].append(asker)
         return askers
 
-    def boxes_of(self, leg: Leg, chunk: Chunk, noted: _Noted) -> Boxes:
+    def boxes_of(self, provenance_column: ProvenanceColumn, chunk: Chunk, noted: _Noted) -> Boxes:
         """Relate rows to the rows at their addresses in a scan."""
-        segments = self.noted.scans[leg.origin][1]
-        if isinstance(chunk.rows, range) and not leg.whole:
+        segments = self.noted.scans[provenance_column.origin][1]
+        if isinstance(chunk.rows, range) and not provenance_column.whole:
             found = _lines(chunk.rows.start, noted.runs(), segments)
             if found is not None:
                 return found
@@ -274,9 +286,9 @@ class Sealing:
         present = addresses != NULL
         if not present.all():
             addresses, rows = addresses[present], rows[present]
-        if leg.whole:
+        if provenance_column.whole:
             none = np.zeros(len(rows), dtype=np.int64)
-            return boxes.from_ranges(rows, none, none + self.noted.scans[leg.origin][0].files.total)
+            return boxes.from_ranges(rows, none, none + self.noted.scans[provenance_column.origin][0].files.total)
         return boxes.from_pairs(rows, segments.rows_of(addresses))
 
 
@@ -315,7 +327,7 @@ def _ask(asker: Asker, rows: Int64, columns: list[Int64]) -> None:
     if len(rows):
         asker.rows.append(rows)
         asker.keys.append((columns[0], columns[1]))
-        if asker.leg.others:
+        if asker.provenance_column.others:
             asker.without.append(columns[2])
 
 
@@ -332,7 +344,7 @@ def _between(starts: Int64, ends: Int64, low: int, high: int) -> range | Int64:
 
 
 def _coarse(tap: PlacedTap) -> bool:
-    return tap.coarse or any(leg.whole for leg in tap.legs)
+    return tap.coarse or any(provenance_column.whole for provenance_column in tap.provenance)
 
 
 def _places(numbers: Int64, among: Int64) -> Int64:

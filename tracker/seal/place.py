@@ -41,14 +41,16 @@ def way(jvm: Jvm) -> Way:
 def keys(noted: Noted) -> int:
     """Return how many keys the driver would hold: what one tap may be asked for, and of what waits for others a sixth.
 
-    Each leg to groups may ask for one key for each row noted. Taps are resolved one after the other; what is asked of
-    the others is kept as it was noted meanwhile, 24 bytes a key.
+    Each provenance column to groups may ask for one key for each row noted. Taps are resolved one after the other; what
+    is asked of the others is kept as it was noted meanwhile, 24 bytes a key.
     """
     asked: Counter[int] = Counter()
     for tap in noted.taps:
         rows = sum(receipt.rows for receipt in noted.receipts.get(tap.place, []))
-        for leg in (leg for leg in tap.legs if leg.grouped):
-            asked[leg.origin] += rows
+        for provenance_column in (
+            provenance_column for provenance_column in tap.provenance if provenance_column.grouped
+        ):
+            asked[provenance_column.origin] += rows
     most = max(asked.values(), default=0)
     return most + (asked.total() - most) // 6
 

@@ -1,8 +1,8 @@
-"""What the script caches or checkpoints: computed once, with the legs beside the user's columns.
+"""What the script caches or checkpoints: computed once, with the provenance columns beside the user's columns.
 
 Under each entry of Spark's cache stands the traced plan (java/Caches.java), so whatever finds the entry uses it: frames
-made before `cache()` as after, SQL, tables. A write that reads it goes on from its legs, and reads the notes of the
-taps within as if they were its own, whichever action computed it.
+made before `cache()` as after, SQL, tables. A write that reads it goes on from its provenance columns, and reads the
+notes of the taps within as if they were its own, whichever action computed it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from provspark.model.datasets import Dataset
 from provspark.model.errors import CaptureError, UnsupportedPlanError
 from provspark.tracker.plan.operations import OperationReader
-from provspark.tracker.plan.provenance_columns import Leg, Traced
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 from provspark.tracker.session.rdds import Rdds
 from provspark.tracker.sinks.reasons import reason
@@ -39,7 +39,7 @@ class TracedCache:
     ----------
     rewriter : Rewriter
         Which traced it; its taps mark their partitions.
-    legs : tuple of Leg
+    provenance columns : tuple of ProvenanceColumn
         Of its rows, in `rewriter`'s numbers.
     name : str
         Its folder within that of the write's sidecars.
@@ -47,14 +47,14 @@ class TracedCache:
         The user's, its leaves numbered.
     """
 
-    def __init__(self, rewriter: Rewriter, legs: tuple[Leg, ...], name: str, plan: Any) -> None:
-        self.rewriter, self.legs, self._name, self.plan = rewriter, legs, name, plan
+    def __init__(self, rewriter: Rewriter, provenance: tuple[ProvenanceColumn, ...], name: str, plan: Any) -> None:
+        self.rewriter, self.provenance, self._name, self.plan = rewriter, provenance, name, plan
         self.scans = [s if isinstance(s, KeptScan) else KeptScan(s) for s in rewriter.scans]
 
     @property
     def width(self) -> int:
-        """Number of its legs' columns."""
-        return sum(leg.width for leg in self.legs)
+        """Number of its provenance columns' columns."""
+        return sum(provenance_column.width for provenance_column in self.provenance)
 
     def receipts(self) -> dict[int, list[Receipt]]:
         """Return by tap what was noted while it was computed, sidecars named from the write's folder."""
@@ -66,31 +66,38 @@ class TracedCache:
         return replace(receipt, place=f"file {self._name}/{name}") if how == "file" else receipt
 
     def lend(self, to: Rewriter, plan: Any) -> Traced:
-        """Return the plan, which ends in the legs' columns, as a leaf of another rewrite."""
+        """Return the plan, which ends in the provenance columns' columns, as a leaf of another rewrite."""
         return Traced(to.java.held(plan, self.width), self.place(to))
 
-    def place(self, to: Rewriter) -> tuple[Leg, ...]:
-        """Put its inputs and taps among those of another rewrite; return its legs in their numbers."""
+    def place(self, to: Rewriter) -> tuple[ProvenanceColumn, ...]:
+        """Put its inputs and taps among those of another rewrite; return its provenance columns in their numbers."""
         scans, taps, places = len(to.scans), len(to.taps), to.placed
 
-        def moved(legs: Sequence[Leg]) -> tuple[Leg, ...]:
-            return tuple(replace(leg, origin=leg.origin + (taps if leg.grouped else scans)) for leg in legs)
+        def moved(provenance: Sequence[ProvenanceColumn]) -> tuple[ProvenanceColumn, ...]:
+            return tuple(
+                replace(
+                    provenance_column, origin=provenance_column.origin + (taps if provenance_column.grouped else scans)
+                )
+                for provenance_column in provenance
+            )
 
         to.scans.extend(self.scans)
         to.paths.extend(self.rewriter.paths)
         for tap in self.rewriter.taps:
-            to.taps.append(replace(tap, number=taps + tap.number, place=places + tap.place, legs=moved(tap.legs)))
+            to.taps.append(
+                replace(tap, number=taps + tap.number, place=places + tap.place, provenance=moved(tap.provenance))
+            )
             to.lent[places + tap.place] = (self, tap.place)
         to.placed += self.rewriter.placed
         to.java.skipTaps(self.rewriter.placed)
-        return moved(self.legs)
+        return moved(self.provenance)
 
-    def whole(self, to: Rewriter) -> tuple[Leg, ...]:
-        """Put its inputs and taps in another rewrite; return legs to all that those on top noted."""
-        legs = self.place(to)
-        for leg in legs:
-            to.taps[leg.origin] = replace(to.taps[leg.origin], whole=True, keyless=True)
-        return legs
+    def whole(self, to: Rewriter) -> tuple[ProvenanceColumn, ...]:
+        """Put its inputs and taps in another rewrite; return provenance columns to all that those on top noted."""
+        provenance = self.place(to)
+        for provenance_column in provenance:
+            to.taps[provenance_column.origin] = replace(to.taps[provenance_column.origin], whole=True, keyless=True)
+        return provenance
 
 
 class Caches:
@@ -147,23 +154,23 @@ class Caches:
             log.warning("provspark: an Observation within what is cached gets no values: %s", reason(e))
 
     def traced(self, jvm: Jvm, plan: Any) -> tuple[TracedCache, Any]:
-        """Trace a plan that is to be computed once and read often; its columns are the user's and the legs'."""
+        """Trace a plan that is computed once and read often; its columns are the user's and the provenance columns."""
         rewriter, name = self._rewriter(jvm)
         plan = self.operations.numbered(plan)
         traced = rewriter.run(plan)
         whole = rewriter.sound(rewriter.java.whole(traced.number), plan)
-        return TracedCache(rewriter, traced.legs, name, plan), whole
+        return TracedCache(rewriter, traced.provenance, name, plan), whole
 
     def tapped(self, jvm: Jvm, plan: Any, label: str, *, coarse: bool) -> tuple[TracedCache, Any]:
-        """Trace a plan whose rows go where legs can't follow: a tap on top notes them by partition; see `Tap`."""
+        """Trace a plan whose rows go where provenance columns can't follow: a tap on top notes them by partition."""
         rewriter, name = self._rewriter(jvm)
         plan = self.operations.numbered(plan)
         traced = rewriter.run(plan)
         number = rewriter.java.tapKeyed(traced.number, rewriter.shapes.partition())
-        rewriter.tapped(number, traced.legs, label, keyed=True, coarse=coarse)
-        legs = (Leg(True, len(rewriter.taps) - 1),)
+        rewriter.tapped(number, traced.provenance, label, keyed=True, coarse=coarse)
+        provenance = (ProvenanceColumn(True, len(rewriter.taps) - 1),)
         shown = rewriter.java.userColumns(number, plan.output().size())
-        return TracedCache(rewriter, legs, name, plan), rewriter.sound(shown, plan)
+        return TracedCache(rewriter, provenance, name, plan), rewriter.sound(shown, plan)
 
     def _rewriter(self, jvm: Jvm) -> tuple[Rewriter, str]:
         self._made += 1
@@ -178,7 +185,7 @@ class Caches:
         return self._java.current(jvm.session, analysed)
 
     def leaf(self, to: Rewriter, relation: Any) -> Traced:
-        """Return an InMemoryRelation with its legs; UnsupportedPlanError if it could not be traced."""
+        """Return an InMemoryRelation with its provenance columns; UnsupportedPlanError if it could not be traced."""
         held = self._held.get(self._java.number(relation))
         if held is None:
             raise UnsupportedPlanError(_NODE, "what is cached was not seen when it was")
@@ -251,14 +258,14 @@ class Caches:
         return UnsupportedPlanError(e.node, f"{e.why}, in {what}", site)
 
     def transpose_of(self, to: Rewriter, node: PlanNode, plan: Any) -> Traced:
-        """Return a transposed frame with legs to all rows that went in."""
+        """Return a transposed frame with provenance columns to all rows that went in."""
         held = self._transposed.get(self._java.transposed(plan))
         if held is None:
             raise UnsupportedPlanError(node.kind, "it was computed before capture began")
         if isinstance(held, UnsupportedPlanError):
             raise held
-        legs = held.whole(to)
-        return Traced(to.java.constant(to.java.bare(node.number), len(legs)), legs)
+        provenance = held.whole(to)
+        return Traced(to.java.constant(to.java.bare(node.number), len(provenance)), provenance)
 
     def checkpoint_of(self, plan: Any) -> TracedCache | None:
         """Return what is known of an RDD's rows; UnsupportedPlanError for a checkpoint that can't be traced."""

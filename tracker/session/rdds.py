@@ -16,7 +16,7 @@ import numpy as np
 from provspark.model.datasets import Files
 from provspark.model.errors import UnsupportedPlanError
 from provspark.model.pending import PendingVersion
-from provspark.tracker.plan.provenance_columns import Leg, Traced
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 from provspark.tracker.session.troubles import log
 from provspark.tracker.sources import Segments
@@ -141,15 +141,15 @@ class Rdds:
         return how == "each", found
 
     def leaf(self, to: Rewriter, node: PlanNode, plan: Any) -> Traced:
-        """Return a frame made of an RDD with legs to what the RDD was made of."""
+        """Return a frame made of an RDD with provenance columns to what the RDD was made of."""
         each, origins = self._found(plan.rdd())
         java, number = to.java, to.java.bare(node.number)
-        legs: list[Leg] = []
+        provenance: list[ProvenanceColumn] = []
         for origin in origins:
             if isinstance(origin, HandedScan):
                 to.scans.append(KeptScan(origin))
                 to.paths.append(())
-                legs.append(Leg(False, len(to.scans) - 1, whole=True))
+                provenance.append(ProvenanceColumn(False, len(to.scans) - 1, whole=True))
                 number = java.present(number)
                 continue
             if isinstance(origin.held, UnsupportedPlanError):
@@ -157,6 +157,6 @@ class Rdds:
             if each and len(origins) == 1:
                 return Traced(java.keyed(java.plan(number), to.shapes.partition()), origin.held.place(to))
             found = origin.held.whole(to)
-            legs.extend(found)
+            provenance.extend(found)
             number = java.constant(number, len(found))
-        return Traced(number, tuple(legs))
+        return Traced(number, tuple(provenance))

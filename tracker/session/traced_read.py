@@ -82,7 +82,7 @@ class TracedRead:
         self._rewriter = rewriter = Rewriter(jvm, folder, caches)
         numbered = caches.operations.numbered(plan)
         traced = rewriter.run(numbered)
-        top = rewriter.tapped(rewriter.java.tapRows(traced.number, None), traced.legs, "output", keyed=False)
+        top = rewriter.tapped(rewriter.java.tapRows(traced.number, None), traced.provenance, "output", keyed=False)
         sound = rewriter.sound(rewriter.java.userColumns(top.number, numbered.output().size()), numbered)
         made = rewriter.nullable(sound, numbered, optimised=False)
         kept = {id(s): s if isinstance(s, KeptScan) else KeptScan(s) for s in rewriter.scans}

@@ -113,7 +113,7 @@ class Sink:
         Parameters
         ----------
         plan : py4j object
-            The rewritten plan: the user's columns first, legs behind them.
+            The rewritten plan: the user's columns first, provenance columns behind them.
 
         Returns
         -------

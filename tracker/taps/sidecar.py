@@ -1,4 +1,4 @@
-"""Reads what taps left: blocks of legs, grouped by key where the tap is keyed (the layout is in java/Tap.java)."""
+"""Reads what taps left: blocks of provenance columns, grouped by key where the tap is keyed (layout: java/Tap.java)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from provspark.model.errors import CaptureError
 from provspark.tracker.taps.taps import PlacedTap, Receipt
 
 NULL = np.iinfo(np.int64).min
-"""What stands for a null leg."""
+"""What stands for a null provenance column."""
 
 _RUNS, _DELTAS, _LONGS = range(3)
 

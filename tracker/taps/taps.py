@@ -10,7 +10,7 @@ import base64
 from dataclasses import dataclass
 
 from provspark.model.errors import CaptureError
-from provspark.tracker.plan.provenance_columns import Leg
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +19,14 @@ class PlacedTap:
 
     `place` is its number in the plan: what is read twice stands there once, and has a tap for each reading. `keyless`
     says that one key stands for all rows (a global aggregate): then a key without rows is no contradiction. `numbered`
-    says that a number of each row follows its legs, by which a leg above may leave it out. `coarse` says
-    that a row above need not be owed to each row of its key: a function made it, of some of them or of none. `lasting`
-    says that its keys are the same whenever the plan is run. `whole` says that the one key that is asked for stands
-    for all that it noted.
+    says that a number of each row follows its provenance columns, by which a provenance column above may leave it out.
+    `coarse` says that a row above need not be owed to each row of its key: a function made it, of some of them or of
+    none. `lasting` says that its keys are the same whenever the plan is run. `whole` says that the one key that is
+    asked for stands for all that it noted.
     """
 
     number: int
-    legs: tuple[Leg, ...]
+    provenance: tuple[ProvenanceColumn, ...]
     keyed: bool
     label: str
     place: int
@@ -39,7 +39,7 @@ class PlacedTap:
     @property
     def width(self) -> int:
         """Number of columns that it notes beside keys."""
-        return sum(leg.width for leg in self.legs) + self.numbered
+        return sum(provenance_column.width for provenance_column in self.provenance) + self.numbered
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""An aggregate ends its legs: a tap below notes them with the key's hash, which is the one leg above it.
+"""An aggregate ends its provenance columns: a tap below notes them with the key's hash, the one such column above.
 
-dropDuplicates on some columns is an aggregate that takes the first row of each group whole: the legs of that row go on,
-and the others of its group are its context.
+dropDuplicates on some columns is an aggregate that takes the first row of each group whole: the provenance columns of
+that row go on, and the others of its group are its context.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from provspark.model.errors import UnsupportedPlanError
-from provspark.tracker.plan.provenance_columns import Leg, Traced
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
@@ -28,13 +28,13 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     if unhashable and not keyless:
         raise UnsupportedPlanError(node.kind, f"grouping by a column of type {unhashable} can't be followed")
     below = rewriter.trace(node.children[0])
-    leg = Leg(True, len(rewriter.taps))
-    rewriter.taps_of[node.number] = leg.origin
+    provenance_column = ProvenanceColumn(True, len(rewriter.taps))
+    rewriter.taps_of[node.number] = provenance_column.origin
     if node.detail == "kept":
         tap = java.tapGroups(node.number, java.numbered(below.number))
-        rewriter.tapped(tap, below.legs, "dropDuplicates", keyed=True, numbered=True, lasting=False)
-        others = replace(leg, kind="context", others=True)
-        return Traced(java.keep(node.number, tap), (*below.legs, others))
+        rewriter.tapped(tap, below.provenance, "dropDuplicates", keyed=True, numbered=True, lasting=False)
+        others = replace(provenance_column, kind="context", others=True)
+        return Traced(java.keep(node.number, tap), (*below.provenance, others))
     tap = java.tapGroups(node.number, below.number)
-    rewriter.tapped(tap, below.legs, "aggregate", keyed=True, keyless=keyless)
-    return Traced(java.aggregate(node.number, tap), (leg,))
+    rewriter.tapped(tap, below.provenance, "aggregate", keyed=True, keyless=keyless)
+    return Traced(java.aggregate(node.number, tap), (provenance_column,))

@@ -1,7 +1,8 @@
 """Functions over a task's rows at once: which rows made which, Spark does not see.
 
 A row that such a function returns is owed to all rows that its task handed to the function, and the write is coarse;
-unless it is declared to keep to its rows (`provspark.rowwise`, `provspark.keeps_index`): then their legs go through it.
+unless it is declared to keep to its rows (`provspark.rowwise`, `provspark.keeps_index`): then their provenance columns
+go through it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.families.functions.commands import declared, wrapped
-from provspark.tracker.plan.provenance_columns import Leg, Traced
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
@@ -20,7 +21,7 @@ KINDS = _PYTHON | {"MapPartitionsInR", "MapPartitionsInRWithArrow", "ScriptTrans
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Tap what goes in by the task's partition, which is the leg of what comes out."""
+    """Tap what goes in by the task's partition, which is the provenance column of what comes out."""
     if node.kind in _PYTHON:
         command = bytes(rewriter.functions.command(rewriter.java.node(node.number)))
         how = declaration(node, command)
@@ -37,10 +38,10 @@ def by_key(rewriter: Rewriter, top: PlanNode, bottom: PlanNode, below: Traced, k
     """
     java = rewriter.java
     number = java.tapKeyed(below.number, keys)
-    tap = rewriter.tapped(number, below.legs, bottom.kind, keyed=True, coarse=coarse, lasting=False)
-    leg = Leg(True, len(rewriter.taps) - 1)
+    tap = rewriter.tapped(number, below.provenance, bottom.kind, keyed=True, coarse=coarse, lasting=False)
+    provenance_column = ProvenanceColumn(True, len(rewriter.taps) - 1)
     plan = rewriter.shapes.over(java.node(top.number), java.node(bottom.number), java.plan(tap.number))
-    return Traced(java.keyed(plan, keys), (leg,))
+    return Traced(java.keyed(plan, keys), (provenance_column,))
 
 
 def declaration(node: PlanNode, command: bytes) -> str:
@@ -53,10 +54,10 @@ def declaration(node: PlanNode, command: bytes) -> str:
 
 
 def through(rewriter: Rewriter, node: PlanNode, command: bytes, how: str) -> Traced:
-    """Send the legs through a function that keeps to its rows, beside the columns that it sees."""
+    """Send the provenance columns through a function that keeps to its rows, beside the columns that it sees."""
     java, functions = rewriter.java, rewriter.functions
     below = rewriter.trace(node.children[0])
-    columns = java.legs(below.number)
+    columns = java.provenance(below.number)
     names = ours(len(columns))
     if not names:
         return Traced(java.bare(node.number), ())
@@ -64,7 +65,7 @@ def through(rewriter: Rewriter, node: PlanNode, command: bytes, how: str) -> Tra
     shown = functions.shown(plan, 0, java.plan(below.number), columns, rewriter.jvm.jlist(names))
     new = wrapped(command, names, (len(names),), how, keyed="Groups" in node.kind)
     made = functions.over(plan, rewriter.jvm.jlist([shown]), new, rewriter.jvm.jlist(names))
-    return Traced(java.put(made, functions.last(made, len(names))), below.legs)
+    return Traced(java.put(made, functions.last(made, len(names))), below.provenance)
 
 
 def ours(n: int) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ KINDS = frozenset({"InMemoryRelation", "LocalRelation", "LogicalRDD", "Range", "
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """What is cached comes with its legs, an RDD with those of its frames; rows that the script made get an address."""
+    """What is cached has its provenance columns, an RDD those of its frames; the script's own rows get an address."""
     caches, plan = rewriter.caches, rewriter.java.node(node.number)
     if caches is None:
         raise UnsupportedPlanError(node.kind, "nothing is known of what the session holds")

@@ -13,9 +13,9 @@ KINDS = frozenset({"Expand"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Put the legs into each of the node's projections."""
+    """Put the provenance columns into each of the node's projections."""
     java = rewriter.java
     below = rewriter.trace(node.children[0])
-    legs = java.legs(below.number)
-    plan = rewriter.shapes.expand(java.node(node.number), java.plan(below.number), legs)
-    return Traced(java.put(plan, legs), below.legs)
+    provenance = java.provenance(below.number)
+    plan = rewriter.shapes.expand(java.node(node.number), java.plan(below.number), provenance)
+    return Traced(java.put(plan, provenance), below.provenance)

@@ -1,4 +1,4 @@
-"""Filters hand legs on; straight above a scan they are shown to it."""
+"""Filters hand provenance columns on; straight above a scan they are shown to it."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ KINDS = frozenset({"Filter"})
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Keep the filter over its traced child."""
     below = rewriter.trace(node.children[0], node)
-    return Traced(rewriter.java.over(node.number, below.number), below.legs)
+    return Traced(rewriter.java.over(node.number, below.number), below.provenance)

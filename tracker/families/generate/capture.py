@@ -16,8 +16,8 @@ _AT_THE_END = frozenset({"HiveGenericUDTF", "PythonUDTF", "UnresolvedPolymorphic
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Keep the node over its traced child; legs come along."""
+    """Keep the node over its traced child; provenance columns come along."""
     if node.detail in _AT_THE_END:
         raise UnsupportedPlanError(node.kind, f"a {node.detail} may make rows of several rows, or of none")
     below = rewriter.trace(node.children[0])
-    return Traced(rewriter.java.generate(node.number, below.number), below.legs)
+    return Traced(rewriter.java.generate(node.number, below.number), below.provenance)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.families.batch_functions.capture import declaration, ours, through
 from provspark.tracker.families.functions.commands import wrapped
-from provspark.tracker.plan.provenance_columns import Leg, Traced
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
@@ -23,7 +23,7 @@ _HASHES = 2
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Tap each side by the groups' key, which is the leg of what the function makes of that side."""
+    """Tap each side by the groups' key, which is the provenance column of what the function makes of that side."""
     java, functions, jlist = rewriter.java, rewriter.functions, rewriter.jvm.jlist
     plan = java.node(node.number)
     command = bytes(functions.command(plan))
@@ -33,26 +33,26 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     if how:
         raise UnsupportedPlanError(node.kind, f"a function of two groups can't be declared provspark.{how}")
     names = ours(_HASHES * len(node.children))
-    sides, legs = [], []
+    sides, provenance = [], []
     for i, child in enumerate(node.children):
         keys = functions.groups(plan, i)
         unhashable = java.unhashable(keys)
         if unhashable:
             raise UnsupportedPlanError(node.kind, f"grouping by a column of type {unhashable} can't be followed")
-        shown, leg = _side(rewriter, node, i, rewriter.trace(child), keys, names)
+        shown, provenance_column = _side(rewriter, node, i, rewriter.trace(child), keys, names)
         sides.append(shown)
-        legs.append(leg)
+        provenance.append(provenance_column)
     new = wrapped(command, names, (_HASHES,) * len(sides), "group", keyed=True)
     made = functions.over(plan, jlist(sides), new, jlist(names))
-    return Traced(java.put(made, functions.last(made, len(names))), tuple(legs))
+    return Traced(java.put(made, functions.last(made, len(names))), tuple(provenance))
 
 
 def _side(
     rewriter: Rewriter, node: PlanNode, i: int, below: Traced, keys: Any, names: tuple[str, ...]
-) -> tuple[Any, Leg]:
+) -> tuple[Any, ProvenanceColumn]:
     java = rewriter.java
     mine = rewriter.jvm.jlist(names[_HASHES * i : _HASHES * (i + 1)])
-    tap = rewriter.tapped(java.tapKeyed(below.number, keys), below.legs, node.kind, keyed=True, coarse=True)
+    tap = rewriter.tapped(java.tapKeyed(below.number, keys), below.provenance, node.kind, keyed=True, coarse=True)
     hashes = rewriter.functions.hashes(keys)
     shown = rewriter.functions.shown(java.node(node.number), i, java.plan(tap.number), hashes, mine)
-    return shown, Leg(True, len(rewriter.taps) - 1)
+    return shown, ProvenanceColumn(True, len(rewriter.taps) - 1)

@@ -1,4 +1,4 @@
-"""Joins hand on the legs of both sides; a semi-join is an aggregate of its right side by the key.
+"""Joins hand on the provenance columns of both sides; a semi-join is an aggregate of its right side by the key.
 
 Where its condition is more than equality of keys, each left row has a group of its own: the right rows that it meets.
 An existence join is a semi-join that keeps all left rows and says which have a group; one that only NOT EXISTS or NOT
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.plan.normalisation import DOMAIN
-from provspark.tracker.plan.provenance_columns import Leg, Traced
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
@@ -24,24 +24,26 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Trace by the join's type."""
     if node.detail in _BOTH:
         left, right = (rewriter.trace(child) for child in node.children)
-        return Traced(rewriter.java.join(node.number, left.number, right.number), left.legs + right.legs)
+        return Traced(rewriter.java.join(node.number, left.number, right.number), left.provenance + right.provenance)
     owed = node.children[1].detail != DOMAIN
     if owed and (node.detail == "LeftSemi" or (node.detail == "ExistenceJoin" and rewriter.java.asserted(node.number))):
         return _semi(rewriter, node)
     if node.detail in ("LeftSemi", "LeftAnti", "ExistenceJoin"):
         left = rewriter.trace(node.children[0])
-        return Traced(rewriter.java.antiJoin(node.number, left.number, rewriter.unseen(node.children[1])), left.legs)
+        return Traced(
+            rewriter.java.antiJoin(node.number, left.number, rewriter.unseen(node.children[1])), left.provenance
+        )
     raise UnsupportedPlanError(f"Join {node.detail}", "no exact rule for this kind of join")
 
 
 def _semi(rewriter: Rewriter, node: PlanNode) -> Traced:
     java = rewriter.java
     left, right = (rewriter.trace(child) for child in node.children)
-    leg = Leg(True, len(rewriter.taps))
+    provenance_column = ProvenanceColumn(True, len(rewriter.taps))
     if java.residual(node.number) or java.unhashable(node.number) not in ("", "none"):
         number = java.matches(node.number, left.number, right.number)
-        rewriter.tapped(number, right.legs, "semi-join", keyed=True, lasting=False)
+        rewriter.tapped(number, right.provenance, "semi-join", keyed=True, lasting=False)
     else:
-        tap = rewriter.tapped(java.tapRight(node.number, right.number), right.legs, "semi-join", keyed=True)
+        tap = rewriter.tapped(java.tapRight(node.number, right.number), right.provenance, "semi-join", keyed=True)
         number = java.semiJoin(node.number, left.number, tap.number)
-    return Traced(number, (*left.legs, leg))
+    return Traced(number, (*left.provenance, provenance_column))

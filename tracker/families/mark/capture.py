@@ -14,12 +14,12 @@ KINDS = frozenset({"SubqueryAlias"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Make the legs below context, or let none through."""
+    """Make the provenance columns below context, or let none through."""
     if node.detail in (UNSEEN, DOMAIN):
         return Traced(rewriter.unseen(node), ())
     if node.detail == CHOSEN:
         window = node.children[0]
         below = rewriter.trace(window.children[0])
-        return Traced(rewriter.java.over(window.number, below.number), below.legs)
+        return Traced(rewriter.java.over(window.number, below.number), below.provenance)
     below = rewriter.trace(node.children[0])
-    return Traced(below.number, as_context(below.legs) if node.detail == CONTEXT else below.legs)
+    return Traced(below.number, as_context(below.provenance) if node.detail == CONTEXT else below.provenance)

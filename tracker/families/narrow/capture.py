@@ -31,6 +31,6 @@ KINDS = frozenset(
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Keep the node over its traced child; legs come along."""
+    """Keep the node over its traced child; provenance columns come along."""
     below = rewriter.trace(node.children[0])
-    return Traced(rewriter.java.over(node.number, below.number), below.legs)
+    return Traced(rewriter.java.over(node.number, below.number), below.provenance)

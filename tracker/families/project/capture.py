@@ -1,4 +1,4 @@
-"""Projections put the legs behind the user's columns."""
+"""Projections put the provenance columns behind the user's columns."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ KINDS = frozenset({"Project"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Project the user's columns and the legs."""
+    """Project the user's columns and the provenance columns."""
     below = rewriter.trace(node.children[0])
-    return Traced(rewriter.java.project(node.number, below.number), below.legs)
+    return Traced(rewriter.java.project(node.number, below.number), below.provenance)

@@ -1,4 +1,4 @@
-"""Typed functions (Scala and Java lambdas): rows become objects, objects become rows, and legs can't ride along."""
+"""Typed functions (Scala and Java lambdas): rows become objects, which have no provenance columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A union keeps the legs of each branch in columns of their own, null for the rows of other branches."""
+"""A union keeps the provenance columns of each branch in columns of their own, null for the rows of other branches."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Pad each branch to the width of all."""
     branches = [rewriter.trace(child) for child in node.children]
     number = rewriter.java.union(node.number, " ".join(str(branch.number) for branch in branches))
-    return Traced(number, tuple(leg for branch in branches for leg in branch.legs))
+    return Traced(number, tuple(provenance_column for branch in branches for provenance_column in branch.provenance))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from provspark.model.errors import UnsupportedPlanError
-from provspark.tracker.plan.provenance_columns import Leg, Traced
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
@@ -23,16 +23,16 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     chain = _chain(rewriter, node)
     below = rewriter.trace(chain[-1].children[0])
     number = below.number
-    tapped: list[tuple[PlanNode, Leg]] = []
+    tapped: list[tuple[PlanNode, ProvenanceColumn]] = []
     for window in reversed(chain):
         if not any(java.samePartitions(window.number, other.number) for other, _ in tapped):
-            number = _tap(rewriter, window, number, below.legs)
-            tapped.append((window, Leg(True, len(rewriter.taps) - 1, "context")))
+            number = _tap(rewriter, window, number, below.provenance)
+            tapped.append((window, ProvenanceColumn(True, len(rewriter.taps) - 1, "context")))
     for window in reversed(chain):
         number = java.over(window.number, number)
     for window, _ in tapped:
         number = java.partitioned(window.number, number)
-    return Traced(number, below.legs + tuple(leg for _, leg in tapped))
+    return Traced(number, below.provenance + tuple(provenance_column for _, provenance_column in tapped))
 
 
 def _chain(rewriter: Rewriter, node: PlanNode) -> list[PlanNode]:
@@ -42,9 +42,9 @@ def _chain(rewriter: Rewriter, node: PlanNode) -> list[PlanNode]:
     return chain[: rewriter.java.together(" ".join(str(window.number) for window in chain))]
 
 
-def _tap(rewriter: Rewriter, window: PlanNode, number: int, legs: tuple[Leg, ...]) -> int:
+def _tap(rewriter: Rewriter, window: PlanNode, number: int, provenance: tuple[ProvenanceColumn, ...]) -> int:
     unhashable = rewriter.java.unhashable(window.number)
     if unhashable not in ("", "none"):
         raise UnsupportedPlanError(window.kind, f"partitions by a column of type {unhashable} can't be followed")
     tap = rewriter.java.tapPartitions(window.number, number)
-    return rewriter.tapped(tap, legs, "window", keyed=True, keyless=unhashable == "none").number
+    return rewriter.tapped(tap, provenance, "window", keyed=True, keyless=unhashable == "none").number
