@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from provspark.tracker.sinks import Sink, TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.names import parse
-from provspark.tracker.spark.jvm import Jvm, _compiled
+from provspark.tracker.spark.jvm import Jvm, compiled
 
 TAP = """
 package provsparktest;
@@ -88,9 +88,8 @@ class Trial:
         self.spark, self.jvm = spark, Jvm(spark)
         jar = folder / "noting-tap.jar"
         with zipfile.ZipFile(jar, "w") as z:
-            codes = _compiled(self.jvm, "NotingTap.java", TAP, self.jvm.context_loader).getBytecodes()
-            for name in codes:
-                z.writestr(name.replace(".", "/") + ".class", bytes(codes[name]))
+            for path, code in compiled(self.jvm, {"NotingTap.java": TAP}).items():
+                z.writestr(path, code)
         self.jvm.session.sql(f"ADD JAR '{jar.as_uri()}'")
         loader = self.jvm.session.sharedState().jarClassLoader()
         self._tap = loader.loadClass("provsparktest.NotingTap").getConstructors()[0]

@@ -284,7 +284,7 @@ def bad_columns(jvm: Any, plan: Any) -> Any:
     columns = list(java.scala.jdk.javaapi.CollectionConverters.asJava(plan.output()))
     expressions = java.org.apache.spark.sql.catalyst.expressions
     other = expressions.Add(columns[0], columns[0])
-    trees = jvm._loader.loadClass("provspark.Trees")
+    trees = jvm._loader.loadClass("provspark.trees.Trees")
     named = next(m for m in trees.getMethods() if m.getName() == "named")
     args = jvm.array("java.lang.Object", [other, columns[0].name(), columns[0].exprId()])
     items = jvm.jlist([named.invoke(None, args), *columns[1:]])

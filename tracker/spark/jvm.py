@@ -1,7 +1,7 @@
 """The driver's JVM and our compiled Java classes.
 
-A round trip over py4j costs a fraction of a millisecond, a dotted package path one for each dot: `provspark.Plans` does
-in one call what would take many.
+A round trip over py4j costs a fraction of a millisecond, a dotted package path one for each dot: java/trees/Plans.java
+does in one call what would take many.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import os
 import tempfile
 import threading
 import zipfile
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -24,14 +23,6 @@ log = logging.getLogger("provspark")
 
 JAVA = Path(__file__).parents[1] / "java"
 
-_SHARED = (
-    *("Trees", "AddressedRelation", "Marks", "Answers", "Keys", "Calls", "Nodes", "RowIds", "Tap", "Notes", "Taps"),
-    *("Unused", "RowNumbers", "AddressedFormats", "AddressedScan", "Json", "Sql", "SqlCheck", "Expressions"),
-    *("ScriptVariables", "CatalogTable", "Inferred", "MadeRows", "Commands", "Reads", "Changes"),
-)
-"""Classes that others refer to, each after those that it refers to itself: Janino takes one file at a time."""
-_THREADS = 4
-"""Other classes compiled at once."""
 _thread = threading.local()
 """`gateway`: the one whose connection to this thread was told to answer at once."""
 
@@ -57,13 +48,13 @@ class Jvm:
     # -- objects of our own classes
 
     def new(self, name: str, *args: Any) -> Any:
-        """Make a ``provspark.NAME`` by its only constructor, of at most six arguments."""
-        return self.plans.make(name, *args)
+        """Make an object of a class of ours, of whatever package, by its only constructor of at most six arguments."""
+        return self.plans.make(_full_names()[name], *args)
 
     @cached_property
     def plans(self) -> Any:
-        """The helper that makes our objects and looks into Spark's (java/Plans.java)."""
-        constructor = self._loader.loadClass("provspark.Plans").getConstructors()[0]
+        """The helper that makes our objects and looks into Spark's (java/trees/Plans.java)."""
+        constructor = self._loader.loadClass(_full_names()["Plans"]).getConstructors()[0]
         return constructor.newInstance(self.array("java.lang.Object", []))
 
     def rows(self, plan: Any) -> Any:
@@ -129,7 +120,7 @@ def thread_socket(gateway: Any) -> Any:
 
 
 def compiled_jar(jvm: Jvm) -> Path:
-    """Compile java/*.java with the Janino compiler that Spark ships; return the jar, from an earlier run's if equal."""
+    """Compile java/**/*.java; return the jar, from an earlier run's if equal."""
     sources = _sources()
     version = str(jvm.spark.version)
     digest = hashlib.sha256(("\0".join([version, *sources, *sources.values()])).encode()).hexdigest()[:16]
@@ -140,41 +131,55 @@ def compiled_jar(jvm: Jvm) -> Path:
     jar = folder / f"provspark-{digest}.jar"
     if not jar.exists():
         made = folder / f".{jar.name}.{os.getpid()}"
-        loader = jvm.context_loader
         with zipfile.ZipFile(made, "w") as z:
-            for name in _SHARED:
-                compiler = _compiled(jvm, f"{name}.java", sources[f"{name}.java"], loader)
-                loader = compiler.getClassLoader()
-                _add(z, compiler)
-            rest = list(sources)[len(_SHARED) :]
-            with ThreadPoolExecutor(_THREADS) as pool:
-                for compiler in pool.map(lambda name: _compiled(jvm, name, sources[name], loader), rest):
-                    _add(z, compiler)
+            for path, code in compiled(jvm, sources).items():
+                z.writestr(path, code)
         made.replace(jar)
     return jar
 
 
 @cache
 def _sources() -> dict[str, str]:
-    """Return the text of each file, those that others refer to first."""
-    first = [JAVA / f"{name}.java" for name in _SHARED]
-    files = [*first, *sorted(set(JAVA.glob("*.java")) - set(first))]
-    return {p.name: p.read_text(encoding="utf-8") for p in files}
+    """Return the text of each file, by its path in the folder of all."""
+    return {p.relative_to(JAVA).as_posix(): p.read_text(encoding="utf-8") for p in sorted(JAVA.glob("*/*.java"))}
 
 
-def _add(jar: zipfile.ZipFile, compiler: Any) -> None:
-    codes = compiler.getBytecodes()
-    for name in codes:
-        jar.writestr(name.replace(".", "/") + ".class", bytes(codes[name]))
+@cache
+def _full_names() -> dict[str, str]:
+    """Return the full name of each class by its simple one, which no two share."""
+    return {Path(path).stem: ".".join(("provspark", *Path(path).with_suffix("").parts)) for path in _sources()}
 
 
-def _compiled(jvm: Jvm, name: str, text: str, loader: Any) -> Any:
-    """Return the compiler that took a file, which sees the classes of `loader`."""
-    compiler = jvm.jvm.org.codehaus.janino.SimpleCompiler()
+def compiled(jvm: Jvm, sources: Mapping[str, str]) -> dict[str, bytes]:
+    """Compile files by the Janino compiler that Spark ships, all at once, so that they may refer to one another.
+
+    Parameters
+    ----------
+    jvm : Jvm
+        Whose thread's class loader has what else they refer to.
+    sources : mapping
+        The files' texts by their paths.
+
+    Returns
+    -------
+    dict
+        The classes' code, by path.
+    """
+    janino, resources = jvm.jvm.org.codehaus.janino, jvm.jvm.org.codehaus.commons.compiler.util.resource
+    files = resources.MapResourceFinder()
+    given = jvm.spark.sparkContext._gateway.new_array(resources.Resource, len(sources))
+    for i, (path, text) in enumerate(sources.items()):
+        files.addResource(path, text.encode())
+        given[i] = files.findResource(path)
+    compiler = janino.Compiler(resources.MapResourceFinder(), janino.ClassLoaderIClassLoader(jvm.context_loader))
+    compiler.setCharacterEncoding("UTF-8")
     compiler.setTargetVersion(8)
-    compiler.setParentClassLoader(loader)
+    compiler.setClassFileFinder(resources.MapResourceFinder())
+    made = resources.MapResourceCreator()
+    compiler.setClassFileCreator(made)
     try:
-        compiler.cook(text)
+        compiler.compile(given)
     except Exception as e:
-        raise CaptureError(f"{name} does not compile on Spark {jvm.spark.version}: {e}") from e
-    return compiler
+        raise CaptureError(f"ProvSpark's Java does not compile on Spark {jvm.spark.version}: {e}") from e
+    codes = made.getMap()
+    return {str(path): bytes(codes[path]) for path in codes}

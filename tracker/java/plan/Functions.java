@@ -1,0 +1,141 @@
+package provspark.plan;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.Coalesce;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.PythonUDF;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.types.LongType$;
+import org.apache.spark.sql.types.Metadata$;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import provspark.taps.Keys;
+import provspark.taps.Tap;
+import static provspark.trees.Trees.*;
+
+/** Nodes that call a Python function on batches or groups, with columns of ours besides. Raw types, for Janino. */
+public class Functions {
+  /** The function of a node, as Spark pickled it. */
+  public byte[] command(LogicalPlan node) throws Exception {
+    Object function = call(function(node), "func");
+    scala.collection.Seq bytes = (scala.collection.Seq) call(function, "command");
+    byte[] out = new byte[bytes.size()];
+    for (int i = 0; i < out.length; i++) out[i] = ((Byte) bytes.apply(i)).byteValue();
+    return out;
+  }
+
+  /** The expressions by which a node groups the rows of its child number `side`. */
+  public List groups(LogicalPlan node, int side) throws Exception {
+    if (node.children().size() == 1) return list((scala.collection.Seq) call(node, "groupingAttributes"));
+    int n = ((Integer) call(node, side == 0 ? "leftGroupingLen" : "rightGroupingLen")).intValue();
+    return new ArrayList(list(((LogicalPlan) node.children().apply(side)).output()).subList(0, n));
+  }
+
+  /** What stands for the group that a row belongs to. */
+  public List hashes(List keys) {
+    return Keys.hashes(keys, "__group");
+  }
+
+  /** What a node's child number `side` put out, then columns of ours under these names, none of them null. */
+  public LogicalPlan shown(LogicalPlan node, int side, LogicalPlan below, List columns, List names) {
+    List all = list(((LogicalPlan) node.children().apply(side)).output());
+    Expression none = Literal$.MODULE$.apply(Long.valueOf(Tap.NULL));
+    for (int i = 0; i < columns.size(); i++) {
+      Expression e = (Expression) columns.get(i);
+      if (e instanceof Alias) e = (Expression) ((Alias) e).child();
+      List choice = one(e);
+      choice.add(none);
+      all.add(alias(new Coalesce(seq(choice)), (String) names.get(i)));
+    }
+    return new Project(seq(all), below);
+  }
+
+  /** The node over other children and with another function, which puts out columns of these names behind the user's. */
+  public LogicalPlan over(LogicalPlan node, List children, byte[] command, List names) throws Exception {
+    scala.collection.Iterator it = node.productIterator();
+    List values = new ArrayList();
+    for (int i = 0; it.hasNext(); i++) {
+      Object value = it.next();
+      if (node.productElementName(i).equals("output")) value = extended(node, names);
+      else if (value instanceof PythonUDF) value = extended((PythonUDF) value, command, names, children);
+      values.add(value);
+    }
+    return withChildren((LogicalPlan) node.makeCopy(values.toArray()), children);
+  }
+
+  /** The columns of ours that a node puts out: the last n. */
+  public List last(LogicalPlan node, int n) {
+    return lastOf(node, n);
+  }
+
+  private static List lastOf(LogicalPlan node, int n) {
+    List all = list(node.output());
+    return new ArrayList(all.subList(all.size() - n, all.size()));
+  }
+
+  private static Object extended(LogicalPlan node, List names) {
+    List all = list(node.output());
+    scala.collection.immutable.Seq nil = seq(new ArrayList());
+    for (int i = 0; i < names.size(); i++) {
+      all.add(new AttributeReference(
+          (String) names.get(i), LongType$.MODULE$, true, Metadata$.MODULE$.empty(), NamedExpression.newExprId(), nil));
+    }
+    return seq(all);
+  }
+
+  private static Object extended(PythonUDF udf, byte[] command, List names, List children) throws Exception {
+    StructType type = (StructType) udf.dataType();
+    for (int i = 0; i < names.size(); i++) {
+      type = type.add(new StructField((String) names.get(i), LongType$.MODULE$, true, Metadata$.MODULE$.empty()));
+    }
+    List values = new ArrayList();
+    scala.collection.Iterator it = udf.productIterator();
+    while (it.hasNext()) values.add(it.next());
+    values.set(1, withCommand(values.get(1), command));
+    values.set(2, type);
+    List seen = list(udf.children());
+    for (int i = 0; i < children.size(); i++) {
+      seen.addAll(lastOf((LogicalPlan) children.get(i), names.size() / children.size()));
+    }
+    values.set(3, seq(seen));
+    return ((Expression) udf).makeCopy(values.toArray());
+  }
+
+  private static Object withCommand(Object function, byte[] command) throws Exception {
+    scala.collection.Iterator it = ((scala.Product) function).productIterator();
+    List values = new ArrayList();
+    while (it.hasNext()) values.add(it.next());
+    List bytes = new ArrayList();
+    for (int i = 0; i < command.length; i++) bytes.add(Byte.valueOf(command[i]));
+    values.set(0, seq(bytes));
+    Constructor[] all = function.getClass().getConstructors();
+    for (int i = 0; i < all.length; i++) {
+      Class[] types = all[i].getParameterTypes();
+      if (types.length == values.size() && types[0].isInstance(values.get(0))) return all[i].newInstance(values.toArray());
+    }
+    throw new IllegalStateException(function.getClass().getName() + " has no such constructor");
+  }
+
+  private static Expression function(LogicalPlan node) {
+    scala.collection.Iterator it = node.productIterator();
+    while (it.hasNext()) {
+      Object value = it.next();
+      if (value instanceof PythonUDF) return (Expression) value;
+    }
+    throw new IllegalStateException(node.nodeName() + " has no Python function");
+  }
+
+  private static Object call(Object owner, String name) throws Exception {
+    Method method = owner.getClass().getMethod(name, new Class[0]);
+    return method.invoke(owner, new Object[0]);
+  }
+}

@@ -1,0 +1,116 @@
+package provspark.plan;
+
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeSet;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.ReplicateRows;
+import org.apache.spark.sql.catalyst.plans.logical.Expand;
+import org.apache.spark.sql.catalyst.plans.logical.Generate;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlanIntegrity$;
+import org.apache.spark.sql.catalyst.plans.logical.Union;
+import org.apache.spark.sql.catalyst.plans.logical.Window;
+import org.apache.spark.sql.types.DataType;
+import static provspark.trees.Trees.*;
+
+/**
+ * Checks that a rewritten plan is well formed before it replaces the user's. Spark's optimizer moves predicates by the ids of
+ * columns, so a node that gives one id two meanings makes it return other rows. Raw types, for Janino.
+ */
+public class Integrity {
+  public Integrity() {}
+
+  /** What is wrong with the plan that replaces the user's, whose columns are its first; "" if nothing is. */
+  public String broken(LogicalPlan plan, LogicalPlan users) {
+    List wanted = list(users.output());
+    List made = list(plan.output());
+    if (made.size() < wanted.size()) return "it has " + made.size() + " columns instead of " + wanted.size();
+    for (int i = 0; i < wanted.size(); i++) {
+      Attribute a = (Attribute) wanted.get(i);
+      Attribute b = (Attribute) made.get(i);
+      boolean same = a.name().equals(b.name()) && DataType.equalsIgnoreNullability(a.dataType(), b.dataType());
+      if (!same) return "column " + i + " is " + b.sql() + " " + b.dataType().sql() + " instead of " + a.sql() + " " + a.dataType().sql();
+    }
+    scala.Option found = LogicalPlanIntegrity$.MODULE$.validateExprIdUniqueness(plan);
+    return found.isEmpty() ? nodes(plan) : ((String) found.get()).split("\n")[0];
+  }
+
+  private static String nodes(LogicalPlan plan) {
+    String wrong = node(plan);
+    if (wrong.length() > 0) return plan.nodeName() + " " + wrong;
+    Iterator it = list(plan.children()).iterator();
+    while (it.hasNext()) {
+      wrong = nodes((LogicalPlan) it.next());
+      if (wrong.length() > 0) return wrong;
+    }
+    it = list(plan.subqueries()).iterator();
+    while (it.hasNext()) {
+      wrong = nodes((LogicalPlan) it.next());
+      if (wrong.length() > 0) return wrong;
+    }
+    return "";
+  }
+
+  private static String lacks(AttributeSet missing) {
+    return "reads what its input lacks: " + missing.toSeq().mkString(", ");
+  }
+
+  private static String node(LogicalPlan plan) {
+    if (!plan.resolved()) return "is not resolved";
+    if (plan.children().nonEmpty() && plan.missingInput().nonEmpty()) return lacks(plan.missingInput());
+    Set below = new HashSet();
+    Iterator children = list(plan.children()).iterator();
+    while (children.hasNext()) {
+      Set side = new HashSet();
+      Iterator it = list(((LogicalPlan) children.next()).output()).iterator();
+      while (it.hasNext()) side.add(((Attribute) it.next()).exprId());
+      if (!(plan instanceof Union) && !java.util.Collections.disjoint(below, side)) return "has two sides that share a column id";
+      below.addAll(side);
+    }
+    if (plan instanceof Generate) { // may have output of the id that its generator reads in vain
+      Expression generator = (Expression) ((Generate) plan).generator();
+      AttributeSet missing = generator.references().$minus$minus((scala.collection.Iterable) plan.inputSet());
+      if (missing.nonEmpty()) return lacks(missing);
+      if (generator instanceof ReplicateRows) return ""; // hands its input's columns on
+    }
+    if (plan instanceof Expand) return expanded((Expand) plan, below);
+    Iterator it = list(plan.producedAttributes().toSeq()).iterator();
+    while (!(plan instanceof Window) && it.hasNext()) { // a window hands columns on that Spark lists among its own
+      Attribute a = (Attribute) it.next();
+      if (below.contains(a.exprId())) return "gives the id of its input's column " + a + " to another value";
+    }
+    it = list(plan.expressions()).iterator();
+    while (it.hasNext()) {
+      Object e = it.next();
+      if (e instanceof Alias && below.contains(((Alias) e).exprId()) && !passes(((Alias) e).child(), ((Alias) e).exprId())) {
+        return "gives the id of its input's column to " + e;
+      }
+    }
+    return "";
+  }
+
+  /** An Expand hands columns on under their ids if all its projections do. */
+  private static String expanded(Expand plan, Set below) {
+    List output = list(plan.output());
+    Iterator it = list(plan.projections()).iterator();
+    while (it.hasNext()) {
+      List values = list((scala.collection.Seq) it.next());
+      for (int i = 0; i < output.size(); i++) {
+        Attribute a = (Attribute) output.get(i);
+        if (below.contains(a.exprId()) && !passes((Expression) values.get(i), a.exprId())) {
+          return "gives the id of its input's column " + a + " to " + values.get(i);
+        }
+      }
+    }
+    return "";
+  }
+
+  private static boolean passes(Expression e, Object id) {
+    return e instanceof Attribute && ((Attribute) e).exprId().equals(id);
+  }
+}

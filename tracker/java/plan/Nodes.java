@@ -1,0 +1,121 @@
+package provspark.plan;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.Not;
+import org.apache.spark.sql.catalyst.expressions.SessionWindow;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.Generate;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import provspark.trees.Marks;
+import static provspark.trees.Trees.*;
+
+/** The nodes of the plans of one write, by number. Raw types, for Janino. */
+public class Nodes {
+  private final List nodes = new ArrayList();
+  private final Map numbers = new HashMap();
+  private final Set kept = new HashSet();
+  private final String chosen;
+
+  /** chosen: name of the mark of a correlated limit. */
+  public Nodes(String chosen) {
+    this.chosen = chosen;
+  }
+
+  /** Ids of the values of rows that dropDuplicates kept; see Normal. */
+  public void keeping(Set ids) {
+    kept.addAll(ids);
+  }
+
+  /**
+   * Takes the nodes of a plan in pre-order; a line a node: number, first like it, class, number of children, of
+   * subqueries, the number of a leaf, a detail.
+   */
+  public String read(LogicalPlan plan) {
+    StringBuilder text = new StringBuilder();
+    visit(plan, text);
+    return text.toString();
+  }
+
+  private void visit(LogicalPlan plan, StringBuilder text) {
+    List children = list(plan.children());
+    String detail = "";
+    if (plan instanceof Join) detail = ((Join) plan).joinType().getClass().getSimpleName().replace("$", "");
+    if (plan instanceof SubqueryAlias) detail = ((SubqueryAlias) plan).alias();
+    if (plan instanceof Aggregate && keepsRows((Aggregate) plan)) detail = "kept";
+    if (plan instanceof Aggregate && merges((Aggregate) plan)) detail = "sessions";
+    if (plan instanceof Generate) detail = ((Generate) plan).generator().getClass().getSimpleName();
+    text.append(nodes.size()).append(' ').append(first(plan)).append(' ');
+    text.append(plan.getClass().getSimpleName()).append(' ');
+    text.append(children.size()).append(' ').append(plan.subqueries().size()).append(' ').append(Marks.leaf(plan)).append(' ').append(detail).append('\n');
+    nodes.add(plan);
+    for (int i = 0; i < children.size(); i++) visit((LogicalPlan) children.get(i), text);
+  }
+
+  /** The number of the first node like one about to be taken, its own where there is none or two runs may differ. */
+  private int first(LogicalPlan plan) {
+    if (plan.children().isEmpty() || !plan.deterministic() || picks(plan)) return nodes.size();
+    Object before = numbers.get(plan.canonicalized());
+    if (before == null) numbers.put(plan.canonicalized(), Integer.valueOf(nodes.size()));
+    return before == null ? nodes.size() : ((Integer) before).intValue();
+  }
+
+  /** Whether which rows come out may depend on the order in which they come in. */
+  private boolean picks(LogicalPlan plan) {
+    String kind = plan.getClass().getSimpleName();
+    if (kind.endsWith("Limit") || kind.equals("Offset") || kind.equals("Tail") || kind.equals("Sample")) return true;
+    if (plan instanceof Aggregate && keepsRows((Aggregate) plan)) return true;
+    if (plan instanceof SubqueryAlias && ((SubqueryAlias) plan).alias().equals(chosen)) return true;
+    List children = list(plan.children());
+    for (int i = 0; i < children.size(); i++) if (picks((LogicalPlan) children.get(i))) return true;
+    return false;
+  }
+
+  /** Whether it was made of dropDuplicates on some columns; see Normal. */
+  private boolean keepsRows(Aggregate a) {
+    Iterator it = list(a.aggregateExpressions()).iterator();
+    while (it.hasNext()) if (kept.contains(((NamedExpression) it.next()).exprId())) return true;
+    return false;
+  }
+
+  /** Whether it groups by sessions, which Spark makes of the rows' own only when it runs. */
+  private static boolean merges(Aggregate a) {
+    List all = list(a.groupingExpressions());
+    for (int i = 0; i < all.size(); i++) {
+      if (all.get(i) instanceof NamedExpression && ((NamedExpression) all.get(i)).metadata().contains(SessionWindow.marker())) return true;
+    }
+    return false;
+  }
+
+  public LogicalPlan get(int i) {
+    return (LogicalPlan) nodes.get(i);
+  }
+
+  /** Whether a truth value is used other than by its negation. */
+  public boolean asserts(ExprId id) {
+    for (int i = 0; i < nodes.size(); i++) {
+      List all = list(get(i).expressions());
+      for (int j = 0; j < all.size(); j++) if (asserts((Expression) all.get(j), id)) return true;
+    }
+    return false;
+  }
+
+  private static boolean asserts(Expression e, ExprId id) {
+    if (e instanceof Attribute) return ((Attribute) e).exprId().equals(id);
+    if (e instanceof Not && ((Not) e).child() instanceof Attribute) return false;
+    List children = list(e.children());
+    for (int i = 0; i < children.size(); i++) if (asserts((Expression) children.get(i), id)) return true;
+    return false;
+  }
+}

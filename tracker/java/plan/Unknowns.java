@@ -1,0 +1,73 @@
+package provspark.plan;
+
+import java.util.Iterator;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.BinaryComparison;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.InSubquery;
+import org.apache.spark.sql.catalyst.expressions.Not;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.types.BooleanType$;
+import static provspark.trees.Trees.*;
+
+/**
+ * IN with a subquery, of which a null makes the result null. Spark's optimizer turns it into a join that gives false for null,
+ * but a NOT IN into one that heeds nulls, and simplifies expressions before: NOT (a IN (...) OR b) becomes a NOT IN (...) AND
+ * NOT b. Our plans make the join before, so that what stands above IN must not tell false from null. Raw types, for Janino.
+ */
+public class Unknowns {
+  /** Whether some IN is a value, and no condition. */
+  private boolean value = false;
+
+  public Unknowns() {}
+
+  /** The text of an expression of an analysed plan whose result depends on when Spark makes a join of its IN; "" if none does. */
+  public String told(LogicalPlan plan) throws Exception {
+    LogicalPlan p = withoutCtes(plan);
+    value = false;
+    String found = found(p, false);
+    return found.length() > 0 || !value ? found : found(p, true);
+  }
+
+  /** columns: whether boolean columns count as IN: one may be what a projection below made of it. */
+  private String found(LogicalPlan plan, boolean columns) {
+    boolean condition = plan instanceof Filter || plan instanceof Join;
+    Iterator expressions = list(plan.expressions()).iterator();
+    while (expressions.hasNext()) {
+      Expression e = (Expression) expressions.next();
+      if (!condition && holds(e, false)) value = true;
+      Expression wrong = negated(e, columns);
+      if (wrong != null) return wrong.sql();
+    }
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) {
+      String more = found((LogicalPlan) inside.get(i), columns);
+      if (more.length() > 0) return more;
+    }
+    return "";
+  }
+
+  private static Expression negated(Expression e, boolean columns) {
+    boolean tells = e instanceof BinaryComparison || e instanceof Not && !(((Not) e).child() instanceof InSubquery);
+    Iterator children = list(e.children()).iterator();
+    while (children.hasNext()) {
+      Expression child = (Expression) children.next();
+      if (tells && holds(child, columns)) return e;
+      Expression wrong = negated(child, columns);
+      if (wrong != null) return wrong;
+    }
+    return null;
+  }
+
+  private static boolean holds(Expression e, boolean columns) {
+    if (e instanceof InSubquery) return e.nullable();
+    if (columns && e instanceof AttributeReference && e.dataType() == BooleanType$.MODULE$) return true;
+    Iterator children = list(e.children()).iterator();
+    while (children.hasNext()) if (holds((Expression) children.next(), columns)) return true;
+    return false;
+  }
+}

@@ -1,0 +1,95 @@
+package provspark.sinks;
+
+import java.lang.reflect.Field;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.analysis.ResolvedIdentifier;
+import org.apache.spark.sql.catalyst.plans.logical.AppendData;
+import org.apache.spark.sql.catalyst.plans.logical.CreateTableAsSelect;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTable;
+import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog;
+import org.apache.spark.sql.jdbc.JdbcDialect;
+import org.apache.spark.sql.jdbc.JdbcDialects;
+
+/** Tables of a JDBCTableCatalog, as the options by which JDBC reaches them. Raw types, for Janino. */
+public class CatalogTable {
+  private static final String KEYS = "provsparkkeys";
+  private static final String SETTING = "spark.provspark.keys.";
+
+  private CatalogTable() {}
+
+  /** The options of the table that a command writes to; null where that is no such table. */
+  public static Map options(SparkSession session, LogicalPlan command) {
+    scala.collection.immutable.Map written = (scala.collection.immutable.Map) part(command, "writeOptions");
+    if (command instanceof AppendData || command instanceof OverwriteByExpression) {
+      return of(session, part(command, "table"), written);
+    }
+    Object name = command instanceof CreateTableAsSelect ? part(command, "name") : null;
+    if (!(name instanceof ResolvedIdentifier) || !(((ResolvedIdentifier) name).catalog() instanceof JDBCTableCatalog)) return null;
+    ResolvedIdentifier to = (ResolvedIdentifier) name;
+    try {
+      Field options = JDBCTableCatalog.class.getDeclaredField("options");
+      options.setAccessible(true);
+      Map given = parameters((JDBCOptions) options.get(to.catalog()));
+      return keyed(session, to.catalog().name(), to.identifier(), given, written);
+    } catch (Exception e) {
+      return null;
+    }
+  }
+
+  private static Map of(SparkSession session, Object table, scala.collection.immutable.Map written) {
+    if (!(table instanceof DataSourceV2Relation) || !(((DataSourceV2Relation) table).table() instanceof JDBCTable)) return null;
+    DataSourceV2Relation relation = (DataSourceV2Relation) table;
+    JDBCTable at = (JDBCTable) relation.table();
+    String catalog = relation.catalog().isEmpty() ? "" : ((JDBCTableCatalog) relation.catalog().get()).name();
+    return keyed(session, catalog, at.ident(), parameters(at.jdbcOptions()), written);
+  }
+
+  /** A part of a command by its name, or null. Versions of Spark differ in the types that its accessors tell. */
+  private static Object part(LogicalPlan command, String name) {
+    for (int i = 0; i < command.productArity(); i++) {
+      if (command.productElementName(i).equals(name)) return command.productElement(i);
+    }
+    return null;
+  }
+
+  private static Map parameters(JDBCOptions options) {
+    return new HashMap(scala.jdk.javaapi.CollectionConverters.asJava((scala.collection.Map) options.parameters()));
+  }
+
+  /** Key columns are named by an option of the writer or by the setting of the table's full name. */
+  private static Map keyed(
+      SparkSession session, String catalog, Identifier table, Map given, scala.collection.immutable.Map written) {
+    Map out = new HashMap();
+    java.util.Iterator it = given.entrySet().iterator();
+    while (it.hasNext()) {
+      Map.Entry e = (Map.Entry) it.next();
+      out.put(((String) e.getKey()).toLowerCase(Locale.ROOT), e.getValue());
+    }
+    JdbcDialect dialect = JdbcDialects.get((String) out.get("url"));
+    StringBuilder full = new StringBuilder(catalog);
+    StringBuilder quoted = new StringBuilder();
+    String[] spaces = table.namespace();
+    for (int i = 0; i <= spaces.length; i++) {
+      String part = i < spaces.length ? spaces[i] : table.name();
+      full.append('.').append(part);
+      quoted.append(quoted.length() > 0 ? "." : "").append(dialect.quoteIdentifier(part));
+    }
+    out.put("dbtable", quoted.toString());
+    String keys = session.sessionState().conf().getConfString(SETTING + full.toString(), "");
+    scala.collection.Iterator options = written.iterator();
+    while (options.hasNext()) {
+      scala.Tuple2 pair = (scala.Tuple2) options.next();
+      if (((String) pair._1()).equalsIgnoreCase(KEYS)) keys = (String) pair._2();
+    }
+    if (keys.length() > 0) out.put(KEYS, keys);
+    return out;
+  }
+}

@@ -1,0 +1,509 @@
+package provspark.sources;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.Serializable;
+import java.lang.reflect.Constructor;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.JoinedRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner;
+import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowJoiner;
+import org.apache.spark.sql.execution.datasources.FileFormat;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.execution.datasources.PartitionedFile;
+import org.apache.spark.sql.execution.datasources.csv.CSVFileFormat;
+import org.apache.spark.sql.execution.datasources.json.JsonFileFormat;
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.execution.datasources.text.TextFileFormat;
+import org.apache.spark.sql.execution.datasources.xml.XmlFileFormat;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.vectorized.ColumnVector;
+import org.apache.spark.sql.vectorized.ColumnarArray;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
+import org.apache.spark.sql.vectorized.ColumnarMap;
+import org.apache.spark.unsafe.types.UTF8String;
+import org.apache.spark.util.CollectionAccumulator;
+import org.apache.spark.util.NextIterator;
+
+/**
+ * Spark's own file formats with one column more, behind the partition columns: the row's address.
+ *
+ * Parquet numbers a file's rows itself, whatever filters skip: the address is the file's first address + that number.
+ * The others are read without filters and their rows counted as they leave the reader: the address is the file's first
+ * address + (offset of the block << 16) + number in the block. A block reports itself when it is opened and, with its
+ * rows, when its reader has no more: long[] {first address, length, rows}, rows being OPENED or OVERFLOWED otherwise.
+ */
+public class AddressedFormats {
+  static final int SHIFT = 16;
+  static final long UNLISTED = -1L;
+  static final long OPENED = -1L;
+  static final long OVERFLOWED = -2L;
+
+  static final scala.collection.immutable.Seq NO_FILTERS =
+      scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList()).toSeq();
+  private static final StructType ADDRESS = new StructType().add("address", DataTypes.LongType);
+
+  private final SparkSession session;
+  private final FileFormat base;
+  private final Columns columns;
+
+  /**
+   * `key` is equal where equal rows get equal addresses: Spark then may reuse one scan for the other. Where it is empty,
+   * blocks are counted and what they report is this scan's alone.
+   */
+  public AddressedFormats(LogicalRelation node, String[] paths, byte[] firstAddresses, String key) {
+    session = ((HadoopFsRelation) node.relation()).sparkSession();
+    base = ((HadoopFsRelation) node.relation()).fileFormat();
+    byte[] table = Starts.table(paths, ByteBuffer.wrap(firstAddresses).order(ByteOrder.LITTLE_ENDIAN));
+    Starts starts = new Starts(table.length > Starts.SMALL ? (Serializable) broadcast(table) : table);
+    columns = key.isEmpty() ? counting(starts) : new Columns(starts, null, key);
+  }
+
+  private Object broadcast(byte[] table) { return new JavaSparkContext(session.sparkContext()).broadcast(table); }
+
+  private AddressedFormats(AddressedFormats was) {
+    session = was.session;
+    base = was.base;
+    columns = counting(was.columns.starts);
+  }
+
+  /** The same addresses, with reports of its own. */
+  public AddressedFormats again() {
+    return new AddressedFormats(this);
+  }
+
+  private Columns counting(Starts starts) {
+    CollectionAccumulator reports = new CollectionAccumulator();
+    session.sparkContext().register(reports);
+    return new Columns(starts, reports, "counted by " + reports.id());
+  }
+
+  /** What blocks reported so far, three little-endian longs each. */
+  public byte[] reports() {
+    List all = columns.reports.value();
+    ByteBuffer out = ByteBuffer.allocate(24 * all.size()).order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < all.size(); i++) {
+      long[] report = (long[]) all.get(i);
+      for (int k = 0; k < 3; k++) out.putLong(report[k]);
+    }
+    return out.array();
+  }
+
+  public FileFormat format() throws Exception {
+    if (base instanceof ParquetFileFormat) return new Parquet(columns);
+    if (base instanceof OrcFileFormat) return new Orc(columns);
+    if (base instanceof CSVFileFormat) return new Csv(columns);
+    if (base instanceof JsonFileFormat) return new Json(columns);
+    if (base instanceof TextFileFormat) return new Text(columns);
+    if (base instanceof XmlFileFormat) return (FileFormat) xml().newInstance(new Object[] {columns});
+    throw new IllegalArgumentException(base.getClass().getName());
+  }
+
+  /** The only one in a file of its own, compiled after this one. */
+  private static Constructor xml() throws ClassNotFoundException {
+    return Class.forName("provspark.sources.AddressedXml", true, AddressedFormats.class.getClassLoader()).getConstructors()[0];
+  }
+
+  /**
+   * Path to first address. A sorted table of bytes, searched as it is: 16 bytes of the path's SHA-256, 8 of the address.
+   * It travels with the tasks while small, else once to each executor. (Kryo need not know a map then.)
+   */
+  static class Starts implements Serializable {
+    private static final long serialVersionUID = 1L;
+    static final int SMALL = 4096;
+    private static final int HASH = 16;
+    private static final int ENTRY = HASH + 8;
+
+    private final Serializable table;
+
+    Starts(Serializable table) { this.table = table; }
+
+    static byte[] table(String[] paths, ByteBuffer firstAddresses) {
+      byte[][] entries = new byte[paths.length][];
+      for (int i = 0; i < paths.length; i++) {
+        entries[i] = ByteBuffer.allocate(ENTRY).put(hash(paths[i])).putLong(firstAddresses.getLong()).array();
+      }
+      Arrays.sort(entries, new Unsigned());
+      ByteBuffer out = ByteBuffer.allocate(ENTRY * paths.length);
+      for (int i = 0; i < entries.length; i++) out.put(entries[i]);
+      return out.array();
+    }
+
+    private static byte[] hash(String path) {
+      try {
+        byte[] all = MessageDigest.getInstance("SHA-256").digest(path.getBytes(StandardCharsets.UTF_8));
+        return Arrays.copyOf(all, HASH);
+      } catch (NoSuchAlgorithmException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    /** The file's first address, or UNLISTED. */
+    long of(String path) {
+      byte[] all = (byte[]) (table instanceof Broadcast ? ((Broadcast) table).value() : table);
+      byte[] wanted = hash(path);
+      int low = 0;
+      int high = all.length / ENTRY - 1;
+      while (low <= high) {
+        int middle = (low + high) >>> 1;
+        int at = middle * ENTRY;
+        int order = Arrays.compareUnsigned(all, at, at + HASH, wanted, 0, HASH);
+        if (order == 0) return ByteBuffer.wrap(all, at + HASH, 8).getLong();
+        if (order < 0) low = middle + 1;
+        else high = middle - 1;
+      }
+      return UNLISTED;
+    }
+  }
+
+  static class Unsigned implements Comparator {
+    public int compare(Object a, Object b) {
+      return Arrays.compareUnsigned((byte[]) a, (byte[]) b);
+    }
+  }
+
+  /** What all formats share: where files start, where blocks report. */
+  static class Columns implements Serializable {
+    private static final long serialVersionUID = 1L;
+
+    final Starts starts;
+    final CollectionAccumulator reports;
+    final String key;
+
+    Columns(Starts starts, CollectionAccumulator reports, String key) {
+      this.starts = starts;
+      this.reports = reports;
+      this.key = key;
+    }
+
+    Read reader(Object read, StructType required, StructType partition, int rowIndex) {
+      return new Read(this, (scala.Function1) read, required, partition, rowIndex);
+    }
+  }
+
+  static StructType without(StructType partition) {
+    StructField[] all = partition.fields();
+    return new StructType((StructField[]) Arrays.copyOf(all, all.length - 1));
+  }
+
+  static scala.Option withAddress(scala.Option types) {
+    if (types.isEmpty()) return types;
+    List all = new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava((scala.collection.Seq) types.get()));
+    all.add(ColumnVector.class.getName());
+    return scala.Option.apply(scala.jdk.javaapi.CollectionConverters.asScala(all).toSeq());
+  }
+
+  /** Parquet: asks the reader for its row index and turns it into the address; filters reach the reader. */
+  static class Parquet extends ParquetFileFormat {
+    private static final long serialVersionUID = 1L;
+    private final Columns columns;
+    Parquet(Columns columns) { this.columns = columns; }
+
+    public scala.Function1 buildReaderWithPartitionValues(
+        SparkSession session, StructType data, StructType partition, StructType required,
+        scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+      String index = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME();
+      scala.Option asked = required.getFieldIndex(index);
+      StructType read = asked.isDefined() ? required : required.add(index, DataTypes.LongType);
+      int at = asked.isDefined() ? ((Integer) asked.get()).intValue() : required.length();
+      Object base = super.buildReaderWithPartitionValues(session, data, without(partition), read, filters, options, conf);
+      return columns.reader(base, required, partition, at);
+    }
+
+    public scala.Option vectorTypes(StructType required, StructType partition, SQLConf conf) {
+      return withAddress(super.vectorTypes(required, without(partition), conf));
+    }
+    public boolean equals(Object o) { return o instanceof Parquet && ((Parquet) o).columns.key.equals(columns.key); }
+    public int hashCode() { return columns.key.hashCode(); }
+  }
+
+  /** ORC: counted, in batches or rows. */
+  static class Orc extends OrcFileFormat {
+    private static final long serialVersionUID = 1L;
+    private final Columns columns;
+    Orc(Columns columns) { this.columns = columns; }
+
+    public scala.Function1 buildReaderWithPartitionValues(
+        SparkSession session, StructType data, StructType partition, StructType required,
+        scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+      Object base = super.buildReaderWithPartitionValues(
+          session, data, without(partition), required, NO_FILTERS, options, conf);
+      return columns.reader(base, required, partition, -1);
+    }
+
+    public scala.Option vectorTypes(StructType required, StructType partition, SQLConf conf) {
+      return withAddress(super.vectorTypes(required, without(partition), conf));
+    }
+    public boolean equals(Object o) { return o instanceof Orc && ((Orc) o).columns.key.equals(columns.key); }
+    public int hashCode() { return columns.key.hashCode(); }
+  }
+
+  /** CSV: counted. */
+  static class Csv extends CSVFileFormat {
+    private static final long serialVersionUID = 1L;
+    private final Columns columns;
+    Csv(Columns columns) { this.columns = columns; }
+
+    public scala.Function1 buildReaderWithPartitionValues(
+        SparkSession session, StructType data, StructType partition, StructType required,
+        scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+      Object base = super.buildReaderWithPartitionValues(
+          session, data, without(partition), required, NO_FILTERS, options, conf);
+      return columns.reader(base, required, partition, -1);
+    }
+    public boolean equals(Object o) { return o instanceof Csv && ((Csv) o).columns.key.equals(columns.key); }
+    public int hashCode() { return columns.key.hashCode(); }
+  }
+
+  /** JSON: counted. */
+  static class Json extends JsonFileFormat {
+    private static final long serialVersionUID = 1L;
+    private final Columns columns;
+    Json(Columns columns) { this.columns = columns; }
+
+    public scala.Function1 buildReaderWithPartitionValues(
+        SparkSession session, StructType data, StructType partition, StructType required,
+        scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+      Object base = super.buildReaderWithPartitionValues(
+          session, data, without(partition), required, NO_FILTERS, options, conf);
+      return columns.reader(base, required, partition, -1);
+    }
+    public boolean equals(Object o) { return o instanceof Json && ((Json) o).columns.key.equals(columns.key); }
+    public int hashCode() { return columns.key.hashCode(); }
+  }
+
+  /** Text: counted. */
+  static class Text extends TextFileFormat {
+    private static final long serialVersionUID = 1L;
+    private final Columns columns;
+    Text(Columns columns) { this.columns = columns; }
+
+    public scala.Function1 buildReaderWithPartitionValues(
+        SparkSession session, StructType data, StructType partition, StructType required,
+        scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
+      Object base = super.buildReaderWithPartitionValues(
+          session, data, without(partition), required, NO_FILTERS, options, conf);
+      return columns.reader(base, required, partition, -1);
+    }
+    public boolean equals(Object o) { return o instanceof Text && ((Text) o).columns.key.equals(columns.key); }
+    public int hashCode() { return columns.key.hashCode(); }
+  }
+
+  /** From a block of a file to its rows: what FileScanRDD calls. */
+  static class Read extends scala.runtime.AbstractFunction1 implements Serializable {
+    private static final long serialVersionUID = 1L;
+    private final Columns columns;
+    @SuppressWarnings("serial") // the type of Spark's function does not tell that it is serialisable
+    private final scala.Function1 base;
+    private final StructType required;
+    private final StructType partition;
+    private final int rowIndex;
+
+    Read(Columns columns, scala.Function1 base, StructType required, StructType partition, int rowIndex) {
+      this.columns = columns;
+      this.base = base;
+      this.required = required;
+      this.partition = partition;
+      this.rowIndex = rowIndex;
+    }
+
+    public Object apply(Object block) {
+      PartitionedFile file = (PartitionedFile) block;
+      long first = columns.starts.of(file.toPath().toString());
+      if (rowIndex < 0 && first != UNLISTED) first += file.start() << SHIFT;
+      scala.collection.Iterator rows = (scala.collection.Iterator) base.apply(file);
+      int width = required.length() + partition.length();
+      boolean extra = rowIndex == required.length();
+      if (rowIndex >= 0) return new Indexed(rows, first, width, rowIndex, extra, this);
+      return new Counted(rows, first, width, file.length(), columns.reports, this);
+    }
+
+    StructType plain() {
+      StructType out = required;
+      StructField[] more = without(partition).fields();
+      for (int i = 0; i < more.length; i++) out = out.add(more[i]);
+      return out;
+    }
+
+    /** Puts the output together from the base's row and the address behind it, without a row index in between. */
+    UnsafeProjection projection(boolean extra) {
+      int width = required.length() + partition.length();
+      List out = new ArrayList();
+      for (int i = 0; i < width; i++) {
+        StructField f = i < required.length() ? required.fields()[i] : partition.fields()[i - required.length()];
+        int at = i >= required.length() && extra ? i + 1 : i;
+        out.add(new BoundReference(at, f.dataType(), f.nullable()));
+      }
+      scala.collection.immutable.Seq places = scala.jdk.javaapi.CollectionConverters.asScala(out).toSeq();
+      return UnsafeProjection.create(places);
+    }
+  }
+
+  /** One block's rows or batches with their addresses. */
+  abstract static class Rows extends scala.collection.AbstractIterator implements Closeable {
+    protected final scala.collection.Iterator rows;
+    protected final long first;
+    private final int width;
+    private final boolean extra;
+    private final Read read;
+    private UnsafeRow address;
+    private UnsafeRowJoiner joiner;
+    private UnsafeProjection projection;
+    private JoinedRow joined;
+
+    Rows(scala.collection.Iterator rows, long first, int width, boolean extra, Read read) {
+      this.rows = rows;
+      this.first = first;
+      this.width = width;
+      this.extra = extra;
+      this.read = read;
+    }
+
+    /** The base's row behind which the address is put. */
+    protected InternalRow row(InternalRow row, long value) {
+      if (address == null) {
+        address = new UnsafeRow(1);
+        address.pointTo(new byte[16], 16);
+        joiner = GenerateUnsafeRowJoiner.create(read.plain(), ADDRESS);
+        projection = read.projection(extra);
+        joined = new JoinedRow();
+      }
+      address.setLong(0, value);
+      if (row instanceof UnsafeRow && !extra) return joiner.join((UnsafeRow) row, address);
+      return projection.apply(joined.apply(row, address));
+    }
+
+    /** The base's batch with the address last; a row index that Spark did not ask for is left out. */
+    protected ColumnarBatch batch(ColumnarBatch batch, int rowIndex, ColumnVector address) {
+      ColumnVector[] out = new ColumnVector[width];
+      for (int i = 0; i < width - 1; i++) out[i] = batch.column(extra && i >= rowIndex ? i + 1 : i);
+      out[width - 1] = address;
+      return new ColumnarBatch(out, batch.numRows());
+    }
+
+    public void close() throws IOException {
+      if (rows instanceof NextIterator) ((NextIterator) rows).closeIfNeeded();
+      else if (rows instanceof Closeable) ((Closeable) rows).close();
+    }
+  }
+
+  /** Parquet's rows. */
+  static class Indexed extends Rows {
+    private final int rowIndex;
+
+    Indexed(scala.collection.Iterator rows, long first, int width, int rowIndex, boolean extra, Read read) {
+      super(rows, first, width, extra, read);
+      this.rowIndex = rowIndex;
+      RowNumbers.into(rows, rowIndex);
+    }
+
+    public boolean hasNext() { return rows.hasNext(); }
+
+    public Object next() {
+      Object next = rows.next();
+      if (next instanceof ColumnarBatch) {
+        ColumnarBatch batch = (ColumnarBatch) next;
+        return batch(batch, rowIndex, new Addresses(first, batch.column(rowIndex)));
+      }
+      InternalRow row = (InternalRow) next;
+      return row(row, first == UNLISTED ? UNLISTED : first + row.getLong(rowIndex));
+    }
+  }
+
+  /** Rows that are counted on their way. */
+  static class Counted extends Rows {
+    private final long length;
+    private final long room;
+    private final CollectionAccumulator reports;
+    private long n;
+    private boolean ended;
+
+    Counted(
+        scala.collection.Iterator rows, long first, int width, long length, CollectionAccumulator reports, Read read) {
+      super(rows, first, width, false, read);
+      this.length = length;
+      this.room = Math.max(length, 1L) << SHIFT;
+      this.reports = reports;
+      report(OPENED);
+    }
+
+    private void report(long rows) { reports.add(new long[] {first, length, rows}); }
+
+    public boolean hasNext() {
+      if (rows.hasNext()) return true;
+      if (!ended) {
+        ended = true;
+        report(n);
+      }
+      return false;
+    }
+
+    public Object next() {
+      Object next = rows.next();
+      long at = first == UNLISTED ? UNLISTED : first + n;
+      boolean batch = next instanceof ColumnarBatch;
+      long before = n;
+      n += batch ? ((ColumnarBatch) next).numRows() : 1L;
+      if (n > room && before <= room) report(OVERFLOWED);
+      if (batch) return batch((ColumnarBatch) next, -1, new Addresses(at, null));
+      return row((InternalRow) next, at);
+    }
+  }
+
+  /** A batch's addresses: first + row, or first + row index; UNLISTED for all where first is. */
+  static class Addresses extends ColumnVector {
+    private final long first;
+    private final ColumnVector index;
+
+    Addresses(long first, ColumnVector index) {
+      super(DataTypes.LongType);
+      this.first = first;
+      this.index = index;
+    }
+
+    public long getLong(int row) {
+      if (first == UNLISTED) return UNLISTED;
+      return first + (index == null ? (long) row : index.getLong(row));
+    }
+    public boolean hasNull() { return false; }
+    public int numNulls() { return 0; }
+    public boolean isNullAt(int row) { return false; }
+    public void close() {}
+
+    private static UnsupportedOperationException no() { return new UnsupportedOperationException("an address is a long"); }
+    public boolean getBoolean(int row) { throw no(); }
+    public byte getByte(int row) { throw no(); }
+    public short getShort(int row) { throw no(); }
+    public int getInt(int row) { throw no(); }
+    public float getFloat(int row) { throw no(); }
+    public double getDouble(int row) { throw no(); }
+    public ColumnarArray getArray(int row) { throw no(); }
+    public ColumnarMap getMap(int row) { throw no(); }
+    public Decimal getDecimal(int row, int precision, int scale) { throw no(); }
+    public UTF8String getUTF8String(int row) { throw no(); }
+    public byte[] getBinary(int row) { throw no(); }
+    public ColumnVector getChild(int at) { throw no(); }
+  }
+}

@@ -1,0 +1,148 @@
+package provspark.taps;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.ArrayTransform;
+import org.apache.spark.sql.catalyst.expressions.BinaryComparison;
+import org.apache.spark.sql.catalyst.expressions.CollationKey;
+import org.apache.spark.sql.catalyst.expressions.EqualNullSafe;
+import org.apache.spark.sql.catalyst.expressions.EqualTo;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GetStructField;
+import org.apache.spark.sql.catalyst.expressions.IsNull;
+import org.apache.spark.sql.catalyst.expressions.LambdaFunction;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.expressions.MapEntries;
+import org.apache.spark.sql.catalyst.expressions.MapSort;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.NamedLambdaVariable;
+import org.apache.spark.sql.catalyst.expressions.XxHash64;
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers$;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.AtomicType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DoubleType;
+import org.apache.spark.sql.types.FloatType;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.NullType;
+import org.apache.spark.sql.types.StringType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import static provspark.trees.Trees.*;
+
+/** Hashes over keys, equal exactly where Spark holds the keys equal. Raw types, for Janino. */
+public class Keys {
+  static final long SEED_1 = 42L;
+  static final long SEED_2 = -7046029254386353131L;
+
+  private Keys() {}
+
+  /** The first type within a type that has no hash, or "". */
+  public static String unhashable(DataType type) {
+    if (type instanceof ArrayType) return unhashable(((ArrayType) type).elementType());
+    if (type instanceof MapType) {
+      // Where it groups by a map, Spark takes a null in it for a zero.
+      MapType map = (MapType) type;
+      if (map.valueContainsNull()) return type.simpleString();
+      String found = unhashable(map.keyType());
+      return found.length() > 0 ? found : unhashable(map.valueType());
+    }
+    if (type instanceof StructType) {
+      StructField[] fields = ((StructType) type).fields();
+      for (int i = 0; i < fields.length; i++) {
+        String found = unhashable(fields[i].dataType());
+        if (found.length() > 0) return found;
+      }
+      return "";
+    }
+    return type instanceof AtomicType || type instanceof NullType ? "" : type.simpleString();
+  }
+
+  /** Aliases of two 64-bit hashes over key expressions: equal exactly where Spark holds the keys equal. */
+  public static List hashes(List keys, String name) {
+    List out = new ArrayList();
+    out.add(alias(hash(keys, SEED_1), name + "_1"));
+    out.add(alias(hash(keys, SEED_2), name + "_2"));
+    return out;
+  }
+
+  private static Expression hash(List keys, long seed) {
+    List parts = new ArrayList();
+    for (int i = 0; i < keys.size(); i++) addParts((Expression) keys.get(i), seed, parts);
+    return parts.isEmpty() ? zero() : new XxHash64(seq(parts), seed);
+  }
+
+  /** A null hashes as if it were not there, so isnull stands beside each value; floats as Spark groups them. */
+  private static void addParts(Expression e, long seed, List parts) {
+    DataType type = e.dataType();
+    if (type instanceof StructType) {
+      int n = ((StructType) type).fields().length;
+      for (int i = 0; i < n; i++) addParts(new GetStructField(e, i, scala.Option.empty()), seed, parts);
+    } else if (type instanceof MapType) {
+      addParts(new MapEntries(new MapSort(e)), seed, parts);
+    } else if (type instanceof ArrayType) {
+      ArrayType array = (ArrayType) type;
+      NamedLambdaVariable x = new NamedLambdaVariable(
+          "x", array.elementType(), array.containsNull(), NamedExpression.newExprId(), new AtomicReference());
+      List inner = new ArrayList();
+      addParts(x, seed, inner);
+      LambdaFunction each = new LambdaFunction(new XxHash64(seq(inner), seed), seq(one(x)), false);
+      parts.add(new ArrayTransform(e, each));
+    } else if (type instanceof FloatType || type instanceof DoubleType) {
+      parts.add(NormalizeFloatingNumbers$.MODULE$.normalize(e));
+    } else if (type instanceof StringType && !((StringType) type).supportsBinaryEquality()) {
+      parts.add(new CollationKey(e));
+    } else {
+      parts.add(e);
+    }
+    parts.add(new IsNull(e));
+  }
+
+  public static void split(Expression e, List out) {
+    if (e instanceof And) {
+      split((Expression) ((And) e).left(), out);
+      split((Expression) ((And) e).right(), out);
+    } else {
+      out.add(e);
+    }
+  }
+
+  /** Parts a join's equalities into left and right keys; returns the first condition that is none, as SQL, or "". */
+  public static String equalities(Join join, List left, List right) {
+    if (!join.condition().isDefined()) return "";
+    String rest = "";
+    List all = new ArrayList();
+    split((Expression) join.condition().get(), all);
+    for (int i = 0; i < all.size(); i++) {
+      Expression e = (Expression) all.get(i);
+      if (e instanceof EqualTo || e instanceof EqualNullSafe) {
+        Expression a = (Expression) ((BinaryComparison) e).left();
+        Expression b = (Expression) ((BinaryComparison) e).right();
+        if (within(a, (LogicalPlan) join.left()) && within(b, (LogicalPlan) join.right())) {
+          left.add(a);
+          right.add(b);
+          continue;
+        }
+        if (within(b, (LogicalPlan) join.left()) && within(a, (LogicalPlan) join.right())) {
+          left.add(b);
+          right.add(a);
+          continue;
+        }
+      }
+      if (rest.length() == 0 && !e.equals(Literal$.MODULE$.apply(Boolean.TRUE))) rest = e.sql();
+    }
+    return rest;
+  }
+
+  private static boolean within(Expression e, LogicalPlan side) {
+    return e.references().nonEmpty() && e.references().subsetOf(side.outputSet()) && e.deterministic();
+  }
+
+  public static Expression zero() {
+    return Literal$.MODULE$.apply(Long.valueOf(0L));
+  }
+}

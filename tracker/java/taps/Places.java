@@ -1,0 +1,68 @@
+package provspark.taps;
+
+import java.util.Iterator;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Nondeterministic;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.Deduplicate;
+import org.apache.spark.sql.catalyst.plans.logical.Distinct;
+import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Offset;
+import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions;
+import org.apache.spark.sql.catalyst.plans.logical.Repartition;
+import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Sample;
+import org.apache.spark.sql.catalyst.plans.logical.SetOperation;
+import org.apache.spark.sql.catalyst.plans.logical.Sort;
+import org.apache.spark.sql.catalyst.plans.logical.Tail;
+import org.apache.spark.sql.catalyst.plans.logical.Window;
+import org.apache.spark.sql.internal.SQLConf;
+import static provspark.trees.Trees.*;
+
+/**
+ * The tasks that rows are in. repartition(n) deals rows out to tasks in the order of a hash over all their columns, so that a
+ * task that is run again deals them out as before. A rewritten plan has more columns, and deals them out otherwise. Rows of a
+ * cache were dealt out once, when it was filled, for all who read it. Raw types, for Janino.
+ */
+public class Places {
+  public Places() {}
+
+  /** The operator of an analysed plan whose result depends on which task rows were dealt out to; "" if there is none. */
+  public String told(LogicalPlan plan) throws Exception {
+    return SQLConf.get().sortBeforeRepartition() ? found(withoutCtes(plan)) : "";
+  }
+
+  private static String found(LogicalPlan plan) {
+    boolean reads = plan instanceof Sample || plan instanceof GlobalLimit || plan instanceof LocalLimit
+        || plan instanceof Offset || plan instanceof Tail || hold(plan.expressions(), Nondeterministic.class);
+    Iterator children = list(plan.children()).iterator();
+    while (reads && children.hasNext()) if (dealt((LogicalPlan) children.next())) return plan.nodeName();
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) {
+      String more = found((LogicalPlan) inside.get(i));
+      if (more.length() > 0) return more;
+    }
+    return "";
+  }
+
+  /** Whether rows are still in the tasks that they were dealt out to: what groups or sorts them puts them into others. */
+  private static boolean dealt(LogicalPlan plan) {
+    if (plan instanceof Repartition && ((Repartition) plan).shuffle()) return ((Repartition) plan).numPartitions() > 1;
+    if (plan instanceof RepartitionByExpression) return several((RepartitionByExpression) plan);
+    if (plan instanceof RebalancePartitions) return ((RebalancePartitions) plan).partitionExpressions().isEmpty();
+    if (plan instanceof Sort && ((Sort) plan).global()) return false;
+    boolean placed = plan instanceof Aggregate || plan instanceof Distinct || plan instanceof Deduplicate
+        || plan instanceof Window || plan instanceof SetOperation;
+    Iterator children = list(plan.children()).iterator();
+    while (!placed && children.hasNext()) if (dealt((LogicalPlan) children.next())) return true;
+    return false;
+  }
+
+  /** Whether it deals rows out to several tasks, and not all to one. */
+  private static boolean several(RepartitionByExpression plan) {
+    return plan.partitionExpressions().isEmpty() && plan.numPartitions() > 1;
+  }
+}

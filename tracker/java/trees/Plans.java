@@ -1,0 +1,116 @@
+package provspark.trees;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.execution.python.UserDefinedPythonFunction;
+
+/** Makes our objects and looks into Spark's, one round trip a question. */
+public class Plans {
+  private final Map constructors = new HashMap();
+
+  /** name: the class's full name. */
+  private Object instance(String name, Object[] arguments) throws Exception {
+    if (!constructors.containsKey(name)) {
+      constructors.put(name, getClass().getClassLoader().loadClass(name).getConstructors()[0]);
+    }
+    return ((Constructor) constructors.get(name)).newInstance(arguments);
+  }
+
+  public Object make(String name) throws Exception {
+    return instance(name, new Object[] {});
+  }
+
+  public Object make(String name, Object a0) throws Exception {
+    return instance(name, new Object[] {a0});
+  }
+
+  public Object make(String name, Object a0, Object a1) throws Exception {
+    return instance(name, new Object[] {a0, a1});
+  }
+
+  public Object make(String name, Object a0, Object a1, Object a2) throws Exception {
+    return instance(name, new Object[] {a0, a1, a2});
+  }
+
+  public Object make(String name, Object a0, Object a1, Object a2, Object a3) throws Exception {
+    return instance(name, new Object[] {a0, a1, a2, a3});
+  }
+
+  public Object make(String name, Object a0, Object a1, Object a2, Object a3, Object a4) throws Exception {
+    return instance(name, new Object[] {a0, a1, a2, a3, a4});
+  }
+
+  public Object make(String name, Object a0, Object a1, Object a2, Object a3, Object a4, Object a5) throws Exception {
+    return instance(name, new Object[] {a0, a1, a2, a3, a4, a5});
+  }
+
+  /** See Marks. A frame that names columns of a query around it has no plan before it stands in one. */
+  public boolean mark(Dataset frame, String site, String name) {
+    try {
+      return Marks.mark(frame.queryExecution().analyzed(), site, name);
+    } catch (Exception e) {
+      return false;
+    }
+  }
+
+  public void transformer(Dataset frame, String described) {
+    Marks.transformer(frame.queryExecution().analyzed(), described);
+  }
+
+  public void models(Dataset frame, String numbers) {
+    Marks.models(frame.queryExecution().analyzed(), numbers);
+  }
+
+  public String models(LogicalPlan plan) {
+    return Marks.models(plan);
+  }
+
+  public LogicalPlan[] computed(LogicalPlan plan) {
+    List out = new ArrayList();
+    Marks.computed(plan, out);
+    return (LogicalPlan[]) out.toArray(new LogicalPlan[0]);
+  }
+
+  public void named(UserDefinedPythonFunction function, String name) {
+    Marks.named(function.func(), name);
+  }
+
+  /** The line that made the first node of this class, or the first with a subquery where none is named; or "". */
+  public String site(LogicalPlan plan, String cls) {
+    return Marks.site(plan, cls, "");
+  }
+
+  /** The class of what a relation reads. */
+  public String source(LogicalRelation relation) {
+    return relation.relation().getClass().getSimpleName();
+  }
+
+  /** Reads a private field, of the object's class or one above it. */
+  public Object field(Object owner, String name) throws Exception {
+    return find(owner, name).get(owner);
+  }
+
+  public void setField(Object owner, String name, Object value) throws Exception {
+    find(owner, name).set(owner, value);
+  }
+
+  private static Field find(Object owner, String name) throws NoSuchFieldException {
+    for (Class c = owner.getClass(); c != null; c = c.getSuperclass()) {
+      Field[] all = c.getDeclaredFields();
+      for (int i = 0; i < all.length; i++) {
+        if (all[i].getName().equals(name)) {
+          all[i].setAccessible(true);
+          return all[i];
+        }
+      }
+    }
+    throw new NoSuchFieldException(owner.getClass().getName() + "." + name);
+  }
+}

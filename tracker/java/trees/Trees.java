@@ -1,0 +1,149 @@
+package provspark.trees;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.CTERelationDef;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Repartition;
+import org.apache.spark.sql.catalyst.plans.logical.Transpose;
+import org.apache.spark.sql.catalyst.rules.Rule;
+
+/** Small things that the other classes do with Spark's trees. Raw types, for Janino. */
+public class Trees {
+  public static final String OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer.";
+  public static final String ANALYSER = "org.apache.spark.sql.catalyst.analysis.";
+  private static final int ROUNDS = 100;
+
+  private Trees() {}
+
+  /** The plan by one of Spark's rules, an object of this full name. */
+  public static LogicalPlan byRule(String name, LogicalPlan plan) throws Exception {
+    ClassLoader loader = Thread.currentThread().getContextClassLoader();
+    Object rule = Class.forName(name + "$", true, loader).getField("MODULE$").get(null);
+    return (LogicalPlan) ((Rule) rule).apply(plan);
+  }
+
+  /** The same, again until nothing changes any more. */
+  public static LogicalPlan byRuleToTheEnd(String name, LogicalPlan plan) throws Exception {
+    LogicalPlan before = null;
+    LogicalPlan p = plan;
+    for (int i = 0; i < ROUNDS && !p.fastEquals(before); i++) {
+      before = p;
+      p = byRule(name, p);
+    }
+    return p;
+  }
+
+  public static Alias alias(Expression e, String name) {
+    return named(e, name, NamedExpression.newExprId());
+  }
+
+  public static Alias named(Expression e, String name, ExprId id) {
+    scala.collection.immutable.Seq nil = seq(new ArrayList());
+    return new Alias(e, name, id, nil, scala.Option.empty(), nil);
+  }
+
+  public static List attributes(List aliases) {
+    List out = new ArrayList();
+    for (int i = 0; i < aliases.size(); i++) out.add(((NamedExpression) aliases.get(i)).toAttribute());
+    return out;
+  }
+
+  public static LogicalPlan withChildren(LogicalPlan plan, List children) {
+    return (LogicalPlan) plan.withNewChildren(seq(children));
+  }
+
+  public static List one(Object item) {
+    List out = new ArrayList();
+    out.add(item);
+    return out;
+  }
+
+  /**
+   * The same rows, of which Spark computes none while it plans: it evaluates projections and filters over local rows there, and
+   * would evaluate taps and row numbers of ours. A coalesce to no fewer partitions keeps them from it. It stands right under
+   * those: what the user computes below is computed when plain Spark would, which seeded functions such as rand depend on.
+   */
+  public static LogicalPlan apart(LogicalPlan plan) {
+    return local(plan) ? new Repartition(Integer.MAX_VALUE, false, plan) : plan;
+  }
+
+  private static boolean local(LogicalPlan plan) {
+    if (plan instanceof LocalRelation || plan instanceof Transpose) return true;
+    if (plan instanceof Repartition && ((Repartition) plan).numPartitions() == Integer.MAX_VALUE) return false;
+    Iterator it = list(plan.children()).iterator();
+    while (it.hasNext()) if (local((LogicalPlan) it.next())) return true;
+    return false;
+  }
+
+  /** Whether a plan has a node of this kind, in subqueries too. */
+  public static boolean has(LogicalPlan plan, Class kind) {
+    if (kind.isInstance(plan)) return true;
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) if (has((LogicalPlan) inside.get(i), kind)) return true;
+    return false;
+  }
+
+  /** Whether an expression of this kind is among some, or within one. */
+  public static boolean hold(scala.collection.Seq expressions, Class kind) {
+    Iterator it = list(expressions).iterator();
+    while (it.hasNext()) {
+      Expression e = (Expression) it.next();
+      if (kind.isInstance(e) || hold(e.children(), kind)) return true;
+    }
+    return false;
+  }
+
+  public static List list(scala.collection.Seq items) {
+    return new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(items));
+  }
+
+  public static scala.collection.immutable.Seq seq(List items) {
+    return scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(items)).toSeq();
+  }
+
+  /** The attributes as `plan` puts them out: an outer join makes them nullable. */
+  public static List rebound(LogicalPlan plan, List attributes) {
+    Map byId = new HashMap();
+    List output = list(plan.output());
+    for (int i = 0; i < output.size(); i++) byId.put(((Attribute) output.get(i)).exprId(), output.get(i));
+    List out = new ArrayList();
+    for (int i = 0; i < attributes.size(); i++) out.add(byId.get(((Attribute) attributes.get(i)).exprId()));
+    return out;
+  }
+
+  /** The plan with common table expressions in their places; as it is where Spark computes one of them once for several readers. */
+  public static LogicalPlan withoutCtes(LogicalPlan plan) throws Exception {
+    return shared(inlined(plan, Boolean.FALSE)) ? plan : inlined(plan, Boolean.TRUE);
+  }
+
+  /** Whether an expression is left that Spark does not put in its readers' places, for it is not deterministic. */
+  private static boolean shared(LogicalPlan plan) {
+    if (plan instanceof CTERelationDef && !plan.deterministic()) return true;
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) if (shared((LogicalPlan) inside.get(i))) return true;
+    return false;
+  }
+
+  /** InlineCTE takes one to three flags, by version; all but the first default to false. */
+  private static LogicalPlan inlined(LogicalPlan plan, Boolean always) throws Exception {
+    java.lang.reflect.Constructor c =
+        Class.forName(OPTIMIZER + "InlineCTE").getConstructors()[0];
+    Object[] flags = new Object[c.getParameterTypes().length];
+    java.util.Arrays.fill(flags, Boolean.FALSE);
+    flags[0] = always;
+    Object rule = c.newInstance(flags);
+    return (LogicalPlan) ((Rule) rule).apply(plan);
+  }
+}
