@@ -21,7 +21,7 @@ FILES = Segments(np.array([0, 1 << 40, 2 << 40]), np.array([0, 500, 900]), np.ar
 
 
 def column(codec: int, values: Sequence[int]) -> PackedColumn:
-    """A column as java/Tap.java packs it."""
+    """A column as java/taps/Tap.java packs it."""
     if codec == 0:
         runs: list[list[int]] = []
         for value in values:

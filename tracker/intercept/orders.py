@@ -105,7 +105,7 @@ class StatementOrder:
     ----------
     call : callable
         The script's own.
-    statement : provspark.SqlStatement
+    statement : provspark.intercept.SqlStatement
         Of the kind ``write``.
     """
 

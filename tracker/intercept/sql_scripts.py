@@ -14,12 +14,12 @@ _UNSEEN = "its rows become values of the script unseen: loop over them in Python
 
 
 class Script:
-    """A script that Spark's own interpreter runs (java/SqlScript.java).
+    """A script that Spark's own interpreter runs (java/intercept/SqlScript.java).
 
     Parameters
     ----------
     jvm : Jvm
-    statement : provspark.SqlStatement
+    statement : provspark.intercept.SqlStatement
         Of the kind ``CompoundBody``.
 
     Raises

@@ -1,4 +1,4 @@
-"""Brings an analysed plan to the few node kinds that the rewrite rules know, by Spark's own rules (java/Normal.java).
+"""Brings an analysed plan to the few node kinds that the rewrite rules know, by Spark's rules (java/plan/Normal.java).
 
 The rules keep which rows make which: they unnest subqueries to joins, turn set operators and DISTINCT into joins and
 aggregates, and push predicates down, which Spark's optimiser could no longer do past a tap. Where a rule would make
@@ -19,7 +19,7 @@ UNSEEN = "provspark: unseen"
 
 DOMAIN = "provspark: domain"
 """Marks what is no reading of its own: the distinct outer rows that Spark joins to a subquery correlated by no
-equality, and the subquery of a filter that Spark inferred from one of the user's (java/Inferred.java)."""
+equality, and the subquery of a filter that Spark inferred from one of the user's (java/plan/Inferred.java)."""
 
 CHOSEN = "provspark: chosen"
 """Marks the window by which Spark numbers rows for a LIMIT of each outer row's own: the row, and no partition."""
@@ -51,7 +51,7 @@ RULES: tuple[str, ...] = tuple(
 )
 """Applied in this order, each once, to each subquery before the plan that holds it.
 
-Before them windows and subqueries whose values nothing uses are taken away (java/Unused.java), common table expressions
-put in their places, correlated predicates pulled up, and subqueries and EXCEPT ALL made joins and unions, some with a
-marked side.
+Before them windows and subqueries whose values nothing uses are taken away (java/plan/Unused.java), common table
+expressions put in their places, correlated predicates pulled up, and subqueries and EXCEPT ALL made joins and unions,
+some with a marked side.
 """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanNode:
-    """A node of a logical plan: its number in java/Rewrite.java and what is asked of every node."""
+    """A node of a logical plan: its number in java/plan/Rewrite.java and what is asked of every node."""
 
     number: int
     kind: str

@@ -1,6 +1,6 @@
 """Sealing with the script's own Spark: keys are resolved by jobs, so that nothing in the driver grows with rows.
 
-Executors read what taps noted (java/Notes.java), join the keys that rows ask for with the groups that have them, and
+Executors read what taps noted (java/seal/Notes.java), join the keys that rows ask for with the groups that have them, and
 leave each tensor's ranges sorted by row. The driver streams these, as it streams the addresses that taps noted: of the
 groups that are kept it holds one number for each block of notes. Axes are numbered as in `in_driver.py`.
 """
@@ -37,7 +37,7 @@ _READERS = 400
 _KEPT = "place BIGINT, k1 BIGINT, k2 BIGINT, n BIGINT, at BIGINT"
 _FOUND = "row BIGINT, start BIGINT, n BIGINT"
 _TASK, _BLOCK = 40, 20
-"""Bits of a place: java/Notes.java."""
+"""Bits of a place: java/seal/Notes.java."""
 _ALIKE = "({} ^ {}) = 0"
 """Equality that Spark does not join by: what it sorts by one long alone it sorts without comparing."""
 
@@ -183,7 +183,7 @@ class _ByJobs(Sealing):
         return (kept if missing or any(counts) else None), missing
 
     def _rows_of(self, tap: PlacedTap, receipts: Sequence[Receipt], kept: str, blocks: _Blocks) -> str:
-        """Tell for java/Notes.java which rows are kept."""
+        """Tell for java/seal/Notes.java which rows are kept."""
         if not tap.numbered and not any(provenance_column.grouped for provenance_column in tap.provenance):
             return ""
         tasks = self._tasks(receipts, blocks.ids(len(receipts)))
@@ -231,7 +231,7 @@ class _ByJobs(Sealing):
         return self._staging.view(self._name(), told)
 
     def _tasks(self, receipts: Sequence[Receipt], ids: Sequence[Int64]) -> str:
-        """Name where tasks left their notes, and the ids of what they noted, for java/Notes.java."""
+        """Name where tasks left their notes, and the ids of what they noted, for java/seal/Notes.java."""
         n = len(receipts)
         table = pa.table(
             {

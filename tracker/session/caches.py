@@ -1,6 +1,6 @@
 """What the script caches or checkpoints: computed once, with the provenance columns beside the user's columns.
 
-Under each entry of Spark's cache stands the traced plan (java/Caches.java), so whatever finds the entry uses it: frames
+Under each entry of Spark's cache stands the traced plan (java/session/Caches.java), so whatever finds the entry uses it: frames
 made before `cache()` as after, SQL, tables. A write that reads it goes on from its provenance columns, and reads the
 notes of the taps within as if they were its own, whichever action computed it.
 """

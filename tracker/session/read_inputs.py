@@ -71,7 +71,7 @@ class ReadInputs:
 
     Parameters
     ----------
-    java : provspark.Reads
+    java : provspark.intercept.Reads
     caches : Caches
     followed : function
         Whether reads of a session's frames are followed.

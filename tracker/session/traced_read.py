@@ -59,7 +59,7 @@ class TracedRead:
     ----------
     jvm : Jvm
     caches : Caches
-    java : provspark.Reads
+    java : provspark.intercept.Reads
     folder : str
         URL of a folder of its own for sidecars.
     analysed : LogicalPlan

@@ -1,7 +1,7 @@
 """Sources: leaves whose rows carry an address, and how addresses become row ids.
 
-A file relation is read through a subclass of Spark's own format that puts one column, the address, behind the
-partition columns (java/AddressedFormats.java). Partition pruning, column pruning, batches and exchange reuse stay.
+A file relation is read through a subclass of Spark's own format that puts one column, the address, behind the partition
+columns (java/sources/AddressedFormats.java). Partition pruning, column pruning, batches and exchange reuse stay.
 
 - Parquet's reader numbers a file's rows whatever filters skip. An address is the file's place in path order times
   2^40, and that number. Rows of each file come from the footers.

@@ -61,7 +61,7 @@ class RelationListing:
 
     Parameters
     ----------
-    java : provspark.SourceFiles
+    java : provspark.sources.SourceFiles
         Their other half in the JVM.
     sizes, mtimes : int64 arrays, one entry a file
         Bytes; milliseconds since the epoch.

@@ -1,7 +1,7 @@
 """Taps: what is noted on the way, and what came of it.
 
-A tap is a condition that is always true and notes its arguments (java/Tap.java). A row tap stands right below the write
-and keeps the rows' order; a key tap stands below an aggregate or on the inner side of a semi-join.
+A tap is a condition that is always true and notes its arguments (java/taps/Tap.java). A row tap stands right below the
+write and keeps the rows' order; a key tap stands below an aggregate or on the inner side of a semi-join.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Receipt:
 
     @classmethod
     def parse(cls, text: str) -> Receipt:
-        """Read what java/Tap.java writes."""
+        """Read what java/taps/Tap.java writes."""
         head, place, marks = text.split("\n", 2)
         tap, stage, attempt, partition, task, rows = map(int, head.split(" "))
         runs = (mark.split(":") for mark in marks.split())
@@ -81,7 +81,7 @@ def counted(text: str) -> dict[int, list[Receipt]]:
 
 
 def by_tap(text: str) -> dict[int, list[Receipt]]:
-    """Return all receipts of java/Rewrite.java, by tap."""
+    """Return all receipts of java/plan/Rewrite.java, by tap."""
     found: dict[int, list[Receipt]] = {}
     for part in text.split("\x03"):
         if part:

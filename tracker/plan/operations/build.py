@@ -32,7 +32,7 @@ class Draft:
     """The operations of a plan that is not written yet."""
 
     reading: Any
-    """java/Operations.java's."""
+    """java/plan/Operations.java's."""
 
     def build(
         self,
