@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import graphlib
+import os
+import re
+import shutil
+import subprocess
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -11,11 +16,16 @@ from typing import Any
 
 import pytest
 
+from provspark import replay
 from provspark.replay.java import _compiled
 from provspark.tracker.spark import jvm
 from provspark.tracker.spark.jvm import compiled_jar
 
-pytestmark = [pytest.mark.spark, pytest.mark.long]
+FILES = sorted(jvm.JAVA.rglob("*.java"))
+
+LINT = "-Xlint:all,-rawtypes,-unchecked,-cast,-path"
+"""Janino knows no generics: it takes raw types, and wants the casts to what they leave open. And paths: manifests of
+Spark's jars name jars that aren't there."""
 
 
 @pytest.fixture
@@ -31,10 +41,49 @@ def session() -> Iterator[Any]:
     gateway.proc.wait(60)
 
 
+@pytest.mark.spark
+@pytest.mark.long
 def test_all_java_compiles(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where an earlier run may have left the jar
     loader = session._jvm.java.lang.Thread.currentThread().getContextClassLoader()
     jar = compiled_jar(SimpleNamespace(jvm=session._jvm, spark=session, context_loader=loader))  # type: ignore[arg-type]
     names = set(zipfile.ZipFile(jar).namelist())
-    assert {f"provspark/{path.stem}.class" for path in jvm.JAVA.glob("*.java")} <= names
+    assert {f"provspark/{path.parent.name}/{path.stem}.class" for path in FILES} <= names
     assert _compiled(session)[1] is not None
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_javac_has_nothing_to_say(tmp_path: Path) -> None:
+    import pyspark
+
+    javac = shutil.which("javac")
+    if javac is None:
+        reason = "no javac: it comes with a JDK, such as Debian's openjdk-17-jdk-headless"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    options = [LINT, "-Werror", "-proc:none", "-encoding", "UTF-8", "-d", tmp_path]
+    jars = Path(pyspark.__file__).parent / "jars" / "*"
+    files = [*FILES, *Path(replay.__file__).parent.rglob("*.java")]
+    run = subprocess.run([javac, *options, "-cp", jars, *files], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+
+
+def test_a_simple_name_is_that_of_one_class() -> None:
+    names = [path.stem for path in FILES]
+    assert sorted(set(names)) == sorted(names) != []
+
+
+def test_a_package_is_a_folder() -> None:
+    for path in FILES:
+        package = ".".join(["provspark", *path.relative_to(jvm.JAVA).parent.parts])
+        assert path.read_text(encoding="utf-8").startswith(f"package {package};\n"), path
+
+
+def test_packages_import_one_another_one_way() -> None:
+    packages: dict[str, set[str]] = {}
+    for path in FILES:
+        imports = re.findall(r"^import (?:static )?provspark\.(\w+)\.", path.read_text(encoding="utf-8"), re.MULTILINE)
+        packages.setdefault(path.parent.name, set()).update({*imports} - {path.parent.name})
+    graphlib.TopologicalSorter(packages).prepare()

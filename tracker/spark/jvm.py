@@ -141,7 +141,7 @@ def compiled_jar(jvm: Jvm) -> Path:
 @cache
 def _sources() -> dict[str, str]:
     """Return the text of each file, by its path in the folder of all."""
-    return {p.relative_to(JAVA).as_posix(): p.read_text(encoding="utf-8") for p in sorted(JAVA.glob("*/*.java"))}
+    return {p.relative_to(JAVA).as_posix(): p.read_text(encoding="utf-8") for p in sorted(JAVA.rglob("*.java"))}
 
 
 @cache
