@@ -3,19 +3,12 @@ package provspark.sources;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.Serializable;
-import java.lang.reflect.Constructor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
@@ -57,7 +50,6 @@ import org.apache.spark.util.NextIterator;
  */
 public class AddressedFormats {
   static final int SHIFT = 16;
-  static final long UNLISTED = -1L;
   static final long OPENED = -1L;
   static final long OVERFLOWED = -2L;
 
@@ -76,12 +68,9 @@ public class AddressedFormats {
   public AddressedFormats(LogicalRelation node, String[] paths, byte[] firstAddresses, String key) {
     session = ((HadoopFsRelation) node.relation()).sparkSession();
     base = ((HadoopFsRelation) node.relation()).fileFormat();
-    byte[] table = Starts.table(paths, ByteBuffer.wrap(firstAddresses).order(ByteOrder.LITTLE_ENDIAN));
-    Starts starts = new Starts(table.length > Starts.SMALL ? (Serializable) broadcast(table) : table);
+    FirstAddresses starts = FirstAddresses.of(session, paths, firstAddresses);
     columns = key.isEmpty() ? counting(starts) : new Columns(starts, null, key);
   }
-
-  private Object broadcast(byte[] table) { return new JavaSparkContext(session.sparkContext()).broadcast(table); }
 
   private AddressedFormats(AddressedFormats was) {
     session = was.session;
@@ -94,7 +83,7 @@ public class AddressedFormats {
     return new AddressedFormats(this);
   }
 
-  private Columns counting(Starts starts) {
+  private Columns counting(FirstAddresses starts) {
     CollectionAccumulator reports = new CollectionAccumulator();
     session.sparkContext().register(reports);
     return new Columns(starts, reports, "counted by " + reports.id());
@@ -117,82 +106,19 @@ public class AddressedFormats {
     if (base instanceof CSVFileFormat) return new Csv(columns);
     if (base instanceof JsonFileFormat) return new Json(columns);
     if (base instanceof TextFileFormat) return new Text(columns);
-    if (base instanceof XmlFileFormat) return (FileFormat) xml().newInstance(new Object[] {columns});
+    if (base instanceof XmlFileFormat) return new AddressedXml(columns);
     throw new IllegalArgumentException(base.getClass().getName());
-  }
-
-  /** The only one in a file of its own, compiled after this one. */
-  private static Constructor xml() throws ClassNotFoundException {
-    return Class.forName("provspark.sources.AddressedXml", true, AddressedFormats.class.getClassLoader()).getConstructors()[0];
-  }
-
-  /**
-   * Path to first address. A sorted table of bytes, searched as it is: 16 bytes of the path's SHA-256, 8 of the address.
-   * It travels with the tasks while small, else once to each executor. (Kryo need not know a map then.)
-   */
-  static class Starts implements Serializable {
-    private static final long serialVersionUID = 1L;
-    static final int SMALL = 4096;
-    private static final int HASH = 16;
-    private static final int ENTRY = HASH + 8;
-
-    private final Serializable table;
-
-    Starts(Serializable table) { this.table = table; }
-
-    static byte[] table(String[] paths, ByteBuffer firstAddresses) {
-      byte[][] entries = new byte[paths.length][];
-      for (int i = 0; i < paths.length; i++) {
-        entries[i] = ByteBuffer.allocate(ENTRY).put(hash(paths[i])).putLong(firstAddresses.getLong()).array();
-      }
-      Arrays.sort(entries, new Unsigned());
-      ByteBuffer out = ByteBuffer.allocate(ENTRY * paths.length);
-      for (int i = 0; i < entries.length; i++) out.put(entries[i]);
-      return out.array();
-    }
-
-    private static byte[] hash(String path) {
-      try {
-        byte[] all = MessageDigest.getInstance("SHA-256").digest(path.getBytes(StandardCharsets.UTF_8));
-        return Arrays.copyOf(all, HASH);
-      } catch (NoSuchAlgorithmException e) {
-        throw new IllegalStateException(e);
-      }
-    }
-
-    /** The file's first address, or UNLISTED. */
-    long of(String path) {
-      byte[] all = (byte[]) (table instanceof Broadcast ? ((Broadcast) table).value() : table);
-      byte[] wanted = hash(path);
-      int low = 0;
-      int high = all.length / ENTRY - 1;
-      while (low <= high) {
-        int middle = (low + high) >>> 1;
-        int at = middle * ENTRY;
-        int order = Arrays.compareUnsigned(all, at, at + HASH, wanted, 0, HASH);
-        if (order == 0) return ByteBuffer.wrap(all, at + HASH, 8).getLong();
-        if (order < 0) low = middle + 1;
-        else high = middle - 1;
-      }
-      return UNLISTED;
-    }
-  }
-
-  static class Unsigned implements Comparator {
-    public int compare(Object a, Object b) {
-      return Arrays.compareUnsigned((byte[]) a, (byte[]) b);
-    }
   }
 
   /** What all formats share: where files start, where blocks report. */
   static class Columns implements Serializable {
     private static final long serialVersionUID = 1L;
 
-    final Starts starts;
+    final FirstAddresses starts;
     final CollectionAccumulator reports;
     final String key;
 
-    Columns(Starts starts, CollectionAccumulator reports, String key) {
+    Columns(FirstAddresses starts, CollectionAccumulator reports, String key) {
       this.starts = starts;
       this.reports = reports;
       this.key = key;
@@ -332,7 +258,7 @@ public class AddressedFormats {
     public Object apply(Object block) {
       PartitionedFile file = (PartitionedFile) block;
       long first = columns.starts.of(file.toPath().toString());
-      if (rowIndex < 0 && first != UNLISTED) first += file.start() << SHIFT;
+      if (rowIndex < 0 && first != FirstAddresses.UNLISTED) first += file.start() << SHIFT;
       scala.collection.Iterator rows = (scala.collection.Iterator) base.apply(file);
       int width = required.length() + partition.length();
       boolean extra = rowIndex == required.length();
@@ -428,7 +354,7 @@ public class AddressedFormats {
         return batch(batch, rowIndex, new Addresses(first, batch.column(rowIndex)));
       }
       InternalRow row = (InternalRow) next;
-      return row(row, first == UNLISTED ? UNLISTED : first + row.getLong(rowIndex));
+      return row(row, first == FirstAddresses.UNLISTED ? FirstAddresses.UNLISTED : first + row.getLong(rowIndex));
     }
   }
 
@@ -462,7 +388,7 @@ public class AddressedFormats {
 
     public Object next() {
       Object next = rows.next();
-      long at = first == UNLISTED ? UNLISTED : first + n;
+      long at = first == FirstAddresses.UNLISTED ? FirstAddresses.UNLISTED : first + n;
       boolean batch = next instanceof ColumnarBatch;
       long before = n;
       n += batch ? ((ColumnarBatch) next).numRows() : 1L;
@@ -484,7 +410,7 @@ public class AddressedFormats {
     }
 
     public long getLong(int row) {
-      if (first == UNLISTED) return UNLISTED;
+      if (first == FirstAddresses.UNLISTED) return FirstAddresses.UNLISTED;
       return first + (index == null ? (long) row : index.getLong(row));
     }
     public boolean hasNull() { return false; }
