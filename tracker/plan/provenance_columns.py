@@ -33,7 +33,7 @@ class ProvenanceColumn:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A rewritten node, by its number in java/plan/Rewrite.java; it puts out its own columns and its provenance columns'."""
+    """A rewritten node, by its number in java/plan/Rewrite.java; it puts out its columns and provenance columns."""
 
     number: int
     provenance: tuple[ProvenanceColumn, ...]

@@ -77,7 +77,7 @@ class Rewriter:
         self.caches = caches
         self.java: Any = jvm.new("Rewrite", jvm.session, folder, CHOSEN)
         self.shapes: Any = jvm.new("Shapes")
-        self.functions: Any = jvm.new("Functions")
+        self.functions: Any = jvm.new("PythonNodes")
         self.scans: list[Scan] = []
         self.paths: list[tuple[int, ...]] = []
         """Which leaf each scan was made for; of what is cached, and then which one within."""

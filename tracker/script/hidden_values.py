@@ -88,7 +88,7 @@ def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None, *, numbers: frozen
     -------
     Hidden
     """
-    found = json.loads(jvm.new("Hidden", made.java if made is not None else None).of(plan))
+    found = json.loads(jvm.new("PlanValues", made.java if made is not None else None).of(plan))
     if found["made"] and not (numbers and found["made"].startswith(OF_NUMBERS)):
         return Hidden(found["made"].removeprefix(OF_NUMBERS), made=True)
     for name, site in found["functions"]:

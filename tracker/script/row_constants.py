@@ -161,7 +161,7 @@ class MadeRows:
     """
 
     def __init__(self, jvm: Jvm) -> None:
-        self.java: Any = jvm.new("MadeRows")
+        self.java: Any = jvm.new("ScriptRows")
 
     def note(self, jdf: Any, why: str) -> None:
         """Note the rows of a Java Dataset that a maker returned: local rows, rows of an RDD, a range.

@@ -1,7 +1,7 @@
 """What the script caches or checkpoints: computed once, with the provenance columns beside the user's columns.
 
-Under each entry of Spark's cache stands the traced plan (java/session/Caches.java), so whatever finds the entry uses it: frames
-made before `cache()` as after, SQL, tables. A write that reads it goes on from its provenance columns, and reads the
+Under each entry of Spark's cache stands the traced plan (java/session/CacheEntries.java), so whatever finds the entry
+uses it: frames made before `cache()` as after, SQL, tables. A write that reads it goes on from its provenance columns, and reads the
 notes of the taps within as if they were its own, whichever action computed it.
 """
 
@@ -113,7 +113,7 @@ class Caches:
     """
 
     def __init__(self, jvm: Jvm, taps: str, site: Callable[[Jvm, str, Any], str]) -> None:
-        self._java: Any = jvm.new("Caches")
+        self._java: Any = jvm.new("CacheEntries")
         self._plans: Any = jvm.plans
         self.local = LocalSites(jvm)
         self.rdds = Rdds(jvm, self)

@@ -1,8 +1,8 @@
 """RDDs on the way from one data frame to another: what functions over RDDs do with rows, Spark does not see.
 
 A frame's `rdd` is that of its traced plan, with a tap on top by partition. Spark knows of every RDD which ones it was
-made of (java/session/Rdds.java), so a frame made of an RDD is followed to the frames that it came from: each of its
-rows is owed to all rows of the partition that it was computed from, or, past a shuffle, to all rows; and the write is
+made of (java/session/RddAncestors.java), so a frame made of an RDD is followed to the frames that it came from: each of
+its rows is owed to all rows of the partition that it was computed from, or, past a shuffle, to all rows; and the write is
 coarse.
 """
 
@@ -85,7 +85,7 @@ class Rdds:
     """
 
     def __init__(self, jvm: Jvm, caches: Caches) -> None:
-        self._java: Any = jvm.new("Rdds")
+        self._java: Any = jvm.new("RddAncestors")
         self._caches = caches
         self._origins: list[_RddOrigin | HandedScan | UnsupportedPlanError] = []
 

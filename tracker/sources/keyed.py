@@ -66,7 +66,7 @@ class KeyedTable:
     """
 
     def __init__(self, jvm: Jvm, source: Any, node: str) -> None:
-        self.java = jvm.new("KeyedTable", jvm.session, source)
+        self.java = jvm.new("JdbcTable", jvm.session, source)
         self.keys = str(self.java.keys())
         if not self.keys:
             raise UnsupportedPlanError(

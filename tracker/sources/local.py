@@ -114,7 +114,7 @@ class LocalSites:
     """Remembers which line of the script made local rows, and which RDDs hold nothing else."""
 
     def __init__(self, jvm: Jvm) -> None:
-        self._java: Any = jvm.new("LocalSites")
+        self._java: Any = jvm.new("LocalRowSites")
 
     def note(self, jdf: Any, site: str, *, local: bool) -> None:
         """Note a frame that this line made; `local` if from rows, or else from a query."""

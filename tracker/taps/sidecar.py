@@ -1,4 +1,4 @@
-"""Reads what taps left: blocks of provenance columns, grouped by key where the tap is keyed (layout: java/taps/Tap.java)."""
+"""Reads what taps left: blocks of provenance columns, grouped by key where the tap is keyed (java/taps/Tap.java)."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
       counts[1] = metric(write, "numOutputBytes");
       counts[2] = metric(write, "numOutputRows");
     }
-    note(plan.getClass().getSimpleName(), path, counts, Changes.folder(session, plan), plan);
+    note(plan.getClass().getSimpleName(), path, counts, TableChanges.folder(session, plan), plan);
   }
 
   private static long metric(DataWritingCommandExec write, String name) {
@@ -163,7 +163,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
   /** The plans whose rows a command took that was seen; null where memory was short, and its plan is gone. */
   public List rows(int number) {
     SoftReference plan = (SoftReference) plans.remove(Integer.valueOf(number));
-    return plan == null || plan.get() == null ? null : Changes.rows((LogicalPlan) plan.get());
+    return plan == null || plan.get() == null ? null : TableChanges.rows((LogicalPlan) plan.get());
   }
 
   public String take() {

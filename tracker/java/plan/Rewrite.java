@@ -35,14 +35,14 @@ import static provspark.trees.Trees.*;
 
 /**
  * One write's plan while it is rewritten. Nodes and traced nodes stay here; Python, which decides what is done, knows
- * them by number, so that a step costs one round trip. A traced node puts out the node's own columns and those of its legs,
+ * them by number, so that a step costs one round trip. A traced node puts out the node's own columns and those of its provenance columns,
  * in any order. Raw types, for Janino.
  */
 public class Rewrite {
   private final Taps taps;
   private final Nodes nodes;
   private final List plans = new ArrayList();
-  private final List legs = new ArrayList();
+  private final List provenance = new ArrayList();
   private final Answers answers = new Answers();
 
   /** folder: URL of the folder for the taps' sidecars; chosen: see Nodes. */
@@ -79,14 +79,14 @@ public class Rewrite {
 
   // -- traced nodes
 
-  /** A plan made elsewhere, that puts out these legs. */
+  /** A plan made elsewhere, that puts out these provenance columns. */
   public int put(LogicalPlan plan, List attributes) {
     return traced(plan, rebound(plan, attributes));
   }
 
   private int traced(LogicalPlan plan, List attributes) {
     plans.add(plan);
-    legs.add(attributes);
+    provenance.add(attributes);
     return plans.size() - 1;
   }
 
@@ -94,8 +94,8 @@ public class Rewrite {
     return (LogicalPlan) plans.get(t);
   }
 
-  public List legs(int t) {
-    return new ArrayList((List) legs.get(t));
+  public List provenance(int t) {
+    return new ArrayList((List) provenance.get(t));
   }
 
   /** A leaf: a plan whose last column is an address. */
@@ -103,25 +103,25 @@ public class Rewrite {
     return traced(plan, one(plan.output().last()));
   }
 
-  /** A leaf that was traced before: its last columns are those of its legs. */
+  /** A leaf that was traced before: its last columns are those of its provenance columns. */
   public int held(LogicalPlan plan, int width) {
     List all = list(plan.output());
     return traced(plan, new ArrayList(all.subList(all.size() - width, all.size())));
   }
 
-  /** The columns of the whole plan and then those of the legs, no more. */
+  /** The columns of the whole plan and then those of the provenance columns, no more. */
   public LogicalPlan whole(int t) {
     List shown = rebound(plan(t), list(node(0).output()));
-    shown.addAll(legs(t));
+    shown.addAll(provenance(t));
     return new Project(seq(shown), plan(t));
   }
 
-  /** A plan without legs, as it is. */
+  /** A plan without provenance columns, as it is. */
   public int bare(int node) {
     return traced(node(node), new ArrayList());
   }
 
-  /** A node by the plan of an equal one that was traced as t: its own columns, and legs of its own. */
+  /** A node by the plan of an equal one that was traced as t: its own columns, and provenance columns of its own. */
   public int again(int node, int first, int t) {
     List before = rebound(plan(t), list(node(first).output()));
     List own = list(node(node).output());
@@ -131,35 +131,35 @@ public class Rewrite {
       own.set(i, from.exprId().equals(column.exprId()) ? from : (Object) named(from, column.name(), column.exprId()));
     }
     List made = new ArrayList();
-    for (int i = 0; i < legs(t).size(); i++) made.add(alias((Expression) legs(t).get(i), "__again"));
+    for (int i = 0; i < provenance(t).size(); i++) made.add(alias((Expression) provenance(t).get(i), "__again"));
     own.addAll(made);
     return traced(new Project(seq(own), plan(t)), attributes(made));
   }
 
   /** The same rows and columns by another plan. */
   public int replaced(int t, LogicalPlan plan) {
-    return traced(plan, rebound(plan, legs(t)));
+    return traced(plan, rebound(plan, provenance(t)));
   }
 
   /** A node that keeps, drops or orders its child's rows, or adds to them. */
   public int over(int node, int t) {
-    return traced(withChildren(node(node), one(plan(t))), legs(t));
+    return traced(withChildren(node(node), one(plan(t))), provenance(t));
   }
 
   public int project(int node, int t) {
     List all = list(((Project) node(node)).projectList());
-    all.addAll(legs(t));
-    return traced(new Project(seq(all), plan(t)), legs(t));
+    all.addAll(provenance(t));
+    return traced(new Project(seq(all), plan(t)), provenance(t));
   }
 
   public int generate(int node, int t) {
-    return traced(withChildren(node(node), one(plan(t))), legs(t));
+    return traced(withChildren(node(node), one(plan(t))), provenance(t));
   }
 
   /** Nothing stands between two joins: Spark's optimiser would no longer see a chain that it may order. */
   public int join(int node, int left, int right) {
-    List attributes = new ArrayList(legs(left));
-    attributes.addAll(legs(right));
+    List attributes = new ArrayList(provenance(left));
+    attributes.addAll(provenance(right));
     List sides = one(plan(left));
     sides.add(plan(right));
     LogicalPlan joined = withChildren(node(node), sides);
@@ -169,12 +169,12 @@ public class Rewrite {
   public int antiJoin(int node, int left, int right) {
     List sides = one(plan(left));
     sides.add(plan(right));
-    return traced(withChildren(node(node), sides), legs(left));
+    return traced(withChildren(node(node), sides), provenance(left));
   }
 
   /**
    * A semi-join or existence join over a right side that was tapped by the keys; the hashes of the left's keys become a
-   * leg, null where nothing exists. Without keys one row tells whether there are any.
+   * provenance column, null where nothing exists. Without keys one row tells whether there are any.
    */
   public int semiJoin(int node, int left, int right) {
     Join join = (Join) node(node);
@@ -187,7 +187,7 @@ public class Rewrite {
     if (join.joinType() instanceof ExistenceJoin) {
       for (int i = 0; i < 2; i++) made.set(i, alias(onlyIf(exists(join), ((Alias) made.get(i)).child()), "__exists"));
     }
-    return with(joined, legs(left), made);
+    return with(joined, provenance(left), made);
   }
 
   private static Attribute exists(Join join) {
@@ -225,10 +225,10 @@ public class Rewrite {
         streamed(join));
     List key = rebound(joined, attributes(one(number)));
     key.addAll(rebound(joined, attributes(one(found))));
-    List numbers = rebound(joined, legs(right));
+    List numbers = rebound(joined, provenance(right));
     numbers.addAll(key);
     LogicalPlan tapped =
-        taps.keyed(joined, numbers, legs(right).size(), existence ? Tap.FIRST : Tap.MATCHED);
+        taps.keyed(joined, numbers, provenance(right).size(), existence ? Tap.FIRST : Tap.MATCHED);
     List out = rebound(tapped, own);
     List made = new ArrayList();
     Expression there = new IsNotNull((Expression) key.get(1));
@@ -236,7 +236,7 @@ public class Rewrite {
     made.add(alias(existence ? onlyIf(there, (Expression) key.get(0)) : (Expression) key.get(0), "__match_1"));
     made.add(alias((Expression) key.get(1), "__match_2"));
     out.addAll(made);
-    List all = new ArrayList(legs(left));
+    List all = new ArrayList(provenance(left));
     all.addAll(attributes(made));
     return traced(new Project(seq(out), tapped), all);
   }
@@ -286,30 +286,30 @@ public class Rewrite {
     return tapKeyed(t, partitions(window));
   }
 
-  /** The hashes of a window's partition become a leg. */
+  /** The hashes of a window's partition become a provenance column. */
   public int partitioned(int window, int t) {
-    return with(plan(t), legs(t), Keys.hashes(partitions(window), "__window"));
+    return with(plan(t), provenance(t), Keys.hashes(partitions(window), "__window"));
   }
 
   // -- dropDuplicates on some columns
 
-  /** Numbers rows; the number is a leg's column. */
+  /** Numbers rows; the number is a provenance column's column. */
   public int numbered(int t) {
-    return with(apart(plan(t)), legs(t), one(alias(taps.rowId(), "__row")));
+    return with(apart(plan(t)), provenance(t), one(alias(taps.rowId(), "__row")));
   }
 
-  /** An aggregate over a tapped and numbered child that keeps a row of each group: its legs and number, and the key. */
+  /** An aggregate over a tapped and numbered child that keeps a row of each group: its provenance columns and number, and the key. */
   public int keep(int node, int t) {
     List made = new ArrayList();
-    for (int i = 0; i < legs(t).size(); i++) {
-      made.add(alias(new First((Expression) legs(t).get(i), false).toAggregateExpression(), "__kept"));
+    for (int i = 0; i < provenance(t).size(); i++) {
+      made.add(alias(new First((Expression) provenance(t).get(i), false).toAggregateExpression(), "__kept"));
     }
     List keys = Keys.hashes(list(((Aggregate) node(node)).groupingExpressions()), "__group");
     made.addAll(made.size() - 1, keys);
     return aggregated((Aggregate) node(node), t, made);
   }
 
-  /** An aggregate over a tapped child; the hashes of its keys are its only leg. */
+  /** An aggregate over a tapped child; the hashes of its keys are its only provenance column. */
   public int aggregate(int node, int t) {
     Aggregate a = (Aggregate) node(node);
     return aggregated(a, t, Keys.hashes(list(a.groupingExpressions()), "__group"));
@@ -326,7 +326,7 @@ public class Rewrite {
     return traced((LogicalPlan) a.makeCopy(values.toArray()), attributes(made));
   }
 
-  /** A union of branches (their numbers, by blanks): each branch's legs in columns of their own, null elsewhere. */
+  /** A union of branches (their numbers, by blanks): each branch's provenance columns in columns of their own, null elsewhere. */
   public int union(int node, String branches) {
     String[] numbers = branches.split(" ");
     LogicalPlan union = node(node);
@@ -337,7 +337,7 @@ public class Rewrite {
       List columns = list(((LogicalPlan) outputs.get(i)).output());
       width = 0;
       for (int j = 0; j < numbers.length; j++) {
-        List side = legs(Integer.parseInt(numbers[j]));
+        List side = provenance(Integer.parseInt(numbers[j]));
         width += side.size();
         for (int k = 0; k < side.size(); k++) {
           columns.add(alias(i == j ? (Expression) side.get(k) : new Literal(null, LongType$.MODULE$), "__leg"));
@@ -360,8 +360,8 @@ public class Rewrite {
     }
     if (first) return t;
     List shown = rebound(plan(t), own);
-    shown.addAll(legs(t));
-    return traced(new Project(seq(shown), plan(t)), legs(t));
+    shown.addAll(provenance(t));
+    return traced(new Project(seq(shown), plan(t)), provenance(t));
   }
 
   // -- taps
@@ -383,13 +383,13 @@ public class Rewrite {
     boolean fixed = true;
     for (int i = 0; i < keys.size(); i++) fixed &= ((Expression) keys.get(i)).deterministic();
     LogicalPlan below = Calls.once(fixed ? plan(t) : apart(plan(t)), keys);
-    int with = with(below, legs(t), Keys.hashes(keys, "__key"));
-    return traced(taps.keyed(plan(with), legs(with), legs(t).size(), Tap.ALL), legs(t));
+    int with = with(below, provenance(t), Keys.hashes(keys, "__key"));
+    return traced(taps.keyed(plan(with), provenance(with), provenance(t).size(), Tap.ALL), provenance(t));
   }
 
   /** The top tap, in row order; mark: a string that names the output folder, or null. */
   public int tapRows(int t, Expression mark) {
-    return traced(taps.ordered(plan(t), legs(t), mark), legs(t));
+    return traced(taps.ordered(plan(t), provenance(t), mark), provenance(t));
   }
 
   /** See Taps. */
@@ -433,19 +433,19 @@ public class Rewrite {
 
   /** The plan with its subqueries in the way in which they are to be computed. */
   public int answered(int t) throws Exception {
-    return traced(answers.in(plan(t)), legs(t));
+    return traced(answers.in(plan(t)), provenance(t));
   }
 
-  /** So many more group legs that are the same in all rows: the key of a tap that has one for all. */
+  /** So many more group provenance columns that are the same in all rows: the key of a tap that has one for all. */
   public int constant(int t, int count) {
     List made = new ArrayList();
     for (int i = 0; i < count; i++) made.addAll(Keys.hashes(new ArrayList(), "__value"));
-    return with(plan(t), legs(t), made);
+    return with(plan(t), provenance(t), made);
   }
 
-  /** One leg more, of which only counts that it is not null. */
+  /** One provenance column more, of which only counts that it is not null. */
   public int present(int t) {
-    return with(plan(t), legs(t), one(alias(Keys.zero(), "__all")));
+    return with(plan(t), provenance(t), one(alias(Keys.zero(), "__all")));
   }
 
   /** A tap with one key for all rows. */
@@ -455,12 +455,12 @@ public class Rewrite {
 
   // -- sides that leave no edge
 
-  /** A node's columns alone, without legs. */
+  /** A node's columns alone, without provenance columns. */
   public int hidden(int node, int t) {
     return traced(new Project(seq(list(node(node).output())), plan(t)), new ArrayList());
   }
 
-  /** A node over other children (their numbers, by blanks), without legs. */
+  /** A node over other children (their numbers, by blanks), without provenance columns. */
   public int rebuilt(int node, String children) {
     String[] numbers = children.split(" ");
     List sides = new ArrayList();
@@ -493,17 +493,17 @@ public class Rewrite {
     return "";
   }
 
-  /** A plan whose legs are the hashes of keys, and no others. */
+  /** A plan whose provenance columns are the hashes of keys, and no others. */
   public int keyed(LogicalPlan plan, List keys) {
     return with(plan, new ArrayList(), Keys.hashes(keys, "__map"));
   }
 
-  /** A plan and its legs, with more columns that are legs. */
+  /** A plan and its provenance columns, with more columns that are provenance columns. */
   private int with(LogicalPlan plan, List attributes, List made) {
     List all = list(plan.output());
     all.addAll(made);
-    List legs = new ArrayList(attributes);
-    legs.addAll(attributes(made));
-    return traced(new Project(seq(all), plan), legs);
+    List provenance = new ArrayList(attributes);
+    provenance.addAll(attributes(made));
+    return traced(new Project(seq(all), plan), provenance);
   }
 }

@@ -13,17 +13,17 @@ import static provspark.trees.Trees.*;
 
 /** Makes nodes of the operators that are neither projections nor joins, one round trip each. Raw types, for Janino. */
 public class Shapes {
-  /** An Expand whose every projection hands the legs on as they are. */
-  public LogicalPlan expand(LogicalPlan node, LogicalPlan child, List legs) {
+  /** An Expand whose every projection hands the provenance columns on as they are. */
+  public LogicalPlan expand(LogicalPlan node, LogicalPlan child, List provenance) {
     Expand e = (Expand) node;
     List projections = list(e.projections());
     for (int i = 0; i < projections.size(); i++) {
       List one = list((scala.collection.Seq) projections.get(i));
-      one.addAll(legs);
+      one.addAll(provenance);
       projections.set(i, seq(one));
     }
     List output = list(e.output());
-    output.addAll(legs);
+    output.addAll(provenance);
     return new Expand(seq(projections), seq(output), child);
   }
 

@@ -43,7 +43,7 @@ public class Notes implements MapPartitionsFunction, Serializable {
   private final int width;
   private final boolean keyed;
 
-  /** Which columns of legs are told; null for the groups. */
+  /** Which columns of provenance columns are told; null for the groups. */
   private int[] columns = null;
 
   /** folder: URL of the sidecars; width: how many columns beside the keys a row has. */
@@ -70,7 +70,7 @@ public class Notes implements MapPartitionsFunction, Serializable {
   }
 
   public Iterator call(Iterator asked) {
-    Reading reading = new Reading(this, asked);
+    NotesReading reading = new NotesReading(this, asked);
     TaskContext.get().addTaskCompletionListener(reading);
     return reading;
   }
@@ -180,7 +180,7 @@ public class Notes implements MapPartitionsFunction, Serializable {
   }
 
   /** What is told of some tasks, one row after the other. */
-  static class Reading implements Iterator, TaskCompletionListener {
+  static class NotesReading implements Iterator, TaskCompletionListener {
     final Notes notes;
     final Iterator asked;
     Sidecar sidecar = null;
@@ -203,7 +203,7 @@ public class Notes implements MapPartitionsFunction, Serializable {
     long gone = 0;
     int at = 0;
 
-    Reading(Notes notes, Iterator asked) {
+    NotesReading(Notes notes, Iterator asked) {
       this.notes = notes;
       this.asked = asked;
     }

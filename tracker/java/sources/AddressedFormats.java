@@ -59,7 +59,7 @@ public class AddressedFormats {
 
   private final SparkSession session;
   private final FileFormat base;
-  private final Columns columns;
+  private final FormatColumns columns;
 
   /**
    * `key` is equal where equal rows get equal addresses: Spark then may reuse one scan for the other. Where it is empty,
@@ -69,7 +69,7 @@ public class AddressedFormats {
     session = ((HadoopFsRelation) node.relation()).sparkSession();
     base = ((HadoopFsRelation) node.relation()).fileFormat();
     FirstAddresses starts = FirstAddresses.of(session, paths, firstAddresses);
-    columns = key.isEmpty() ? counting(starts) : new Columns(starts, null, key);
+    columns = key.isEmpty() ? counting(starts) : new FormatColumns(starts, null, key);
   }
 
   private AddressedFormats(AddressedFormats was) {
@@ -83,10 +83,10 @@ public class AddressedFormats {
     return new AddressedFormats(this);
   }
 
-  private Columns counting(FirstAddresses starts) {
+  private FormatColumns counting(FirstAddresses starts) {
     CollectionAccumulator reports = new CollectionAccumulator();
     session.sparkContext().register(reports);
-    return new Columns(starts, reports, "counted by " + reports.id());
+    return new FormatColumns(starts, reports, "counted by " + reports.id());
   }
 
   /** What blocks reported so far, three little-endian longs each. */
@@ -104,28 +104,28 @@ public class AddressedFormats {
     if (base instanceof ParquetFileFormat) return new Parquet(columns);
     if (base instanceof OrcFileFormat) return new Orc(columns);
     if (base instanceof CSVFileFormat) return new Csv(columns);
-    if (base instanceof JsonFileFormat) return new Json(columns);
+    if (base instanceof JsonFileFormat) return new JsonLines(columns);
     if (base instanceof TextFileFormat) return new Text(columns);
     if (base instanceof XmlFileFormat) return new AddressedXml(columns);
     throw new IllegalArgumentException(base.getClass().getName());
   }
 
   /** What all formats share: where files start, where blocks report. */
-  static class Columns implements Serializable {
+  static class FormatColumns implements Serializable {
     private static final long serialVersionUID = 1L;
 
     final FirstAddresses starts;
     final CollectionAccumulator reports;
     final String key;
 
-    Columns(FirstAddresses starts, CollectionAccumulator reports, String key) {
+    FormatColumns(FirstAddresses starts, CollectionAccumulator reports, String key) {
       this.starts = starts;
       this.reports = reports;
       this.key = key;
     }
 
-    Read reader(Object read, StructType required, StructType partition, int rowIndex) {
-      return new Read(this, (scala.Function1) read, required, partition, rowIndex);
+    ReadFunction reader(Object read, StructType required, StructType partition, int rowIndex) {
+      return new ReadFunction(this, (scala.Function1) read, required, partition, rowIndex);
     }
   }
 
@@ -144,8 +144,8 @@ public class AddressedFormats {
   /** Parquet: asks the reader for its row index and turns it into the address; filters reach the reader. */
   static class Parquet extends ParquetFileFormat {
     private static final long serialVersionUID = 1L;
-    private final Columns columns;
-    Parquet(Columns columns) { this.columns = columns; }
+    private final FormatColumns columns;
+    Parquet(FormatColumns columns) { this.columns = columns; }
 
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
@@ -168,8 +168,8 @@ public class AddressedFormats {
   /** ORC: counted, in batches or rows. */
   static class Orc extends OrcFileFormat {
     private static final long serialVersionUID = 1L;
-    private final Columns columns;
-    Orc(Columns columns) { this.columns = columns; }
+    private final FormatColumns columns;
+    Orc(FormatColumns columns) { this.columns = columns; }
 
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
@@ -189,8 +189,8 @@ public class AddressedFormats {
   /** CSV: counted. */
   static class Csv extends CSVFileFormat {
     private static final long serialVersionUID = 1L;
-    private final Columns columns;
-    Csv(Columns columns) { this.columns = columns; }
+    private final FormatColumns columns;
+    Csv(FormatColumns columns) { this.columns = columns; }
 
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
@@ -204,10 +204,10 @@ public class AddressedFormats {
   }
 
   /** JSON: counted. */
-  static class Json extends JsonFileFormat {
+  static class JsonLines extends JsonFileFormat {
     private static final long serialVersionUID = 1L;
-    private final Columns columns;
-    Json(Columns columns) { this.columns = columns; }
+    private final FormatColumns columns;
+    JsonLines(FormatColumns columns) { this.columns = columns; }
 
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
@@ -216,15 +216,15 @@ public class AddressedFormats {
           session, data, without(partition), required, NO_FILTERS, options, conf);
       return columns.reader(base, required, partition, -1);
     }
-    public boolean equals(Object o) { return o instanceof Json && ((Json) o).columns.key.equals(columns.key); }
+    public boolean equals(Object o) { return o instanceof JsonLines && ((JsonLines) o).columns.key.equals(columns.key); }
     public int hashCode() { return columns.key.hashCode(); }
   }
 
   /** Text: counted. */
   static class Text extends TextFileFormat {
     private static final long serialVersionUID = 1L;
-    private final Columns columns;
-    Text(Columns columns) { this.columns = columns; }
+    private final FormatColumns columns;
+    Text(FormatColumns columns) { this.columns = columns; }
 
     public scala.Function1 buildReaderWithPartitionValues(
         SparkSession session, StructType data, StructType partition, StructType required,
@@ -238,16 +238,16 @@ public class AddressedFormats {
   }
 
   /** From a block of a file to its rows: what FileScanRDD calls. */
-  static class Read extends scala.runtime.AbstractFunction1 implements Serializable {
+  static class ReadFunction extends scala.runtime.AbstractFunction1 implements Serializable {
     private static final long serialVersionUID = 1L;
-    private final Columns columns;
+    private final FormatColumns columns;
     @SuppressWarnings("serial") // the type of Spark's function does not tell that it is serialisable
     private final scala.Function1 base;
     private final StructType required;
     private final StructType partition;
     private final int rowIndex;
 
-    Read(Columns columns, scala.Function1 base, StructType required, StructType partition, int rowIndex) {
+    ReadFunction(FormatColumns columns, scala.Function1 base, StructType required, StructType partition, int rowIndex) {
       this.columns = columns;
       this.base = base;
       this.required = required;
@@ -293,13 +293,13 @@ public class AddressedFormats {
     protected final long first;
     private final int width;
     private final boolean extra;
-    private final Read read;
+    private final ReadFunction read;
     private UnsafeRow address;
     private UnsafeRowJoiner joiner;
     private UnsafeProjection projection;
     private JoinedRow joined;
 
-    Rows(scala.collection.Iterator rows, long first, int width, boolean extra, Read read) {
+    Rows(scala.collection.Iterator rows, long first, int width, boolean extra, ReadFunction read) {
       this.rows = rows;
       this.first = first;
       this.width = width;
@@ -339,7 +339,7 @@ public class AddressedFormats {
   static class Indexed extends Rows {
     private final int rowIndex;
 
-    Indexed(scala.collection.Iterator rows, long first, int width, int rowIndex, boolean extra, Read read) {
+    Indexed(scala.collection.Iterator rows, long first, int width, int rowIndex, boolean extra, ReadFunction read) {
       super(rows, first, width, extra, read);
       this.rowIndex = rowIndex;
       RowNumbers.into(rows, rowIndex);
@@ -367,7 +367,7 @@ public class AddressedFormats {
     private boolean ended;
 
     Counted(
-        scala.collection.Iterator rows, long first, int width, long length, CollectionAccumulator reports, Read read) {
+        scala.collection.Iterator rows, long first, int width, long length, CollectionAccumulator reports, ReadFunction read) {
       super(rows, first, width, false, read);
       this.length = length;
       this.room = Math.max(length, 1L) << SHIFT;

@@ -8,9 +8,9 @@ import org.apache.spark.sql.types.StructType;
 /** XML: counted, as AddressedFormats says. */
 public class AddressedXml extends XmlFileFormat {
   private static final long serialVersionUID = 1L;
-  private final AddressedFormats.Columns columns;
+  private final AddressedFormats.FormatColumns columns;
 
-  public AddressedXml(AddressedFormats.Columns columns) {
+  public AddressedXml(AddressedFormats.FormatColumns columns) {
     this.columns = columns;
   }
 

@@ -31,20 +31,20 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.UninterruptibleThread;
 
 /**
- * A condition that is always true and notes its arguments: the legs of a row and, for a keyed tap, the two hashes of its
+ * A condition that is always true and notes its arguments: the provenance columns of a row and, for a keyed tap, the two hashes of its
  * key last. A tap without keys keeps the rows' order; a keyed one groups by key within a bounded buffer. What a task noted
  * goes to one sidecar, or into the receipt itself when small; the receipt reaches the driver only if the task succeeded.
  * Nothing that goes wrong here fails the task: the receipt then says so.
  *
  * A sidecar is a sequence of blocks, all numbers little-endian. A block: int rows, int keys; for a keyed tap
- * the columns key 1, key 2 (each `keys` longs), counts (`keys` longs); then a column a leg (`rows` longs).
+ * the columns key 1, key 2 (each `keys` longs), counts (`keys` longs); then a column a provenance column (`rows` longs).
  * A column: byte codec, int packed bytes, int raw bytes, payload. Codecs: 0 runs (zstd of pairs: first value, length; values step by one
  * within a run), 1 deltas (zstd of first value as a long, then int differences), 2 plain longs (zstd).
  */
 public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9, UDF10, Serializable {
   private static final long serialVersionUID = 1L;
 
-  /** What stands for a null leg. */
+  /** What stands for a null provenance column. */
   public static final long NULL = Long.MIN_VALUE;
 
   /** Every row passes. */
@@ -62,7 +62,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
 
   private final String folder;
   private final int tap;
-  private final int legs;
+  private final int provenance;
   private final boolean keyed;
   private final int keeps;
   private final boolean marked;
@@ -70,13 +70,13 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
   private transient Writer writer;
 
   /**
-   * legs: how many legs a row has; keyed: two numbers of a key follow, and a row whose second is null is not noted; keeps: which
+   * provenance columns: how many provenance columns a row has; keyed: two numbers of a key follow, and a row whose second is null is not noted; keeps: which
    * rows pass; marked: a string that names the output folder comes first.
    */
-  public Tap(String folder, int tap, int legs, boolean keyed, int keeps, boolean marked, CollectionAccumulator receipts) {
+  public Tap(String folder, int tap, int provenance, boolean keyed, int keeps, boolean marked, CollectionAccumulator receipts) {
     this.folder = folder;
     this.tap = tap;
-    this.legs = legs;
+    this.provenance = provenance;
     this.keyed = keyed;
     this.keeps = keeps;
     this.marked = marked;
@@ -89,7 +89,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
 
   private Writer writer() {
     if (writer == null) {
-      writer = new Writer(folder, tap, legs, keyed, keeps, receipts);
+      writer = new Writer(folder, tap, provenance, keyed, keeps, receipts);
       TaskContext.get().addTaskCompletionListener(writer);
     }
     return writer;
@@ -193,7 +193,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
   static class Writer implements TaskCompletionListener {
     final String folder;
     final int tap;
-    final int legs;
+    final int provenance;
     final boolean keyed;
     final int keeps;
     final CollectionAccumulator receipts;
@@ -228,16 +228,16 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     /** Spark's thread of the task, on which it ends too; null where another one notes rows, for one that waits for Python. */
     final Thread owner = Thread.currentThread() instanceof UninterruptibleThread ? Thread.currentThread() : null;
 
-    Writer(String folder, int tap, int legs, boolean keyed, int keeps, CollectionAccumulator receipts) {
+    Writer(String folder, int tap, int provenance, boolean keyed, int keeps, CollectionAccumulator receipts) {
       this.folder = folder;
       this.tap = tap;
-      this.legs = legs;
+      this.provenance = provenance;
       this.keyed = keyed;
       this.keeps = keeps;
       this.receipts = receipts;
-      limit = Math.min(MAX_ROWS, BUFFER_BYTES / (8 * legs + (keyed ? 8 : 0) + 8));
-      columns = new long[legs][];
-      for (int i = 0; i < legs; i++) columns[i] = new long[256];
+      limit = Math.min(MAX_ROWS, BUFFER_BYTES / (8 * provenance + (keyed ? 8 : 0) + 8));
+      columns = new long[provenance][];
+      for (int i = 0; i < provenance; i++) columns[i] = new long[256];
       if (keyed) {
         group = new int[256];
         growKeys(64);
@@ -300,10 +300,10 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
 
     void begin() {
       if (failed != null) return;
-      int room = legs > 0 ? columns[0].length : (keyed ? group.length : Integer.MAX_VALUE);
+      int room = provenance > 0 ? columns[0].length : (keyed ? group.length : Integer.MAX_VALUE);
       if (rows == room) {
         int size = Math.min(limit, room * 4);
-        for (int i = 0; i < legs; i++) columns[i] = Arrays.copyOf(columns[i], size);
+        for (int i = 0; i < provenance; i++) columns[i] = Arrays.copyOf(columns[i], size);
         if (keyed) group = Arrays.copyOf(group, size);
       }
     }
@@ -323,8 +323,8 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     }
 
     void put(int i, long value) {
-      if (i >= legs) {
-        if (keyed && i < legs + 2) key[i - legs] = value;
+      if (i >= provenance) {
+        if (keyed && i < provenance + 2) key[i - provenance] = value;
       } else if (failed == null) {
         columns[i][rows] = value;
       }
@@ -382,7 +382,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
         column(half(1), keys, null);
         column(counts, keys, null);
       }
-      for (int i = 0; i < legs; i++) column(columns[i], rows, order);
+      for (int i = 0; i < provenance; i++) column(columns[i], rows, order);
       rows = 0;
       keys = 0;
       unsettled = 0;

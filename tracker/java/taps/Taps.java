@@ -64,11 +64,11 @@ public class Taps {
   }
 
   /** A tap in row order; mark: a string that names the output folder, or null. */
-  public LogicalPlan ordered(LogicalPlan plan, List legs, Expression mark) {
-    return tap(plan, legs, legs.size(), false, Tap.ALL, mark);
+  public LogicalPlan ordered(LogicalPlan plan, List provenance, Expression mark) {
+    return tap(plan, provenance, provenance.size(), false, Tap.ALL, mark);
   }
 
-  /** A tap by key; numbers: `width` columns of legs and then two of the key; keeps: which rows pass, a constant of Tap. */
+  /** A tap by key; numbers: `width` columns of provenance columns and then two of the key; keeps: which rows pass, a constant of Tap. */
   public LogicalPlan keyed(LogicalPlan plan, List numbers, int width, int keeps) {
     return tap(plan, numbers, width, true, keeps, byPartition ? partition() : null);
   }

@@ -32,7 +32,7 @@ class Draft:
     """The operations of a plan that is not written yet."""
 
     reading: Any
-    """java/plan/Operations.java's."""
+    """java/plan/PlanOperations.java's."""
 
     def build(
         self,

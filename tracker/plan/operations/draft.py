@@ -1,4 +1,4 @@
-"""An operation as java/plan/Operations.java tells it, before anything is worked out from it."""
+"""An operation as java/plan/PlanOperations.java tells it, before anything is worked out from it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class DraftOperation:
 
 
 def drafts(text: str) -> tuple[tuple[DraftOperation, ...], tuple[tuple[str, str], ...]]:
-    """Read what java/plan/Operations.java wrote: operations, and the session's settings."""
+    """Read what java/plan/PlanOperations.java wrote: operations, and the session's settings."""
     operations, checks, settings = text.rsplit("\n", 2)
     right: list[bool] = json.loads(checks)
     found = tuple(_operation(i, raw, right) for i, raw in enumerate(json.loads(operations)))

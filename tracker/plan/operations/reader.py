@@ -23,7 +23,7 @@ class OperationReader:
     """
 
     def __init__(self, jvm: Jvm) -> None:
-        self._java: Any = jvm.new("Operations")
+        self._java: Any = jvm.new("PlanOperations")
 
     def numbered(self, plan: Any) -> Any:
         """Return a plan with its leaves numbered, which `read` and the rewriter then agree on."""

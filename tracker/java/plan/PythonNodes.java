@@ -23,7 +23,7 @@ import provspark.taps.Tap;
 import static provspark.trees.Trees.*;
 
 /** Nodes that call a Python function on batches or groups, with columns of ours besides. Raw types, for Janino. */
-public class Functions {
+public class PythonNodes {
   /** The function of a node, as Spark pickled it. */
   public byte[] command(LogicalPlan node) throws Exception {
     Object function = call(function(node), "func");

@@ -41,8 +41,8 @@ import provspark.trees.Marks;
 import static provspark.trees.Trees.list;
 
 /** What a logical plan holds that may come from the script: its Python functions, and literals by where they were written. */
-public class Hidden {
-  private final MadeRows made;
+public class PlanValues {
+  private final ScriptRows made;
   private final List functions = new ArrayList();
   private final Map groups = new LinkedHashMap();
   private final Map origins = new IdentityHashMap();
@@ -51,8 +51,8 @@ public class Hidden {
   private String why = "";
 
   /** made: what is known of rows that the script handed over; or null. */
-  public Hidden(Object made) {
-    this.made = (MadeRows) made;
+  public PlanValues(Object made) {
+    this.made = (ScriptRows) made;
   }
 
   /** JSON: functions (name, site), groups of literals (node, fragment, call site, SQL text, site, [kind, text] …), made rows. */
@@ -83,7 +83,7 @@ public class Hidden {
       function(kind, site);
     }
     if (kind.equals("DataSourceV2Relation") && plan.toString().indexOf("Python") >= 0) python(plan, site);
-    if (made != null && MadeRows.weaker(why)) {
+    if (made != null && ScriptRows.weaker(why)) {
       String found = made.of(plan);
       if (found.length() > 0) why = found;
     }

@@ -30,7 +30,7 @@ import static provspark.trees.Trees.*;
  * Reads the operations of users' plans, as they wrote them, in one round trip a plan. Its answer is JSON; what is worked out
  * from it (links, categories, texts) is for Python. Raw types, for Janino.
  */
-public class Operations {
+public class PlanOperations {
   private final IdentityHashMap cached = new IdentityHashMap();
   private final Map checkpoints = new HashMap();
 
@@ -146,23 +146,23 @@ public class Operations {
   // -- reading
 
   /** Reads the operations of a numbered plan; what is left to do is done beside the write. */
-  public Reading read(SparkSession session, LogicalPlan plan) {
-    Reading reading = new Reading(this, session);
+  public PlanReading read(SparkSession session, LogicalPlan plan) {
+    PlanReading reading = new PlanReading(this, session);
     reading.visit(plan, new HashMap(), "[", plan);
     reading.start();
     return reading;
   }
 
   /** What is known of an operation that was read. */
-  static class Read {
+  static class OperationNode {
     /** By ExprId the label of each column that it hands on. */
     final Map labels = new HashMap();
     final StringBuilder json = new StringBuilder();
     int index;
   }
 
-  public static class Reading implements Runnable {
-    private final Operations owner;
+  public static class PlanReading implements Runnable {
+    private final PlanOperations owner;
     private final SparkSession session;
     private final SqlCheck check;
     private final String settings;
@@ -171,7 +171,7 @@ public class Operations {
     private boolean[] right;
     private int columns = 0;
 
-    Reading(Operations owner, SparkSession session) {
+    PlanReading(PlanOperations owner, SparkSession session) {
       this.owner = owner;
       this.session = session;
       check = new SqlCheck(session);
@@ -221,7 +221,7 @@ public class Operations {
 
       StringBuilder out = new StringBuilder("[");
       for (int i = 0; i < reads.size(); i++) {
-        out.append(i == 0 ? "" : ",\n").append(((Read) reads.get(i)).json);
+        out.append(i == 0 ? "" : ",\n").append(((OperationNode) reads.get(i)).json);
       }
       out.append("]\n[");
       for (int i = 0; i < right.length; i++) out.append(i == 0 ? "" : ",").append(right[i]);
@@ -229,7 +229,7 @@ public class Operations {
     }
 
     /** outer: labels of the columns of the query around a subquery; path: JSON of the numbers of the leaves above it; above: what has the marks. */
-    Read visit(LogicalPlan plan, Map outer, String path, LogicalPlan above) {
+    OperationNode visit(LogicalPlan plan, Map outer, String path, LogicalPlan above) {
       LogicalPlan marked = Marks.marked(plan) ? plan : above;
       if (plan instanceof SubqueryAlias || plan instanceof View) {
         return visit((LogicalPlan) plan.children().head(), outer, path, marked);
@@ -244,7 +244,7 @@ public class Operations {
       if (behind != null) below.add(behind);
       List sides = new ArrayList();
       for (int i = 0; i < below.size(); i++) {
-        Read side = visit((LogicalPlan) below.get(i), behind == null ? outer : new HashMap(), leafPath, behind == null ? marked : behind);
+        OperationNode side = visit((LogicalPlan) below.get(i), behind == null ? outer : new HashMap(), leafPath, behind == null ? marked : behind);
         sides.add(side.labels);
         children.append(i == 0 ? "" : ",").append(side.index);
         Map more = new HashMap(side.labels);
@@ -257,7 +257,7 @@ public class Operations {
       StringBuilder subqueries = new StringBuilder();
       List all = list(plan.expressions());
       for (int i = 0; i < all.size(); i++) queries((Expression) all.get(i), reach, path, marked, queries, subqueries);
-      Read read = new Read();
+      OperationNode read = new OperationNode();
       read.index = reads.size();
       reads.add(read);
       read.json.append("{\"node\":").append(Json.quoted(plan.getClass().getSimpleName()));
@@ -278,13 +278,13 @@ public class Operations {
       List children = list(e.children());
       for (int i = 0; i < children.size(); i++) queries((Expression) children.get(i), reach, path, marked, found, out);
       if (!(e instanceof SubqueryExpression) || found.containsKey(((SubqueryExpression) e).exprId())) return;
-      Read last = visit((LogicalPlan) ((SubqueryExpression) e).plan(), reach, path, marked);
+      OperationNode last = visit((LogicalPlan) ((SubqueryExpression) e).plan(), reach, path, marked);
       found.put(((SubqueryExpression) e).exprId(), Integer.valueOf(last.index));
       out.append(out.length() == 0 ? "" : ",").append(last.index);
     }
 
     /** Gives the columns their numbers: those of a child that are handed on keep theirs. */
-    private void output(LogicalPlan plan, Read read, Map in) {
+    private void output(LogicalPlan plan, OperationNode read, Map in) {
       Set made = new HashSet();
       boolean anew = plan.children().isEmpty() || plan instanceof Union;
       List all = list(plan.expressions());
@@ -301,8 +301,8 @@ public class Operations {
       read.json.append("]");
     }
 
-    /** Gives the columns of what was kept the numbers that they had when it was made; those of legs behind them get none. */
-    private void handedOn(LogicalPlan plan, Read read, LogicalPlan behind, Map in) {
+    /** Gives the columns of what was kept the numbers that they had when it was made; those of provenance columns behind them get none. */
+    private void handedOn(LogicalPlan plan, OperationNode read, LogicalPlan behind, Map in) {
       List output = list(plan.output());
       List before = list(behind.output());
       read.json.append(",\"columns\":[");
@@ -314,7 +314,7 @@ public class Operations {
       read.json.append("]");
     }
 
-    private static void column(Read read, Attribute a, String id, int at) {
+    private static void column(OperationNode read, Attribute a, String id, int at) {
       read.labels.put(a.exprId(), a.name() + "#" + id);
       read.json.append(at == 0 ? "[" : ",[").append(id).append(",").append(Json.quoted(a.name())).append(",");
       read.json.append(Json.quoted(a.dataType().catalogString())).append("]");

@@ -23,12 +23,12 @@ import org.apache.spark.sql.execution.datasources.SaveIntoDataSourceCommand;
 import provspark.trees.Trees;
 
 /** Where the table lies that a command changes, and what it reads, by the fields of its class. Raw types, for Janino. */
-public class Changes {
+public class TableChanges {
   private static final Set TARGETS =
       new HashSet(Arrays.asList("target targetTable table tableName tableIdent catalogTable child sourceTable".split(" ")));
   private static final int DEEPEST = 8;
 
-  private Changes() {}
+  private TableChanges() {}
 
   /** The folder of the table that a command changes: scheme, authority and path, NUL between; "" where it is not known. */
   public static String folder(SparkSession session, LogicalPlan command) {

@@ -30,9 +30,9 @@ import scala.collection.immutable.Seq;
 
 /**
  * Spark's cache, under whose entries traced plans are put: an entry stays known by the user's plan and shows the user's
- * columns, and behind them stand those of the legs. An entry is told by its CachedRDDBuilder, which every use shares.
+ * columns, and behind them stand those of the provenance columns. An entry is told by its CachedRDDBuilder, which every use shares.
  */
-public class Caches {
+public class CacheEntries {
   private final List pending = new ArrayList();
   private final List builders = new ArrayList();
   private final List relations = new ArrayList();
@@ -158,7 +158,7 @@ public class Caches {
     return -1;
   }
 
-  /** An entry's relation, its columns and those of the legs. */
+  /** An entry's relation, its columns and those of the provenance columns. */
   public InMemoryRelation relation(int number) {
     return (InMemoryRelation) relations.get(number);
   }
@@ -194,7 +194,7 @@ public class Caches {
     }
   }
 
-  /** The relation with the columns of its legs behind the user's. */
+  /** The relation with the columns of its provenance columns behind the user's. */
   public LogicalPlan whole(InMemoryRelation shown) {
     List columns = Trees.list(shown.output());
     List all = Trees.list(relation(number(shown)).output());

@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.LogicalRDD;
 
 /** Which data frames an RDD was made of, by what Spark knows of its ancestors. Raw types, for Janino. */
-public class Rdds {
+public class RddAncestors {
   private final Map numbers = new HashMap();
 
   /** An RDD that holds a data frame's rows, or the script's, by a number. */

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.LogicalRDD;
 
 /** Which line of the script made local rows. */
-public class LocalSites {
+public class LocalRowSites {
   private final List rows = new ArrayList();
   private final List sites = new ArrayList();
   private final Map handed = new HashMap();

@@ -14,7 +14,7 @@ import org.apache.spark.sql.execution.LogicalRDD;
 import static provspark.trees.Trees.list;
 
 /** Rows that the script made, and why they are no constants; "" where they are. Raw types, for Janino. */
-public class MadeRows {
+public class ScriptRows {
   /** Begins the reason of rows that are made of constants and of numbers that were read. */
   private static final char OF_NUMBERS = 2;
 

@@ -41,7 +41,7 @@ import org.apache.spark.sql.types.StructField;
 import provspark.trees.Trees;
 
 /** A table that JDBC reaches, whose rows are told apart by key columns. Raw types, for Janino. */
-public class KeyedTable {
+public class JdbcTable {
   private static final Pattern PART = Pattern.compile("\"((?:[^\"]|\"\")*)\"|([^\".\\s(]+)");
   private static final String OPTION = "provsparkkeys";
   private static final String SETTING = "spark.provspark.keys.";
@@ -55,7 +55,7 @@ public class KeyedTable {
   private long size;
 
   /** `source`: the options of a writer, or a LogicalRelation over a JDBC relation. */
-  public KeyedTable(SparkSession session, Object source) {
+  public JdbcTable(SparkSession session, Object source) {
     this.session = session;
     Map given = source instanceof Map ? (Map) source : parameters((LogicalRelation) source);
     Iterator it = given.entrySet().iterator();
