@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export AIRFLOW SPARK PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-ui env test slice slices matrix product witnesses lint format screens openapi ui bench bench-quick page-speed dist clean
+.PHONY: help demo demo-ui env test slice slices matrix product witnesses lint format screens openapi operators ui bench bench-quick page-speed dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -55,6 +55,9 @@ ui: ## check, test and build the page into provider/web/static (needs Node 20)
 
 screens: env ## take the pictures of docs/screens anew (after make demo; needs Chromium)
 	$(BIN)/python tools/screens.py
+
+operators: env ## write the tables of docs/operators.md from the families
+	$(BIN)/python tools/operators.py
 
 openapi: env ## write docs/openapi.json from the code
 	$(BIN)/python tools/openapi.py

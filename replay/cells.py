@@ -25,6 +25,7 @@ from provspark.model.operations import Operation
 from provspark.replay.engine import Engine
 from provspark.replay.read_columns import ColumnRead, choices, copies, element_of, is_array
 from provspark.replay.records import Replayed, Stage
+from provspark.replay.rules import replay_rule
 
 __all__ = ["cells_of"]
 
@@ -157,7 +158,8 @@ class _CellWalk:
         """Take out of `may` what a row did not read, and put into `sure` what it did."""
         doubtful = chosen(operation)
         rows = len(self.stage(child).lines)
-        copied = self.copied(operation, child) if operation.node == "Expand" else None
+        rule = replay_rule(operation.node)
+        copied = self.copied(operation, child) if rule is not None and rule.copies else None
         for cell in np.unique(cells[(may & ~sure) != 0]).tolist():
             column, element = (cell & _COLUMN) - 1, (cell >> PLACES) - 1
             if column not in doubtful:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from provspark.model.operations import Operation
 from provspark.replay.engine import Merged
 from provspark.replay.records import Cause, InputRow, ReplayEnding, Stage
+from provspark.replay.rules import replay_rule
 from provspark.replay.write_rows import Witness
 
 __all__ = ["endings_of"]
@@ -82,21 +82,5 @@ def _row(source: InputRow) -> tuple[str, int]:
 
 
 def _cause(reader: Operation, before: int) -> Cause:
-    if reader.node == "Join":
-        kind = re.sub("[^a-z]", "", dict(reader.details).get("type", "").lower())
-        second = reader.children[-1] == before and reader.children[0] != before
-        if "anti" in kind:
-            return "only decides" if second else "has a partner"
-        return "no partner"
-    if reader.node == "Except":
-        return "only decides" if reader.children[-1] == before else "set operator"
-    causes: dict[str, Cause] = {
-        "Deduplicate": "duplicate",
-        "GlobalLimit": "limit",
-        "LocalLimit": "limit",
-        "Tail": "limit",
-        "Offset": "limit",
-        "Generate": "nothing to explode",
-        "Intersect": "set operator",
-    }
-    return causes.get(reader.node, "condition")
+    rule = replay_rule(reader.node)
+    return "condition" if rule is None else rule.cause(reader, before)

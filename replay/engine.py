@@ -8,14 +8,14 @@ from typing import Any
 
 from provspark.model.operations import Expression, Operation
 from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels, plain
+from provspark.replay.contract import Frame, Refused, ReplayRule, Subquery, Witness
 from provspark.replay.functions import Functions
 from provspark.replay.java import chosen
-from provspark.replay.rules import RULES, TRANSFORM, Refused, ReplayRule
-from provspark.replay.rules.base import Frame, Witness, of_role
-from provspark.replay.rules.narrow import NarrowRule
+from provspark.replay.narrow import NarrowRule
+from provspark.replay.rules import not_replayed, replay_rule
 from provspark.replay.session import Session, told_by_spark
 from provspark.replay.sources import Sources
-from provspark.replay.subqueries import Subquery, stand_in, subqueries_of
+from provspark.replay.subqueries import stand_in, subqueries_of
 from provspark.replay.write_rows import KeptOf
 
 __all__ = ["Engine", "Kept", "Merged", "Progress"]
@@ -121,7 +121,7 @@ class Engine:
     def _behind(self, operation: Operation) -> int:
         """How many rows of sources are read whole for what an operation needs beside the rows in question."""
         alone = not operation.subqueries and (
-            not operation.children or isinstance(RULES.get(operation.node), NarrowRule)
+            not operation.children or isinstance(replay_rule(operation.node), NarrowRule)
         )
         return 0 if alone else sum(self.sources.scanned.values())
 
@@ -160,14 +160,13 @@ class Engine:
         return f"{FOCUS} AND forall({WITNESS}, w -> CASE w.op {known} ELSE false END)"
 
     def _rule(self, operation: Operation) -> ReplayRule:
-        if operation.opaque and dict(operation.details).get("transformer") and operation.node == "Project":
-            return TRANSFORM
-        rule = RULES.get(operation.node)
+        rule = replay_rule(operation.node)
         if rule is None:
-            raise Refused(operation, operation.opaque or f"{operation.node} is not replayed")
-        if operation.opaque:
+            raise Refused(operation, operation.opaque or not_replayed(operation.node))
+        own = rule.of(operation)
+        if operation.opaque and own is rule:
             self.functions.admit(operation)
-        return rule
+        return own
 
     # -- what rules ask
 
@@ -202,9 +201,8 @@ class Engine:
         operation = self.operation(index)
         if not operation.children:
             return self.sources.is_stored(operation)
-        if operation.node in ("Aggregate", "Distinct", "Deduplicate") and not operation.columns:
-            return False
-        if operation.node == "Aggregate" and not of_role(operation, "group"):
+        rule = replay_rule(operation.node)
+        if rule is not None and not rule.is_of_rows(operation):
             return False
         return all(self._is_of_rows(c) for c in operation.children)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from provspark.model.operations import USERS, Operation
-from provspark.replay.rules.base import Refused
+from provspark.replay.contract import Refused
 
 __all__ = ["Functions"]
 

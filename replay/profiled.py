@@ -15,11 +15,11 @@ from provspark.model.datasets import Dataset, Field, Files, Version
 from provspark.model.errors import ProvSparkError, ReplayError
 from provspark.model.operations import Operation
 from provspark.replay.columns import distinct, quoted
+from provspark.replay.contract import Frame, Refused
 from provspark.replay.determinism import unsettled
 from provspark.replay.engine import Engine
-from provspark.replay.rules import RULES, Refused
-from provspark.replay.rules.base import Frame
-from provspark.replay.rules.narrow import Project, SameRule, Sort
+from provspark.replay.narrow import SameRule
+from provspark.replay.rules import replay_rule
 from provspark.replay.session import told_by_spark
 from provspark.replay.spread import OperationProfile
 
@@ -175,13 +175,13 @@ def _columns(table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
 
 def _row_for_row(operation: Operation) -> bool:
     """Whether an operation makes one row of each, of columns of which it says where they come from."""
-    rule = RULES.get(operation.node)
-    return bool(operation.children) and (isinstance(rule, (Project, SameRule, Sort)) or operation.node == "Window")
+    rule = replay_rule(operation.node)
+    return bool(operation.children) and rule is not None and rule.row_for_row
 
 
 def _origins(operation: Operation, child: Operation) -> Mapping[int, int]:
     """By column that an operation hands on as it got it, the column that it was."""
-    if isinstance(RULES.get(operation.node), SameRule):
+    if isinstance(replay_rule(operation.node), SameRule):
         return {c.id: had.id for had, c in zip(child.columns, operation.columns, strict=True)}
     made = {e.column for e in operation.expressions}
     return {c.id: c.id for c in child.columns if c.id not in made}

@@ -12,7 +12,8 @@ from provspark.index_store.query.choices import is_pick, part, uses
 from provspark.model.arrays import Bools
 from provspark.model.operations import Expression, Operation
 from provspark.replay.columns import NUMBER
-from provspark.replay.rules.base import Frame, Refused, detail, of_role
+from provspark.replay.contract import Frame, Refused, ReplayRule, detail, of_role
+from provspark.replay.rules import replay_rule
 from provspark.replay.session import told_by_spark
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def choices(
     frame = engine.kept_rows[child].frame
     try:
         tree = _resolved(engine, operation, frame, expression)
-        leaves = list(_leaves(tree.children().apply(element) if element >= 0 else tree, operation.node))
+        leaves = list(_leaves(tree.children().apply(element) if element >= 0 else tree, _groups(operation)))
         told = _told(frame, leaves, rows)
     except Refused:
         return [ColumnRead(c, condition, False, None) for c, condition, _ in uses(expression.terms)]
@@ -88,7 +89,12 @@ def copies(operation: Operation) -> Sequence[Mapping[int, list[tuple[int, bool, 
 def is_array(operation: Operation, column: int) -> bool:
     """Whether an aggregate makes a column as an array of single values, as a pivot does."""
     made = (e for e in of_role(operation, "output") if e.column == column)
-    return operation.node == "Aggregate" and any(e.terms and e.terms[0].node == "CreateArray" for e in made)
+    return _groups(operation) and any(e.terms and e.terms[0].node == "CreateArray" for e in made)
+
+
+def _groups(operation: Operation) -> bool:
+    rule = replay_rule(operation.node)
+    return rule is not None and rule.groups
 
 
 def element_of(operation: Operation, column: int, array: int) -> int:
@@ -105,13 +111,7 @@ def _resolved(engine: Engine, operation: Operation, frame: Frame, expression: Ex
     from pyspark.sql import functions as sf
 
     made = sf.expr(engine.sql(operation, expression)).alias("made")
-    if operation.node == "Aggregate":
-        keys = [sf.expr(engine.sql(operation, e)) for e in of_role(operation, "group")]
-        plan = frame.groupBy(*keys).agg(made)._jdf.queryExecution().analyzed()
-        return plan.aggregateExpressions().last().child()
-    if operation.node != "Project":
-        raise Refused(operation, f"what a {operation.node} reads of each row is not told")
-    return frame.select(made)._jdf.queryExecution().analyzed().projectList().last().child()
+    return (replay_rule(operation.node) or ReplayRule()).analysed(operation, frame, made, engine)
 
 
 def _told(frame: Frame, leaves: list[_Leaf], rows: int) -> list[Bools | None]:
@@ -144,9 +144,9 @@ def _alone(asked: Callable[[list[_Leaf]], list[Bools]], leaf: _Leaf) -> Bools | 
         return None
 
 
-def _leaves(tree: Any, node: str) -> Iterator[_Leaf]:
+def _leaves(tree: Any, grouped: bool) -> Iterator[_Leaf]:
     """Walk an expression; choices above an aggregate function are the group's, and not told by its rows."""
-    stack = [(tree, _Leaf(-1, False, False, None, True), node != "Aggregate")]
+    stack = [(tree, _Leaf(-1, False, False, None, True), not grouped)]
     while stack:
         e, at, of_row = stack.pop()
         name = e.getClass().getSimpleName()

@@ -20,6 +20,7 @@ from provspark.model.errors import (
 from provspark.model.operations import Operation
 from provspark.model.runs import Runs
 from provspark.replay.cells import cells_of
+from provspark.replay.contract import Refused
 from provspark.replay.end_check import found_all, places, unsure, verdict
 from provspark.replay.endings import endings_of
 from provspark.replay.engine import Engine, Progress
@@ -27,7 +28,7 @@ from provspark.replay.functions import Functions
 from provspark.replay.kept_rows import stages_of, witnesses_of
 from provspark.replay.profiled import Profiler, names_of
 from provspark.replay.records import InputRow, Replayed
-from provspark.replay.rules import Refused
+from provspark.replay.rules import replay_rule
 from provspark.replay.session import Session, told_by_spark
 from provspark.replay.sources import Sources
 from provspark.replay.spread import OperationProfiles, difference, operation_of
@@ -231,7 +232,7 @@ class Replayer:
                 shortened = shortened or mine.count > self.most
                 focus[operation.index] = mine.rows()[: self.most].tolist()
         kept_of = _kept_of(node, every)
-        by_id = all_sources or any(o.node == "Deduplicate" for o in every)
+        by_id = all_sources or any(rule.keeps_one for rule in (replay_rule(o.node) for o in every) if rule is not None)
         names = _Names(node, every)
         asked = {(op, row) for op, rows in focus.items() for row in rows}
         in_question = {s for w in asked for s in names(w)}

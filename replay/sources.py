@@ -16,8 +16,8 @@ from provspark.model.datasets import Version
 from provspark.model.errors import ReplayError
 from provspark.model.operations import Operation
 from provspark.replay.columns import FOCUS, NONE, PARENT, WITNESS, WITNESSES, quoted
+from provspark.replay.contract import Frame, Refused
 from provspark.replay.java import chosen
-from provspark.replay.rules.base import Frame, Refused
 
 __all__ = ["Sources"]
 

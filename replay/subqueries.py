@@ -4,40 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from provspark.model.operations import Operation, Term
 from provspark.replay.columns import HIDDEN, distinct, labels, named, quoted
-from provspark.replay.rules.base import Refused, detail, of_role
+from provspark.replay.contract import Kit, ReplayRule, Subquery, detail, of_role
+from provspark.replay.rules import replay_rule
 
-if TYPE_CHECKING:
-    from provspark.replay.engine import Engine
-
-__all__ = ["Subquery", "stand_in", "subqueries_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Subquery:
-    """A subquery of an operation's expressions.
-
-    Parameters
-    ----------
-    owner, end : int
-        The operation, and the subquery's last one.
-    kind : {"scalar", "in", "exists"}
-        The rows of a scalar one are context; the others let rows of the owner through.
-    value : str
-        Of an IN that the owner's condition demands: SQL of what has to be among the subquery's rows.
-    """
-
-    owner: int
-    end: int
-    kind: Literal["scalar", "in", "exists"]
-    met: int = -1
-    """Of an EXISTS or IN that the owner's condition demands: the operation whose rows let rows of the owner through."""
-    condition: str = ""
-    """SQL of which ones."""
+__all__ = ["stand_in", "subqueries_of"]
 
 
 def subqueries_of(operations: Sequence[Operation]) -> dict[int, Subquery]:
@@ -61,7 +35,7 @@ def _subquery(operations: Sequence[Operation], owner: Operation, end: int) -> Su
         if found is None:
             continue
         kind: Literal["in", "exists"] = "in" if found[1] == " IN " else "exists"
-        if owner.node != "Filter" or not _demanded(e.terms):
+        if not _rule(owner).demands or not _demanded(e.terms):
             return Subquery(owner.index, end, kind)
         values = [f"({_before(e.sql, found.start())}) = {c}" for c in labels(operations[end].columns)]
         at, condition = _pulled_up(operations, end)
@@ -76,9 +50,9 @@ def _pulled_up(operations: Sequence[Operation], end: int) -> tuple[int, str]:
     if not is_outer(operations, end):
         return end, "true"
     operation = operations[end]
-    if operation.node == "Project" and not detail(operation, "outer columns"):
+    if _rule(operation).selects and not detail(operation, "outer columns"):
         return _pulled_up(operations, operation.children[0])
-    if operation.node == "Filter" and not is_outer(operations, operation.children[0]) and not operation.subqueries:
+    if _rule(operation).demands and not is_outer(operations, operation.children[0]) and not operation.subqueries:
         return operation.children[0], of_role(operation, "condition")[0].sql
     return -1, ""
 
@@ -110,40 +84,32 @@ def is_outer(operations: Sequence[Operation], end: int) -> bool:
     return bool(detail(operation, "outer columns")) or any(is_outer(operations, c) for c in operation.children)
 
 
-def stand_in(operation: Operation, sql: str, engine: Engine) -> str:
+def stand_in(operation: Operation, sql: str, kit: Kit) -> str:
     """Make what an expression says of subqueries meaningful, and return its text."""
     for end in operation.subqueries:
         name = quoted(f"subquery#{end}")
         if name not in sql:
             continue
-        if is_outer(engine.operations, end):
-            sql = sql.replace(f"FROM {name}", f"FROM ({_text(engine, end)})")
+        if is_outer(kit.operations, end):
+            sql = sql.replace(f"FROM {name}", f"FROM ({_text(kit, end)})")
         else:
-            engine.whole(end).drop(*HIDDEN).createOrReplaceTempView(name)
+            kit.whole(end).drop(*HIDDEN).createOrReplaceTempView(name)
     return sql
 
 
-def _text(engine: Engine, index: int) -> str:
+def _text(kit: Kit, index: int) -> str:
     """Write a subquery's operations as one query over views of its sources."""
-    operation = engine.operation(index)
-    if not operation.children or not is_outer(engine.operations, index):
+    operation = kit.operation(index)
+    if not operation.children or not is_outer(kit.operations, index):
         name = quoted(f"operation#{index}")
-        engine.whole(index).drop(*HIDDEN).createOrReplaceTempView(name)
+        kit.whole(index).drop(*HIDDEN).createOrReplaceTempView(name)
         return f"SELECT * FROM {name}"
-    under = [f"({_text(engine, child)})" for child in operation.children]
-    made = {e.column: engine.sql(operation, e) for e in of_role(operation, "output") if e.column >= 0}
+    under = [f"({_text(kit, child)})" for child in operation.children]
+    made = {e.column: kit.sql(operation, e) for e in of_role(operation, "output") if e.column >= 0}
     every = distinct(operation.columns)
     columns = ", ".join(named(made[c.id], c) if c.id in made else quoted(c.label) for c in every)
-    conditions = " AND ".join(f"({engine.sql(operation, e)})" for e in of_role(operation, "condition")) or "true"
-    if operation.node == "Filter":
-        return f"SELECT {columns} FROM {under[0]} WHERE {conditions}"
-    if operation.node == "Aggregate":
-        keys = ", ".join(engine.sql(operation, e) for e in of_role(operation, "group"))
-        return f"SELECT {columns} FROM {under[0]}" + (f" GROUP BY {keys}" if keys else "")
-    if operation.node == "Project":
-        return f"SELECT {columns} FROM {under[0]}"
-    if operation.node == "Distinct":
-        return f"SELECT DISTINCT {columns} FROM {under[0]}"
-    if operation.node == "Join" and detail(operation, "type").lower() in ("inner", "cross"):
-        return f"SELECT {columns} FROM {under[0]} JOIN {under[1]} ON {conditions}"
-    raise Refused(operation, f"{operation.node} in a subquery that looks at the outer row is not replayed")
+    return _rule(operation).query(operation, columns, under, kit)
+
+
+def _rule(operation: Operation) -> ReplayRule:
+    return replay_rule(operation.node) or ReplayRule()

@@ -19,6 +19,7 @@ from provspark.model.runs import Runs
 from provspark.replay.crossings import crossed
 from provspark.replay.records import Replayed, ReplayEnding, ended_table, ending_dict
 from provspark.replay.replayer import Replayer
+from provspark.replay.rules import replay_rule
 
 __all__ = ["Looked", "Missed", "WhyNot", "look"]
 
@@ -206,7 +207,8 @@ def _ids(columns: Iterable[Any]) -> set[int]:
 
 def _equal(operation: Operation, ids: set[int]) -> set[int]:
     """Columns that an inner join makes equal to some of these."""
-    if operation.node != "Join" or dict(operation.details).get("type", "").lower() not in ("inner", "leftsemi"):
+    rule = replay_rule(operation.node)
+    if rule is None or not rule.equates(operation):
         return set()
     out: set[int] = set()
     for e in operation.expressions:

@@ -32,7 +32,7 @@ os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executa
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer to write the fixtures of test_golden_plans.py anew."""
+    """Offer to write the plans in tests/tracker/families anew."""
     parser.addoption("--update-plans", action="store_true", help="write the golden plans anew")
 
 

@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _attach(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     from provspark.model.steps import StepKey
-    from provspark.tracker.attach import attach
+    from provspark.tracker.attachment import attach
 
     key = StepKey(
         task_id=options.task_id or Path(options.app[0]).stem,

@@ -21,7 +21,7 @@ from provspark.index_store.query.answer import stops_of
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset
 from provspark.model.steps import StepKey
-from provspark.tracker.attach import attach
+from provspark.tracker.attachment import attach
 from provspark.web.policy import Policy
 from provspark.web.scope import dataset_id
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from provspark.replay.rules.key_literals import one_of
+from provspark.replay.key_literals import one_of
 
 VALUES: dict[str, list[Any]] = {
     "string": ["it's", "a\\b", "é\n", "", None, "A", "`x`"],

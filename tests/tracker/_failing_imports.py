@@ -64,7 +64,7 @@ def ours() -> list[str]:
     """Return the modules of ours that a run of the script imports."""
     read, write = os.pipe()
     if os.fork() == 0:
-        importlib.import_module("provspark.tracker.attach")
+        importlib.import_module("provspark.tracker.attachment")
         os.write(write, json.dumps(sorted(m for m in sys.modules if m.startswith("provspark"))).encode())
         os._exit(0)
     os.close(write)

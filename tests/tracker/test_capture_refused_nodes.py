@@ -15,7 +15,7 @@ from pyspark.sql import functions as sf
 
 from provspark.errors import UnsupportedPlanError
 from provspark.tracker import attach
-from provspark.tracker.families.refused import REFUSED
+from provspark.tracker.families.registry import refusal
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
@@ -80,7 +80,7 @@ def test_nodes(
     if plan is stream_in_memory:
         streamed(t, tmp_path)
     reason = refused(plan, t, tmp_path, caplog)
-    assert (reason.node, reason.why) == (node, REFUSED.get(node, reason.why))
+    assert (reason.node, reason.why) == (node, refusal(node, reason.why))
     strict = attach(store=(tmp_path / "store").as_uri(), step="t", on_error="fail")
     with pytest.raises(UnsupportedPlanError, match=rf"{node}.*{Path(__file__).name}:{line_of(plan)}"), strict:
         plan(t).write.parquet(str(tmp_path / "no"))

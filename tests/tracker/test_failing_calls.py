@@ -107,7 +107,7 @@ def test_each_call_of_begin_fails_in_turn(spark: Any, tmp_path: Path, caplog: py
     assert len(names) > 60 and {"tracker/capture.py:Capture.begin", "tracker/spark/jvm.py:Jvm.__init__"} <= set(names)
     tried = 0
     for k, name in enumerate(names):
-        if name.startswith("tracker/attach.py:"):
+        if name.startswith("tracker/attachment.py:"):
             continue  # the call of the script's own
         folder, failing = tmp_path / str(k), Failing(name)
         caplog.clear()
@@ -205,7 +205,7 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
 READS = {name for name, f in vars(ReadCapture).items() if isinstance(f, FunctionType) and name[0] != "_"}
 BOUNDARY = (
     *(
-        "tracker/attach.py",
+        "tracker/attachment.py",
         "tracker/capture.py",
         "tracker/intercept/patches.py",
         "tracker/intercept/orders.py:WriterOrder",

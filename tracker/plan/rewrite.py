@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from provspark.model.errors import UnsupportedPlanError
-from provspark.tracker.families import RULES, CaptureRule
-from provspark.tracker.families.refused import why
+from provspark.tracker.families.contract import CaptureRule
+from provspark.tracker.families.registry import capture_rule, refusal
 from provspark.tracker.plan.normalisation import CHOSEN, CLEANING, CONTEXT, DOMAIN, UNSEEN
 from provspark.tracker.plan.normalisation import RULES as NORMAL
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
@@ -16,9 +16,6 @@ from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan, scan_relation
 from provspark.tracker.spark.jvm import Jvm
 from provspark.tracker.taps.taps import PlacedTap, Receipt, counted
-
-if TYPE_CHECKING:
-    from provspark.tracker.session.caches import Caches, TracedCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +33,6 @@ class PlanNode:
     leaf: int
     """Its number among the leaves of the user's plan; -1 of any other node."""
     children: tuple[PlanNode, ...]
-
-    @property
-    def chained(self) -> bool:
-        """Whether Spark's optimiser may order it together with joins above and below it."""
-        return self.kind == "Filter" or (self.kind == "Join" and self.detail in ("Inner", "Cross"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +52,13 @@ _CHANGED = {
 _MALFORMED = "ProvSpark's plan for it failed a check, so the plain one ran (please report it)"
 
 
+class Lender(Protocol):
+    """A plan that was traced before, and that others read. It is not a class of this package: they depend on it."""
+
+    def receipts(self) -> dict[int, list[Receipt]]:
+        """Return by tap what was noted while it was computed."""
+
+
 class Rewriter:
     """One write's rewrite: the rules call back into it and leave scans and taps here.
 
@@ -72,7 +71,7 @@ class Rewriter:
         What the script caches, for plans that read it.
     """
 
-    def __init__(self, jvm: Jvm, folder: str, caches: Caches | None = None) -> None:
+    def __init__(self, jvm: Jvm, folder: str, caches: Any = None) -> None:
         self.jvm = jvm
         self.caches = caches
         self.java: Any = jvm.new("Rewrite", jvm.session, folder, CHOSEN)
@@ -84,7 +83,7 @@ class Rewriter:
         self.taps: list[PlacedTap] = []
         self.placed = 0
         """How many taps stand in plans, those of plans traced before among them."""
-        self.lent: dict[int, tuple[TracedCache, int]] = {}
+        self.lent: dict[int, tuple[Lender, int]] = {}
         """By a tap's place, which plan traced before noted what it says, and at which place there."""
         self.root: PlanNode | None = None
         self.taps_of: dict[int, int] = {}
@@ -175,7 +174,7 @@ class Rewriter:
         taps, inputs = len(self.taps), len(self.scans)
         traced = self._traced(node, above)
         new = self.taps[taps:]
-        if new and all(tap.lasting for tap in new) and not node.chained:
+        if new and all(tap.lasting for tap in new) and not self._rule(node).chained(node):
             self._tapped[node.number] = traced, range(inputs, len(self.scans))
         return traced
 
@@ -204,7 +203,8 @@ class Rewriter:
             self._answer(node, traced=False)
         if not node.children:
             return int(self.java.hidden(node.number, self._ruled(node, above).number))
-        below = [self.unseen(child, node if node.kind == "Filter" else None) for child in node.children]
+        rule = capture_rule(node.kind)
+        below = [self.unseen(child, node if rule is not None and rule.filters else None) for child in node.children]
         return int(self.java.rebuilt(node.number, " ".join(map(str, below))))
 
     def _answer(self, node: PlanNode, *, traced: bool) -> list[ProvenanceColumn]:
@@ -264,9 +264,9 @@ class Rewriter:
         return replace(provenance_column, origin=made[provenance_column.grouped, provenance_column.origin])
 
     def _rule(self, node: PlanNode) -> CaptureRule:
-        rule = _BY_KIND.get(node.kind)
+        rule = capture_rule(node.kind)
         if rule is None:
-            raise UnsupportedPlanError(node.kind, why(node.kind))
+            raise UnsupportedPlanError(node.kind, refusal(node.kind))
         return rule
 
     def scan(self, node: PlanNode, above: PlanNode | None) -> Traced:
@@ -310,9 +310,6 @@ class Rewriter:
 
     def _read(self, plan: Any) -> PlanNode:
         return _node(iter(self.java.read(plan).splitlines()))
-
-
-_BY_KIND = {kind: rule for rule in RULES for kind in rule.KINDS}
 
 
 def _node(lines: Iterator[str]) -> PlanNode:

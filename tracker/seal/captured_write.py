@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from provspark.model.pending import PendingWrite
+from provspark.tracker.families.registry import operation_rule
 from provspark.tracker.intercept.audit import Seen
-from provspark.tracker.plan.operations import AS_MANY, built
+from provspark.tracker.plan.operations import built
 from provspark.tracker.plan.rewrite import Rewriter
 from provspark.tracker.seal.in_driver import Noted
 from provspark.tracker.seal.place import sealed, way
@@ -59,7 +60,9 @@ class TracedWrite:
     def _grouped(self, receipts: dict[int, list[Receipt]]) -> int:
         """Return how many rows went into the aggregate whose groups were all written; -1 where there is none."""
         node = self._rewriter.root
-        while node is not None and node.kind in AS_MANY and len(node.children) == 1 and not node.subqueries:
+        while (
+            node is not None and operation_rule(node.kind).as_many and len(node.children) == 1 and not node.subqueries
+        ):
             node = node.children[0]
         tap = None if node is None or node.subqueries else self._rewriter.taps_of.get(node.number)
         if tap is None:

@@ -11,93 +11,24 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from provspark.model.datasets import Dataset
 from provspark.model.errors import CaptureError, UnsupportedPlanError
 from provspark.tracker.plan.operations import OperationReader
-from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
+from provspark.tracker.plan.provenance_columns import Traced
 from provspark.tracker.plan.rewrite import PlanNode, Rewriter
+from provspark.tracker.session.plan_tracer import PlanTracer
 from provspark.tracker.session.rdds import Rdds
+from provspark.tracker.session.traced_cache import TracedCache
 from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan
-from provspark.tracker.sources.held_scans import KeptScan
 from provspark.tracker.sources.local import LocalSites
 from provspark.tracker.spark.jvm import Jvm
-from provspark.tracker.taps.taps import Receipt, by_tap, kept
 
 log = logging.getLogger(__name__)
 
 _NODE = "InMemoryRelation"
-
-
-class TracedCache:
-    """A plan that was traced when it was cached, and is read by writes.
-
-    Parameters
-    ----------
-    rewriter : Rewriter
-        Which traced it; its taps mark their partitions.
-    provenance columns : tuple of ProvenanceColumn
-        Of its rows, in `rewriter`'s numbers.
-    name : str
-        Its folder within that of the write's sidecars.
-    plan : LogicalPlan
-        The user's, its leaves numbered.
-    """
-
-    def __init__(self, rewriter: Rewriter, provenance: tuple[ProvenanceColumn, ...], name: str, plan: Any) -> None:
-        self.rewriter, self.provenance, self._name, self.plan = rewriter, provenance, name, plan
-        self.scans = [s if isinstance(s, KeptScan) else KeptScan(s) for s in rewriter.scans]
-
-    @property
-    def width(self) -> int:
-        """Number of its provenance columns' columns."""
-        return sum(provenance_column.width for provenance_column in self.provenance)
-
-    def receipts(self) -> dict[int, list[Receipt]]:
-        """Return by tap what was noted while it was computed, sidecars named from the write's folder."""
-        own = {tap: covering(found) for tap, found in by_tap(self.rewriter.java.receipts()).items()}
-        return {tap: [self._moved(r) for r in found] for tap, found in own.items()} | self.rewriter.lent_receipts()
-
-    def _moved(self, receipt: Receipt) -> Receipt:
-        how, _, name = receipt.place.partition(" ")
-        return replace(receipt, place=f"file {self._name}/{name}") if how == "file" else receipt
-
-    def lend(self, to: Rewriter, plan: Any) -> Traced:
-        """Return the plan, which ends in the provenance columns' columns, as a leaf of another rewrite."""
-        return Traced(to.java.held(plan, self.width), self.place(to))
-
-    def place(self, to: Rewriter) -> tuple[ProvenanceColumn, ...]:
-        """Put its inputs and taps among those of another rewrite; return its provenance columns in their numbers."""
-        scans, taps, places = len(to.scans), len(to.taps), to.placed
-
-        def moved(provenance: Sequence[ProvenanceColumn]) -> tuple[ProvenanceColumn, ...]:
-            return tuple(
-                replace(
-                    provenance_column, origin=provenance_column.origin + (taps if provenance_column.grouped else scans)
-                )
-                for provenance_column in provenance
-            )
-
-        to.scans.extend(self.scans)
-        to.paths.extend(self.rewriter.paths)
-        for tap in self.rewriter.taps:
-            to.taps.append(
-                replace(tap, number=taps + tap.number, place=places + tap.place, provenance=moved(tap.provenance))
-            )
-            to.lent[places + tap.place] = (self, tap.place)
-        to.placed += self.rewriter.placed
-        to.java.skipTaps(self.rewriter.placed)
-        return moved(self.provenance)
-
-    def whole(self, to: Rewriter) -> tuple[ProvenanceColumn, ...]:
-        """Put its inputs and taps in another rewrite; return provenance columns to all that those on top noted."""
-        provenance = self.place(to)
-        for provenance_column in provenance:
-            to.taps[provenance_column.origin] = replace(to.taps[provenance_column.origin], whole=True, keyless=True)
-        return provenance
 
 
 class Caches:
@@ -116,15 +47,14 @@ class Caches:
         self._java: Any = jvm.new("CacheEntries")
         self._plans: Any = jvm.plans
         self.local = LocalSites(jvm)
-        self.rdds = Rdds(jvm, self)
         self.operations = OperationReader(jvm)
-        self._taps, self._site = taps, site
+        self._tracer = PlanTracer(taps, site, self.operations, self)
+        self.rdds = Rdds(jvm, self._tracer, self.current)
         self._held: dict[int, TracedCache | UnsupportedPlanError] = {}
         self._checkpoints: dict[int, TracedCache | UnsupportedPlanError] = {}
         self._checkpointed: dict[int, Any] = {}
         """The users' analysed plans of checkpoints."""
         self._transposed: dict[int, TracedCache | UnsupportedPlanError] = {}
-        self._made = 0
         self._looking = threading.RLock()
 
     def look(self, jvm: Jvm) -> None:
@@ -138,13 +68,13 @@ class Caches:
         try:
             if self._java.begun(i):
                 raise UnsupportedPlanError(_NODE, "what is cached was computed before capture saw it")
-            held, whole = self.traced(jvm, plan)
+            held, whole = self._tracer.traced(jvm, plan)
             number = self._java.replace(jvm.session, i, whole)
             if number >= 0:
                 self._held[number] = held
                 self.operations.cached(self._java.relation(number), held.plan)
         except Exception as e:
-            self._held[self._java.keep(i)] = self.untraced(jvm, plan, e, _NODE, "what is cached")
+            self._held[self._java.keep(i)] = self._tracer.untraced(jvm, plan, e, _NODE, "what is cached")
 
     def observed(self, jvm: Jvm, plan: Any) -> None:
         """Complete the Observations in what a written user's plan reads from the cache, with its cached parts in it."""
@@ -152,32 +82,6 @@ class Caches:
             self._java.observed(jvm.session, plan)
         except Exception as e:
             log.warning("provspark: an Observation within what is cached gets no values: %s", reason(e))
-
-    def traced(self, jvm: Jvm, plan: Any) -> tuple[TracedCache, Any]:
-        """Trace a plan that is computed once and read often; its columns are the user's and the provenance columns."""
-        rewriter, name = self._rewriter(jvm)
-        plan = self.operations.numbered(plan)
-        traced = rewriter.run(plan)
-        whole = rewriter.sound(rewriter.java.whole(traced.number), plan)
-        return TracedCache(rewriter, traced.provenance, name, plan), whole
-
-    def tapped(self, jvm: Jvm, plan: Any, label: str, *, coarse: bool) -> tuple[TracedCache, Any]:
-        """Trace a plan whose rows go where provenance columns can't follow: a tap on top notes them by partition."""
-        rewriter, name = self._rewriter(jvm)
-        plan = self.operations.numbered(plan)
-        traced = rewriter.run(plan)
-        number = rewriter.java.tapKeyed(traced.number, rewriter.shapes.partition())
-        rewriter.tapped(number, traced.provenance, label, keyed=True, coarse=coarse)
-        provenance = (ProvenanceColumn(True, len(rewriter.taps) - 1),)
-        shown = rewriter.java.userColumns(number, plan.output().size())
-        return TracedCache(rewriter, provenance, name, plan), rewriter.sound(shown, plan)
-
-    def _rewriter(self, jvm: Jvm) -> tuple[Rewriter, str]:
-        self._made += 1
-        name = f"c{self._made}"
-        rewriter = Rewriter(jvm, f"{self._taps}/{name}", self)
-        rewriter.java.markPartitions()
-        return rewriter, name
 
     def current(self, jvm: Jvm, analysed: Any) -> Any:
         """Return a plan with what is cached now in its place, all of it known."""
@@ -202,10 +106,10 @@ class Caches:
         held: TracedCache | UnsupportedPlanError
         traced = None
         try:
-            held, whole = self.traced(jvm, self.current(jvm, analysed))
+            held, whole = self._tracer.traced(jvm, self.current(jvm, analysed))
             traced = self._java.dataset(jvm.session, whole)
         except Exception as e:
-            held = self.untraced(jvm, analysed, e, "LogicalRDD", "a checkpoint")
+            held = self._tracer.untraced(jvm, analysed, e, "LogicalRDD", "a checkpoint")
         if traced is None:  # outside of the handler, so that the script's own errors have no other behind them
             made = take(frame)
             self._remember_checkpoint(made, held, analysed)
@@ -237,25 +141,16 @@ class Caches:
         held: TracedCache | UnsupportedPlanError
         rows = None
         try:
-            held, plan = self.tapped(jvm, self.current(jvm, analysed), "transpose", coarse=False)
+            held, plan = self._tracer.tapped(jvm, self.current(jvm, analysed), "transpose", coarse=False)
             rows = jvm.rows(plan)
         except Exception as e:
-            held = self.untraced(jvm, analysed, e, "Transpose", "what was transposed")
+            held = self._tracer.untraced(jvm, analysed, e, "Transpose", "what was transposed")
         made = take(plain if rows is None else rows)
         try:
             self._transposed[self._java.transposed(made.queryExecution().analyzed())] = held
         except Exception as e:
             log.warning("provspark: what was transposed can't be followed: %s", reason(e))
         return made
-
-    def untraced(self, jvm: Jvm, plan: Any, e: Exception, node: str, what: str) -> UnsupportedPlanError:
-        """Return why a plan that is computed now could not be traced."""
-        if not isinstance(e, UnsupportedPlanError):
-            return UnsupportedPlanError(node, f"{what} can't be followed: {type(e).__name__}: {e}")
-        site = e.site
-        with contextlib.suppress(Exception):
-            site = site or self._site(jvm, e.node.split(" ")[0], plan)
-        return UnsupportedPlanError(e.node, f"{e.why}, in {what}", site)
 
     def transpose_of(self, to: Rewriter, node: PlanNode, plan: Any) -> Traced:
         """Return a transposed frame with provenance columns to all rows that went in."""
@@ -324,26 +219,3 @@ class Caches:
         """Put the users' own plans back where nothing is computed yet."""
         with self._looking:
             self._java.restore(jvm.session)
-
-
-def covering(receipts: Sequence[Receipt]) -> list[Receipt]:
-    """Return the receipts that count, of a plan whose partitions are computed one by one, by any job.
-
-    A partition that was computed again, after it was lost or for a sample, counts as it was computed last.
-
-    Raises
-    ------
-    CaptureError
-        A task computed a partition anew together with one that it alone had computed: its notes can't be told apart.
-    """
-    out: list[Receipt] = []
-    covered: set[str] = set()
-    for r in sorted(receipts, key=lambda r: (r.stage, r.attempt, r.task), reverse=True):
-        mine = {name for name, _ in r.marks}
-        if mine <= covered:
-            continue
-        if mine & covered:
-            raise CaptureError("a part of what is cached was lost and computed again together with other parts")
-        covered |= mine
-        out.append(kept(r))
-    return out[::-1]

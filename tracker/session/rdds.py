@@ -25,7 +25,8 @@ from provspark.tracker.sources.held_scans import KeptScan
 from provspark.tracker.sources.local import FORMAT, local_dataset
 
 if TYPE_CHECKING:
-    from provspark.tracker.session.caches import Caches, TracedCache
+    from provspark.tracker.session.plan_tracer import PlanTracer
+    from provspark.tracker.session.traced_cache import TracedCache
     from provspark.tracker.spark.jvm import Jvm
 
 _NODE = "LogicalRDD"
@@ -81,12 +82,14 @@ class Rdds:
     Parameters
     ----------
     jvm : Jvm
-    caches : Caches
+    tracer : PlanTracer
+    current : function of (Jvm, analysed plan)
+        Returns the plan with what is cached now in its place.
     """
 
-    def __init__(self, jvm: Jvm, caches: Caches) -> None:
+    def __init__(self, jvm: Jvm, tracer: PlanTracer, current: Callable[[Jvm, Any], Any]) -> None:
         self._java: Any = jvm.new("RddAncestors")
-        self._caches = caches
+        self._tracer, self._current = tracer, current
         self._origins: list[_RddOrigin | HandedScan | UnsupportedPlanError] = []
 
     def of_frame(self, jvm: Jvm, frame: Any, take: Callable[[Any], Any]) -> Any:
@@ -95,10 +98,10 @@ class Rdds:
         held: TracedCache | UnsupportedPlanError
         traced = frame
         try:
-            held, plan = self._caches.tapped(jvm, self._caches.current(jvm, analysed), "RDD", coarse=True)
+            held, plan = self._tracer.tapped(jvm, self._current(jvm, analysed), "RDD", coarse=True)
             traced = jvm.rows(plan)
         except Exception as e:
-            held = self._caches.untraced(jvm, analysed, e, _NODE, "what an RDD was made of")
+            held = self._tracer.untraced(jvm, analysed, e, _NODE, "what an RDD was made of")
         rdd = take(traced)
         try:
             self._note(rdd._jrdd, _RddOrigin(jvm, analysed, held))

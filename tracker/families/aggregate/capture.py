@@ -10,12 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
-
-KINDS = frozenset({"Aggregate"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
@@ -38,3 +37,6 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     tap = java.tapGroups(node.number, below.number)
     rewriter.tapped(tap, below.provenance, "aggregate", keyed=True, keyless=keyless)
     return Traced(java.aggregate(node.number, tap), (provenance_column,))
+
+
+RULE = CaptureRule(frozenset({"Aggregate"}), trace)

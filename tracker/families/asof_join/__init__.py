@@ -1,1 +1,13 @@
-"""AsOfJoin."""
+"""As-of joins."""
+
+from provspark.tracker.families.contract import Family, Row
+
+FAMILY = Family(
+    (
+        Row(
+            "AsOfJoin",
+            "exact",
+            "the left row and the right one that was nearest",
+        ),
+    )
+)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
-
-KINDS = frozenset({"AsOfJoin"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
@@ -20,3 +19,6 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     provenance = java.provenance(left.number)
     provenance.addAll(java.provenance(right.number))
     return Traced(java.put(plan, provenance), left.provenance + right.provenance)
+
+
+RULE = CaptureRule(frozenset({"AsOfJoin"}), trace)

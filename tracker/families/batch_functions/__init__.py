@@ -1,1 +1,21 @@
-"""Python functions over batches of rows."""
+"""Functions over batches of rows."""
+
+from provspark.tracker.families.contract import Family, Row
+
+FAMILY = Family(
+    (
+        Row(
+            "MapInArrow, MapInPandas",
+            "coarse",
+            (
+                "all rows of the task's partition; exact where the function is declared `provspark.rowwise` or "
+                "`provspark.keeps_index`"
+            ),
+        ),
+        Row(
+            "MapPartitionsInR, MapPartitionsInRWithArrow, ScriptTransformation",
+            "coarse",
+            "all rows of the task's partition",
+        ),
+    )
+)

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from provspark.model.errors import UnsupportedPlanError
-from provspark.tracker.families.functions.commands import declared, wrapped
+from provspark.tracker.families.contract import CaptureRule
+from provspark.tracker.plan.functions.commands import declared, wrapped
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 _PYTHON = frozenset({"MapInArrow", "MapInPandas"})
-KINDS = _PYTHON | {"MapPartitionsInR", "MapPartitionsInRWithArrow", "ScriptTransformation"}
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
@@ -71,3 +71,6 @@ def through(rewriter: Rewriter, node: PlanNode, command: bytes, how: str) -> Tra
 def ours(n: int) -> tuple[str, ...]:
     """Return names of columns of ours."""
     return tuple(f"__provspark_{i}" for i in range(n))
+
+
+RULE = CaptureRule(_PYTHON | {"MapPartitionsInR", "MapPartitionsInRWithArrow", "ScriptTransformation"}, trace)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
-
-KINDS = frozenset({"InMemoryRelation", "LocalRelation", "LogicalRDD", "Range", "Transpose"})
+    from provspark.tracker.session.caches import Caches
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """What is cached has its provenance columns, an RDD those of its frames; the script's own rows get an address."""
-    caches, plan = rewriter.caches, rewriter.java.node(node.number)
+    plan = rewriter.java.node(node.number)
+    caches: Caches | None = rewriter.caches
     if caches is None:
         raise UnsupportedPlanError(node.kind, "nothing is known of what the session holds")
     if node.kind == "InMemoryRelation":
@@ -29,3 +30,6 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
         if checkpoint is not None:
             return checkpoint.lend(rewriter, plan)
     return rewriter.leaf(caches.local.scan(rewriter.jvm, plan, node.kind))
+
+
+RULE = CaptureRule(frozenset({"InMemoryRelation", "LocalRelation", "LogicalRDD", "Range", "Transpose"}), trace)

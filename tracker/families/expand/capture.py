@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
-
-KINDS = frozenset({"Expand"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
@@ -19,3 +18,6 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     provenance = java.provenance(below.number)
     plan = rewriter.shapes.expand(java.node(node.number), java.plan(below.number), provenance)
     return Traced(java.put(plan, provenance), below.provenance)
+
+
+RULE = CaptureRule(frozenset({"Expand"}), trace)

@@ -1,1 +1,13 @@
-"""Filter."""
+"""Filters."""
+
+from provspark.tracker.families.contract import Family, Row
+
+FAMILY = Family(
+    (
+        Row(
+            "Filter, TypedFilter",
+            "exact",
+            "the row",
+        ),
+    )
+)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
-
-KINDS = frozenset({"Filter"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Keep the filter over its traced child."""
     below = rewriter.trace(node.children[0], node)
     return Traced(rewriter.java.over(node.number, below.number), below.provenance)
+
+
+RULE = CaptureRule(frozenset({"Filter", "TypedFilter"}), trace, lambda node: node.kind == "Filter", filters=True)

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.families.batch_functions.capture import declaration, ours, through
-from provspark.tracker.families.functions.commands import wrapped
+from provspark.tracker.families.contract import CaptureRule
+from provspark.tracker.plan.functions.commands import wrapped
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
-KINDS = frozenset(
-    {"FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapGroupsInPandas"}
-)
 _HASHES = 2
 
 
@@ -56,3 +54,9 @@ def _side(
     hashes = rewriter.functions.hashes(keys)
     shown = rewriter.functions.shown(java.node(node.number), i, java.plan(tap.number), hashes, mine)
     return shown, ProvenanceColumn(True, len(rewriter.taps) - 1)
+
+
+RULE = CaptureRule(
+    frozenset({"FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapGroupsInPandas"}),
+    trace,
+)

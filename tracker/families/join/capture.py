@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.normalisation import DOMAIN
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
-KINDS = frozenset({"Join"})
 _BOTH = frozenset({"Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "LeftSingle"})
 
 
@@ -47,3 +47,6 @@ def _semi(rewriter: Rewriter, node: PlanNode) -> Traced:
         tap = rewriter.tapped(java.tapRight(node.number, right.number), right.provenance, "semi-join", keyed=True)
         number = java.semiJoin(node.number, left.number, tap.number)
     return Traced(number, (*left.provenance, provenance_column))
+
+
+RULE = CaptureRule(frozenset({"Join"}), trace, lambda node: node.detail in ("Inner", "Cross"))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
-
-KINDS = frozenset({"Project"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Project the user's columns and the provenance columns."""
     below = rewriter.trace(node.children[0])
     return Traced(rewriter.java.project(node.number, below.number), below.provenance)
+
+
+RULE = CaptureRule(frozenset({"Project"}), trace)

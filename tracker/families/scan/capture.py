@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
-
-KINDS = frozenset({"LogicalRelation", "OneRowRelation"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
@@ -17,3 +16,6 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     if node.kind == "OneRowRelation":
         return Traced(rewriter.java.bare(node.number), ())
     return rewriter.scan(node, above)
+
+
+RULE = CaptureRule(frozenset({"LogicalRelation", "OneRowRelation"}), trace)

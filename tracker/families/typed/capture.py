@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.families.batch_functions.capture import by_key
-from provspark.tracker.families.refused import why
+from provspark.tracker.families.contract import CaptureRule
+from provspark.tracker.families.registry import refusal
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
-KINDS = frozenset({"SerializeFromObject"})
 _EACH = frozenset({"MapElements"})
 _PARTITION = frozenset({"MapPartitions"})
 
@@ -23,8 +23,11 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     while at.kind in _EACH | _PARTITION:
         each, at = each and at.kind in _EACH, at.children[0]
     if at.kind != "DeserializeToObject":
-        raise UnsupportedPlanError(at.kind, why(at.kind, "which objects came from which rows can't be followed"))
+        raise UnsupportedPlanError(at.kind, refusal(at.kind, "which objects came from which rows can't be followed"))
     below = rewriter.trace(at.children[0])
     shapes = rewriter.shapes
     keys = shapes.place() if each else shapes.partition()
     return by_key(rewriter, node, at, below, keys, coarse=not each)
+
+
+RULE = CaptureRule(frozenset({"SerializeFromObject"}), trace)

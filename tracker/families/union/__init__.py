@@ -1,1 +1,13 @@
-"""Union."""
+"""UNION ALL."""
+
+from provspark.tracker.families.contract import Family, Row
+
+FAMILY = Family(
+    (
+        Row(
+            "Union",
+            "exact",
+            "the row",
+        ),
+    )
+)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.provenance_columns import Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
-
-KINDS = frozenset({"Union"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
@@ -17,3 +16,6 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     branches = [rewriter.trace(child) for child in node.children]
     number = rewriter.java.union(node.number, " ".join(str(branch.number) for branch in branches))
     return Traced(number, tuple(provenance_column for branch in branches for provenance_column in branch.provenance))
+
+
+RULE = CaptureRule(frozenset({"Union"}), trace)

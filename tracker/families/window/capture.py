@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
-
-KINDS = frozenset({"Window"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
@@ -48,3 +47,6 @@ def _tap(rewriter: Rewriter, window: PlanNode, number: int, provenance: tuple[Pr
         raise UnsupportedPlanError(window.kind, f"partitions by a column of type {unhashable} can't be followed")
     tap = rewriter.java.tapPartitions(window.number, number)
     return rewriter.tapped(tap, provenance, "window", keyed=True, keyless=unhashable == "none").number
+
+
+RULE = CaptureRule(frozenset({"Window"}), trace)

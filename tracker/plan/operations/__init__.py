@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from provspark.tracker.plan.operations.build import AS_MANY, Draft, built
+from provspark.tracker.plan.operations.build import Draft, built
 from provspark.tracker.plan.operations.reader import OperationReader
 
-__all__ = ["AS_MANY", "Draft", "OperationReader", "built"]
+__all__ = ["Draft", "OperationReader", "built"]

@@ -7,24 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from provspark.model.operations import Column, Expression, Operation, Operations, Term
+from provspark.model.drafts import DraftOperation
+from provspark.model.operation_rules import OperationRule
+from provspark.model.operations import Operation, Operations
 from provspark.model.writes import Axis
-from provspark.tracker.plan.operations.categories import categories
-from provspark.tracker.plan.operations.draft import DraftExpression, DraftOperation, Tree, drafts
-from provspark.tracker.plan.operations.links import links
+from provspark.tracker.families.project.operation import renaming
+from provspark.tracker.families.registry import operation_rule
+from provspark.tracker.plan.operations.draft import drafts
 from provspark.tracker.plan.operations.opaque import opaque
-from provspark.tracker.plan.operations.texts import text
 
 log = logging.getLogger("provspark")
 
-AS_MANY = frozenset(
-    {"Project", "Sort", "Window", "Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"}
-    | {"CollectMetrics", "EventTimeWatermark"}
-)
-"""Operations that hand on as many rows as they get."""
-GROUPS = frozenset({"Aggregate", "Deduplicate", "Distinct"})
-"""Operations that become an aggregate, which reads all rows before it hands one on."""
-_CONTEXTUAL = frozenset({"Aggregate", "Window"})
+_MOST = 240
+"""Characters of the line that says what an operation does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +58,7 @@ def _renamed(found: Sequence[DraftOperation], names: Sequence[str]) -> tuple[Dra
     last = found[-1]
     if len(names) != len(last.columns) or [n.lower() for n in names] == [c.name.lower() for c in last.columns]:
         return ()
-    first = 1 + max(c.id for o in found for c in o.columns)
-    made = tuple(Column(first + i, n, c.type) for i, (n, c) in enumerate(zip(names, last.columns, strict=True)))
-    expressions = []
-    for new, old in zip(made, last.columns, strict=True):
-        terms = (Term("AttributeReference", old.name, old.id),)
-        sql = "`" + old.label.replace("`", "``") + "`"
-        expressions.append(DraftExpression(Expression("output", sql, terms, new.id), Tree.of(terms), "", ""))
-    return (
-        DraftOperation(
-            last.index + 1, "Project", (last.index,), (), made, tuple(expressions), (), None, last.site, last.name
-        ),
-    )
+    return (renaming(last, names, 1 + max(c.id for o in found for c in o.columns)),)
 
 
 def _counts(found: Sequence[DraftOperation], rows: int, grouped: int) -> dict[int, int]:
@@ -85,9 +69,10 @@ def _counts(found: Sequence[DraftOperation], rows: int, grouped: int) -> dict[in
         counts[at.index] = rows
         if len(at.children) != 1 or at.subqueries:
             return counts
-        if at.node in GROUPS:
+        rule = operation_rule(at.node)
+        if rule.groups:
             rows, grouped = grouped, -1
-        elif at.node not in AS_MANY:
+        elif not rule.as_many:
             return counts
         at = found[at.children[0]]
 
@@ -103,24 +88,32 @@ def _one(
     source = ", ".join(dict.fromkeys(axes[i].label for i in mine))
     outer = sorted({t.column for e in o.expressions for t in e.tree.walk() if t.node == "OuterReference"})
     details = o.details + ((("outer columns", " ".join(map(str, outer))),) if outer else ())
+    rule = operation_rule(o.node)
     return Operation(
         index=o.index,
         node=o.node,
-        categories=categories(o, found),
-        text=text(o, found, source),
+        categories=rule.categories_of(o, found),
+        text=_text(rule, o, found, source),
         children=o.children,
         subqueries=o.subqueries,
         columns=o.columns,
         expressions=tuple(e.expression for e in o.expressions),
-        links=links(o, found),
+        links=rule.links_of(o, found),
         details=details,
         axes=mine,
-        contextual=o.node in _CONTEXTUAL or any(_scalar(o)) or o.detail("transformer").endswith("Model"),
+        contextual=rule.contextual or any(_scalar(o)) or o.detail("transformer").endswith("Model"),
         site=o.site,
         name=o.name,
         rows=counts.get(o.index, -1),
         opaque=opaque(o),
     )
+
+
+def _text(rule: OperationRule, o: DraftOperation, found: Sequence[DraftOperation], source: str) -> str:
+    """Return the line; `source` names what a leaf reads, where that is known."""
+    what = source or o.detail("table") or o.detail("format") or o.node
+    text = rule.text(o, found) if o.children else f"read {what}"
+    return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
 
 
 def built(

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from provspark.model.drafts import DraftExpression, DraftOperation
 from provspark.model.operations import USERS
-from provspark.tracker.plan.operations.draft import DraftExpression, DraftOperation
+from provspark.tracker.families.registry import operation_rule
 
-_REPLAYED = frozenset(
-    {"Project", "Filter", "Join", "Aggregate", "Sort", "Window", "GlobalLimit", "LocalLimit", "LimitAll", "Offset"}
-    | {"Tail", "Distinct", "Deduplicate", "Union", "Except", "Intersect", "Generate", "Expand", "Repartition"}
-    | {"RepartitionByExpression", "RebalancePartitions", "ResolvedHint", "CollectMetrics", "EventTimeWatermark"}
-    | {"LateralJoin", "InMemoryRelation", "LogicalRDD"}
-)
-_NODES = {
-    "Sample": "it is a random sample",
-    "AttachDistributedSequence": "it numbers rows in the order in which they came",
-}
 _FUNCTIONS = frozenset({"PythonUDF", "PythonUDAF", "PythonUDTF", "ScalaUDF", "ScalaAggregator"})
 _TIME = frozenset({"CurrentDate", "CurrentTime", "CurrentTimestamp", "LocalTimestamp", "Now"})
 _SESSION = frozenset({"CurrentCatalog", "CurrentDatabase", "CurrentUser", "SessionUser"})
@@ -32,9 +23,9 @@ def opaque(operation: DraftOperation) -> str:
         return f"{transformer} of MLlib computes it" + (
             "" if operation.detail("parameters") else ", with parameters too large to keep"
         )
-    if found or not operation.children or operation.node in _REPLAYED:
+    if found or not operation.children:
         return found
-    return _NODES.get(operation.node, f"no text stands for {operation.node}")
+    return operation_rule(operation.node).opaque(operation.node)
 
 
 def _expression(e: DraftExpression) -> Iterator[str]:

@@ -1,0 +1,102 @@
+"""How operations of a family of operators are described in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from provspark.model.column_flows import ColumnFlows
+from provspark.model.drafts import DraftOperation
+from provspark.model.operation_texts import shown
+from provspark.model.operations import Category, ColumnLink
+
+__all__ = ["OperationRule", "again", "column_categories", "widened"]
+
+Categories = Callable[[DraftOperation, Sequence[DraftOperation]], tuple[Category, ...]]
+
+
+def column_categories(o: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[Category, ...]:
+    """Say what becomes of columns: a computed one takes the place of one of its name, or is new."""
+    before = {c.id: c.name for i in o.children for c in all_of[i].columns}
+    same = {e.expression.column: e.tree.term.column for e in o.expressions}
+    kept: set[int] = set()
+    made: list[str] = []
+    for column in o.columns:
+        source = column.id if column.id in before else same.get(column.id, -1)
+        if column.id in before or (source in before and source not in kept):
+            kept.add(source)
+        else:
+            made.append(column.name.lower())
+    gone = [name.lower() for i, name in before.items() if i not in kept]
+    replaced = [name for name in made if name in gone]
+    found: list[Category] = ["transformation"] if replaced else []
+    if any(name not in made for name in gone):
+        found.append("vertical reduction")
+    if len(replaced) < len(made):
+        found.append("vertical augmentation")
+    return tuple(found)
+
+
+def widened(o: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[Category, ...]:
+    """Say that there are more rows, too."""
+    return (*column_categories(o, all_of), "horizontal augmentation")
+
+
+def again(node: str) -> str:
+    """Say that an operation can be done again from its text."""
+    return ""
+
+
+def _by_name(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
+    return " ".join([o.node, *(shown(e) for e in o.expressions)])
+
+
+def _unknown(flows: ColumnFlows) -> Iterable[ColumnLink]:
+    yield from flows.unknown()
+    yield from flows.deciding("group by", "group")
+
+
+def _unseen(node: str) -> str:
+    return f"no text stands for {node}"
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRule:
+    """How operations of one of Spark's nodes are described. What nobody says anything of has all defaults.
+
+    Parameters
+    ----------
+    text : function of (operation, all operations of the plan)
+        What it does, in a line for people.
+    links : function of ColumnFlows
+        Which columns go into which, and into which rows there are.
+    categories : tuple of Category, or function of (operation, all operations of the plan)
+        What it does to the table; by default what becomes of its columns.
+    as_many : bool
+        It hands on as many rows as it gets.
+    groups : bool
+        It becomes an aggregate, which reads all rows before it hands one on.
+    contextual : bool
+        Its values are computed from rows other than those that its rows are made from.
+    opaque : function of str
+        Why an operation of this node can't be done again from its text; "" where it can.
+    """
+
+    text: Callable[[DraftOperation, Sequence[DraftOperation]], str] = _by_name
+    links: Callable[[ColumnFlows], Iterable[ColumnLink]] = _unknown
+    categories: tuple[Category, ...] | Categories = column_categories
+    as_many: bool = False
+    groups: bool = False
+    contextual: bool = False
+    opaque: Callable[[str], str] = _unseen
+
+    def categories_of(self, o: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[Category, ...]:
+        """Return an operation's categories, in the order of `Category`."""
+        if not o.children:
+            return ("source",)
+        return self.categories if isinstance(self.categories, tuple) else self.categories(o, all_of)
+
+    def links_of(self, o: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[ColumnLink, ...]:
+        """Return what an operation's columns and rows depend on, each link once."""
+        links = set(self.links(ColumnFlows(o, all_of))) if o.children else set()
+        return tuple(sorted(links, key=lambda k: (k.out, k.source, k.kind, k.context)))

@@ -1,0 +1,48 @@
+"""Expressions of operations as people read them: what the families of operators build their texts of."""
+
+from __future__ import annotations
+
+import re
+
+from provspark.model.drafts import DraftExpression, DraftOperation
+
+__all__ = ["conditions", "keys", "made", "shown", "unbracketed"]
+
+_LABEL = re.compile(r"`((?:[^`]|``)+)#(\d+)`")
+_QUERY = re.compile(r"\(SELECT \* FROM `subquery#(\d+)`\)")
+_NUMBER = re.compile(r"CAST\((-?[\d.]+) AS \w+\)")
+_PLAIN = re.compile(r"\w+")
+
+
+def conditions(o: DraftOperation) -> str:
+    """Return an operation's conditions, joined by AND."""
+    return " AND ".join(unbracketed(shown(e)) for e in o.of_role("condition"))
+
+
+def keys(o: DraftOperation) -> str:
+    """Return what an operation groups by."""
+    return ", ".join(shown(e) for e in o.of_role("group"))
+
+
+def made(o: DraftOperation) -> list[str]:
+    """Return each computed column with its expression."""
+    names = {c.id: c.name for c in o.columns}
+    return [f"{names.get(e.expression.column, '')} = {shown(e)}" for e in o.of_role("output")]
+
+
+def shown(e: DraftExpression) -> str:
+    """Return an expression with the user's names."""
+    named = _QUERY.sub(r"(operation \1)", _NUMBER.sub(r"\1", e.shown))
+    return _LABEL.sub(lambda m: m[1] if _PLAIN.fullmatch(m[1]) else f"`{m[1]}`", named)
+
+
+def unbracketed(text: str) -> str:
+    """Leave out brackets around it all."""
+    if not text.startswith("(") or not text.endswith(")"):
+        return text
+    depth = 0
+    for i, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if depth == 0 and i < len(text) - 1:
+            return text
+    return text[1:-1]

@@ -1,0 +1,62 @@
+"""Operations that make each row from one row: nothing else is needed to replay them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from provspark.model.operations import Operation
+from provspark.replay.columns import distinct, named, placed, quoted
+from provspark.replay.contract import Frame, Kit, ReplayRule, detail, of_role, select
+
+
+class NarrowRule(ReplayRule):
+    """What these rules share."""
+
+    def focus(self, operation: Operation, kit: Kit) -> Frame | None:
+        """See `Rule`."""
+        child = kit.focus(operation.children[0])
+        return None if child is None else self.build(operation, [child], kit)
+
+
+class SameRule(NarrowRule):
+    """What neither makes nor drops anything: hints, repartitioning, caches, which number their columns anew."""
+
+    row_for_row = True
+
+    def __init__(self, *, keeps_order: bool = False) -> None:
+        self.keeps_order = keeps_order
+
+    def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
+        """See `Rule`."""
+        had = kit.operation(operation.children[0]).columns
+        pairs = {c.id: (label, c) for label, c in zip(placed(had), operation.columns, strict=True)}.values()
+        return select(inputs[0], [named(label, c) for label, c in pairs])
+
+
+def branches(operation: Operation, kit: Kit) -> list[list[str]]:
+    """Write the columns of each branch of an append or Expand; one that a branch does not make is handed on."""
+    found: dict[int, dict[int, str]] = {}
+    for e in of_role(operation, "branch"):
+        about = dict(e.details)
+        number = int(about.get("child") or about.get("copy") or 0)
+        found.setdefault(number, {})[e.column] = kit.sql(operation, e)
+    many = int(detail(operation, "copies", "0")) or len(operation.children)
+    every = distinct(operation.columns)
+    return [[named(found.get(i, {}).get(c.id, quoted(c.label)), c) for c in every] for i in range(many)]
+
+
+def order(operation: Operation, kit: Kit) -> list[Frame]:
+    """Return the columns that an operation sorts by."""
+    from pyspark.sql import functions as sf
+
+    out = []
+    for e in of_role(operation, "order"):
+        about = dict(e.details)
+        column = sf.expr(kit.sql(operation, e))
+        down = about.get("direction", "").upper().startswith("DESC")
+        first = about.get("nulls", "").upper().endswith("FIRST")
+        if down:
+            out.append(column.desc_nulls_first() if first else column.desc_nulls_last())
+        else:
+            out.append(column.asc_nulls_first() if first else column.asc_nulls_last())
+    return out

@@ -1,0 +1,24 @@
+"""What capture makes of plans of this family."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _golden_plans import check_plans
+from pyspark.sql import functions as sf
+
+pytestmark = pytest.mark.spark
+
+
+PLANS = {
+    "by a key": lambda t: t.emp.groupBy("k").agg(sf.sum("v").alias("s")),
+    "global": lambda t: t.emp.agg(sf.count("*").alias("n")),
+    "of an aggregate": lambda t: t.emp.groupBy("k").agg(sf.sum("v").alias("s")).agg(sf.max("s").alias("m")),
+    "dropDuplicates on a column": lambda t: t.emp.select("k", "id").dropDuplicates(["k"]),
+}
+
+
+def test_plans(spark: Any, sources: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    check_plans(PLANS, __file__, spark, sources, tmp_path, request.config.getoption("--update-plans"))

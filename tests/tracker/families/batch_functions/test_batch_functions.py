@@ -1,0 +1,23 @@
+"""What capture makes of plans of this family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _golden_plans import check_plans
+
+pytestmark = pytest.mark.spark
+
+
+def copies(batches: Iterator[Any]) -> Iterator[Any]:
+    yield from batches
+
+
+PLANS = {"mapInPandas": lambda t: t.emp.select("id").mapInPandas(copies, "id INT")}
+
+
+def test_plans(spark: Any, sources: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    check_plans(PLANS, __file__, spark, sources, tmp_path, request.config.getoption("--update-plans"))

@@ -1,0 +1,21 @@
+"""What capture makes of plans of this family."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _golden_plans import check_plans
+
+pytestmark = pytest.mark.spark
+
+
+PLANS = {
+    "sort and limit": lambda t: t.emp.select("id", "v").orderBy("v").limit(3),
+    "offset": lambda t: t.emp.select("id").offset(2),
+}
+
+
+def test_plans(spark: Any, sources: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    check_plans(PLANS, __file__, spark, sources, tmp_path, request.config.getoption("--update-plans"))

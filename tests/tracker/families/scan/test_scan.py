@@ -1,0 +1,21 @@
+"""What capture makes of plans of this family."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _golden_plans import check_plans
+
+pytestmark = pytest.mark.spark
+
+
+PLANS = {
+    "Parquet": lambda t: t.emp,
+    "CSV": lambda t: t.spark.read.schema("a INT, b STRING").csv(str(t.paths["emp"])),
+}
+
+
+def test_plans(spark: Any, sources: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    check_plans(PLANS, __file__, spark, sources, tmp_path, request.config.getoption("--update-plans"))

@@ -1,0 +1,22 @@
+"""What capture makes of plans of this family."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _golden_plans import check_plans
+
+pytestmark = pytest.mark.spark
+
+
+PLANS = {
+    "INTERSECT": lambda t: t.emp.select("k").intersect(t.dept.select("k")),
+    "EXCEPT": lambda t: t.emp.select("k").subtract(t.dept.select("k")),
+    "EXCEPT ALL": lambda t: t.emp.select("k").exceptAll(t.dept.select("k")),
+}
+
+
+def test_plans(spark: Any, sources: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    check_plans(PLANS, __file__, spark, sources, tmp_path, request.config.getoption("--update-plans"))

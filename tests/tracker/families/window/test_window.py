@@ -1,0 +1,26 @@
+"""What capture makes of plans of this family."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _golden_plans import check_plans
+from pyspark.sql import Window
+from pyspark.sql import functions as sf
+
+pytestmark = pytest.mark.spark
+
+
+PLANS = {
+    "two partitionings": lambda t: t.emp.select(
+        "id",
+        sf.sum("v").over(Window.partitionBy("k")).alias("s"),
+        sf.count("*").over(Window.partitionBy("g")).alias("n"),
+    )
+}
+
+
+def test_plans(spark: Any, sources: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    check_plans(PLANS, __file__, spark, sources, tmp_path, request.config.getoption("--update-plans"))

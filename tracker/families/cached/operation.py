@@ -1,0 +1,18 @@
+"""What was computed before, or comes from the script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from provspark.model.drafts import DraftOperation
+from provspark.model.operation_rules import OperationRule, again
+
+
+def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
+    return "read what was kept"
+
+
+OPERATIONS = {
+    "InMemoryRelation": OperationRule(_text, categories=(), opaque=again),
+    "LogicalRDD": OperationRule(_text, categories=(), opaque=again),
+}

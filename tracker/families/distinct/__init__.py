@@ -1,0 +1,26 @@
+"""DISTINCT, and dropDuplicates on columns."""
+
+from provspark.tracker.families.contract import Family, Row
+
+FAMILY = Family(
+    (
+        Row(
+            "Deduplicate",
+            "exact",
+            "an aggregate that keeps one row of each group, the others its context",
+            turned=True,
+        ),
+        Row(
+            "Distinct",
+            "exact",
+            "an aggregate by all columns",
+            turned=True,
+        ),
+        Row(
+            "UnresolvedDeduplicate (from 4.3)",
+            "exact",
+            "`Deduplicate`",
+            turned=True,
+        ),
+    )
+)

@@ -1,0 +1,16 @@
+"""Operators that only move rows to other tasks, and hints."""
+
+from provspark.tracker.families.contract import Family, Row
+
+FAMILY = Family(
+    (
+        Row(
+            "RebalancePartitions, Repartition, RepartitionByExpression, ResolvedHint",
+            "exact",
+            (
+                "the row, wherever it goes; refused if an operator above depends on [how `repartition(n)` distributed "
+                "the rows](#rows-distributed-by-repartitionn)"
+            ),
+        ),
+    )
+)

@@ -1,0 +1,16 @@
+"""Rows go to other tasks, or get a hint; nothing else."""
+
+from __future__ import annotations
+
+from provspark.model.operation_rules import OperationRule, again
+
+_RULE = OperationRule(categories=(), as_many=True, opaque=again)
+OPERATIONS = dict.fromkeys(
+    (
+        "RebalancePartitions",
+        "Repartition",
+        "RepartitionByExpression",
+        "ResolvedHint",
+    ),
+    _RULE,
+)

@@ -1,0 +1,12 @@
+"""Rows go to other tasks; nothing else."""
+
+from __future__ import annotations
+
+from provspark.replay.narrow import SameRule
+
+RULES = {
+    "RebalancePartitions": SameRule(),
+    "Repartition": SameRule(),
+    "RepartitionByExpression": SameRule(),
+    "ResolvedHint": SameRule(keeps_order=True),
+}

@@ -1,0 +1,30 @@
+"""Filters: which rows they keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from provspark.model.column_flows import ColumnFlows
+from provspark.model.drafts import DraftOperation
+from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_texts import conditions
+from provspark.model.operations import ColumnLink
+
+
+def _links(flows: ColumnFlows) -> Iterator[ColumnLink]:
+    yield from flows.made()
+    yield from flows.deciding("filter", "condition")
+
+
+def _typed(flows: ColumnFlows) -> Iterator[ColumnLink]:
+    yield from flows.rows(flows.inputs, "filter")
+
+
+def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
+    return f"keep rows where {conditions(o)}"
+
+
+OPERATIONS = {
+    "Filter": OperationRule(_text, _links, ("horizontal reduction",), opaque=again),
+    "TypedFilter": OperationRule(links=_typed, categories=("horizontal reduction",)),
+}

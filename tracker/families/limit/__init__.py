@@ -1,0 +1,16 @@
+"""Limits and offsets."""
+
+from provspark.tracker.families.contract import Family, Row
+
+FAMILY = Family(
+    (
+        Row(
+            "GlobalLimit, LimitAll (from 4.1), LocalLimit, Offset, Tail",
+            "exact",
+            (
+                "the row; refused if an operator above depends on [how `repartition(n)` distributed the "
+                "rows](#rows-distributed-by-repartitionn)"
+            ),
+        ),
+    )
+)

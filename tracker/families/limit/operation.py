@@ -1,0 +1,29 @@
+"""Limits and offsets: how many rows they let through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from provspark.model.drafts import DraftOperation
+from provspark.model.operation_rules import OperationRule, again
+
+
+def _first(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
+    return f"keep {o.detail('n')} rows"
+
+
+def _last(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
+    return f"keep the last {o.detail('n')} rows"
+
+
+def _offset(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
+    return f"leave out {o.detail('n')} rows"
+
+
+OPERATIONS = {
+    "GlobalLimit": OperationRule(_first, categories=("horizontal reduction",), opaque=again),
+    "LimitAll": OperationRule(categories=("horizontal reduction",), opaque=again),
+    "LocalLimit": OperationRule(_first, categories=("horizontal reduction",), opaque=again),
+    "Offset": OperationRule(_offset, categories=("horizontal reduction",), opaque=again),
+    "Tail": OperationRule(_last, categories=("horizontal reduction",), opaque=again),
+}

@@ -1,1 +1,0 @@
-"""Aliases that normalising leaves."""

@@ -1,0 +1,28 @@
+"""Names of queries, and marks that normalising leaves."""
+
+from provspark.tracker.families.contract import Family, Row
+
+FAMILY = Family(
+    (
+        Row(
+            "SubqueryAlias",
+            "exact",
+            "a name; or a mark that normalising left",
+        ),
+        Row(
+            "CTERelationDef, CTERelationRef, WithCTE",
+            "exact",
+            (
+                "the query is put where the CTE is read; refused if the query is not deterministic and is read "
+                "several times, because each reader would get other rows"
+            ),
+            turned=True,
+        ),
+        Row(
+            "View",
+            "exact",
+            "the query that it names",
+            turned=True,
+        ),
+    )
+)

@@ -1,1 +1,0 @@
-"""Operators that order, move, keep or drop rows."""

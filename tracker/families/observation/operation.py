@@ -1,0 +1,14 @@
+"""Rows are counted and handed on."""
+
+from __future__ import annotations
+
+from provspark.model.operation_rules import OperationRule, again
+
+_RULE = OperationRule(categories=(), as_many=True, opaque=again)
+OPERATIONS = dict.fromkeys(
+    (
+        "CollectMetrics",
+        "EventTimeWatermark",
+    ),
+    _RULE,
+)

@@ -1,0 +1,11 @@
+"""Sources whose rows have no place that is known."""
+
+from provspark.tracker.families.contract import Family, Refusal
+
+FAMILY = Family(
+    refused="DataSourceV2Relation, DataSourceV2ScanRelation, HiveTableRelation, MemoryPlan",
+    why=Refusal(
+        "rows of this source have no known place",
+        "read files with spark.read, or a table of JDBC whose key is declared",
+    ),
+)

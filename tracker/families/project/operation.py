@@ -1,0 +1,46 @@
+"""Projections: columns computed, renamed, left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from provspark.model.column_flows import ColumnFlows
+from provspark.model.drafts import DraftExpression, DraftOperation, Tree
+from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_texts import made
+from provspark.model.operations import Column, ColumnLink, Expression, Term
+
+
+def _links(flows: ColumnFlows) -> Iterator[ColumnLink]:
+    yield from flows.made()
+    yield from flows.deciding("filter", "condition")
+
+
+def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
+    before = {c.id: c.name for i in o.children for c in all_of[i].columns}
+    plain = {e.expression.column: e.tree.term.column for e in o.expressions if e.tree.term.column in before}
+    kept = {plain.get(c.id, c.id) for c in o.columns}
+    renamed = [f"{before[plain[c.id]]} as {c.name}" for c in o.columns if c.id in plain and plain[c.id] in before]
+    gone = [name for i, name in before.items() if i not in kept]
+    computed = [m for m, e in zip(made(o), o.of_role("output"), strict=True) if e.expression.column not in plain]
+    parts = [", ".join(computed), f"name {', '.join(renamed)}" if renamed else ""]
+    parts.append(f"drop {', '.join(gone)}" if gone else "")
+    return "; ".join(p for p in parts if p) or "select " + ", ".join(c.name for c in o.columns)
+
+
+def renaming(last: DraftOperation, names: Sequence[str], first: int) -> DraftOperation:
+    """Return the operation that gives columns the names under which they are written, and ids from `first` on."""
+    columns = tuple(Column(first + i, n, c.type) for i, (n, c) in enumerate(zip(names, last.columns, strict=True)))
+    expressions = []
+    for new, old in zip(columns, last.columns, strict=True):
+        terms = (Term("AttributeReference", old.name, old.id),)
+        sql = "`" + old.label.replace("`", "``") + "`"
+        expressions.append(DraftExpression(Expression("output", sql, terms, new.id), Tree.of(terms), "", ""))
+    return DraftOperation(
+        last.index + 1, "Project", (last.index,), (), columns, tuple(expressions), (), None, last.site, last.name
+    )
+
+
+OPERATIONS = {
+    "Project": OperationRule(_text, _links, as_many=True, opaque=again),
+}

@@ -1,0 +1,86 @@
+"""Finds families by name and their rules by the names of Spark's nodes. No part is imported before it is needed."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
+
+from provspark.model.operation_rules import OperationRule
+from provspark.tracker import families
+from provspark.tracker.families.contract import CaptureRule, Family
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["capture_rule", "family", "names", "operation_rule", "part", "refusal", "replay_refusal", "replay_rules"]
+
+_NO_RULE = "no exact rule for this operator, which is not one of Spark's own"
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of all families: the packages of this folder."""
+    return tuple(sorted(module.name for module in iter_modules(families.__path__) if module.ispkg))
+
+
+@cache
+def family(name: str) -> Family:
+    """Return what a family says of itself."""
+    found: Family = import_module(f"{families.__name__}.{name}").FAMILY
+    return found
+
+
+def part(name: str, which: str) -> Any:
+    """Import a part of a family, such as its ``capture``; None where it has none."""
+    module = f"{families.__name__}.{name}.{which}"
+    return None if find_spec(module) is None else import_module(module)
+
+
+@cache
+def _family_of() -> Mapping[str, str]:
+    return {node: name for name in names() for node in family(name).nodes}
+
+
+def _part_of(node: str, which: str) -> Any:
+    name = _family_of().get(node)
+    return None if name is None else part(name, which)
+
+
+@cache
+def capture_rule(node: str) -> CaptureRule | None:
+    """Return the rule that rewrites a node of a normalised plan."""
+    rules = _part_of(node, "capture")
+    rule: CaptureRule | None = None if rules is None else rules.RULE
+    return rule if rule is not None and node in rule.kinds else None
+
+
+@cache
+def operation_rule(node: str) -> OperationRule:
+    """Return how operations of a node of the user's plan are described."""
+    operations = _part_of(node, "operation")
+    rule: OperationRule = OperationRule() if operations is None else operations.OPERATIONS.get(node, OperationRule())
+    return rule
+
+
+@cache
+def replay_rules(node: str) -> Mapping[str, Any]:
+    """Return the rules of replay of the family of a node, by node."""
+    rules = _part_of(node, "replay")
+    return {} if rules is None else rules.RULES
+
+
+def replay_refusal(node: str) -> str:
+    """Say why a node that could be done again from its text has no rule of replay, and what to do; "" otherwise."""
+    rules = _part_of(node, "replay")
+    refused: Mapping[str, str] = getattr(rules, "REFUSED", {})
+    return refused.get(node, "")
+
+
+def refusal(node: str, otherwise: str = _NO_RULE) -> str:
+    """Say why a node that no rule takes is refused."""
+    name = _family_of().get(node)
+    why = None if name is None else family(name).why
+    return otherwise if why is None else str(why)

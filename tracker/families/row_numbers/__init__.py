@@ -1,0 +1,13 @@
+"""The index of pandas on Spark."""
+
+from provspark.tracker.families.contract import Family, Row
+
+FAMILY = Family(
+    (
+        Row(
+            "AttachDistributedSequence",
+            "exact",
+            "the row, with a number (the index of pandas on Spark)",
+        ),
+    )
+)

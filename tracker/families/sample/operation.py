@@ -1,0 +1,21 @@
+"""Samples: rows that chance keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from provspark.model.drafts import DraftOperation
+from provspark.model.operation_rules import OperationRule
+
+
+def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
+    return f"sample from {o.detail('lower')} to {o.detail('upper')}"
+
+
+def _opaque(node: str) -> str:
+    return "it is a random sample"
+
+
+OPERATIONS = {
+    "Sample": OperationRule(_text, categories=("horizontal reduction",), opaque=_opaque),
+}

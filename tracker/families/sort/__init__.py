@@ -1,0 +1,13 @@
+"""Sorts."""
+
+from provspark.tracker.families.contract import Family, Row
+
+FAMILY = Family(
+    (
+        Row(
+            "Sort",
+            "exact",
+            "the row, wherever it goes",
+        ),
+    )
+)

@@ -1,0 +1,104 @@
+"""A plan that was traced when it was cached, checkpointed or turned into an RDD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from provspark.model.errors import CaptureError
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
+from provspark.tracker.plan.rewrite import Rewriter
+from provspark.tracker.sources.held_scans import KeptScan
+from provspark.tracker.taps.taps import Receipt, by_tap, kept
+
+
+class TracedCache:
+    """A plan that was traced when it was cached, and is read by writes.
+
+    Parameters
+    ----------
+    rewriter : Rewriter
+        Which traced it; its taps mark their partitions.
+    provenance columns : tuple of ProvenanceColumn
+        Of its rows, in `rewriter`'s numbers.
+    name : str
+        Its folder within that of the write's sidecars.
+    plan : LogicalPlan
+        The user's, its leaves numbered.
+    """
+
+    def __init__(self, rewriter: Rewriter, provenance: tuple[ProvenanceColumn, ...], name: str, plan: Any) -> None:
+        self.rewriter, self.provenance, self._name, self.plan = rewriter, provenance, name, plan
+        self.scans = [s if isinstance(s, KeptScan) else KeptScan(s) for s in rewriter.scans]
+
+    @property
+    def width(self) -> int:
+        """Number of its provenance columns' columns."""
+        return sum(provenance_column.width for provenance_column in self.provenance)
+
+    def receipts(self) -> dict[int, list[Receipt]]:
+        """Return by tap what was noted while it was computed, sidecars named from the write's folder."""
+        own = {tap: covering(found) for tap, found in by_tap(self.rewriter.java.receipts()).items()}
+        return {tap: [self._moved(r) for r in found] for tap, found in own.items()} | self.rewriter.lent_receipts()
+
+    def _moved(self, receipt: Receipt) -> Receipt:
+        how, _, name = receipt.place.partition(" ")
+        return replace(receipt, place=f"file {self._name}/{name}") if how == "file" else receipt
+
+    def lend(self, to: Rewriter, plan: Any) -> Traced:
+        """Return the plan, which ends in the provenance columns' columns, as a leaf of another rewrite."""
+        return Traced(to.java.held(plan, self.width), self.place(to))
+
+    def place(self, to: Rewriter) -> tuple[ProvenanceColumn, ...]:
+        """Put its inputs and taps among those of another rewrite; return its provenance columns in their numbers."""
+        scans, taps, places = len(to.scans), len(to.taps), to.placed
+
+        def moved(provenance: Sequence[ProvenanceColumn]) -> tuple[ProvenanceColumn, ...]:
+            return tuple(
+                replace(
+                    provenance_column, origin=provenance_column.origin + (taps if provenance_column.grouped else scans)
+                )
+                for provenance_column in provenance
+            )
+
+        to.scans.extend(self.scans)
+        to.paths.extend(self.rewriter.paths)
+        for tap in self.rewriter.taps:
+            to.taps.append(
+                replace(tap, number=taps + tap.number, place=places + tap.place, provenance=moved(tap.provenance))
+            )
+            to.lent[places + tap.place] = (self, tap.place)
+        to.placed += self.rewriter.placed
+        to.java.skipTaps(self.rewriter.placed)
+        return moved(self.provenance)
+
+    def whole(self, to: Rewriter) -> tuple[ProvenanceColumn, ...]:
+        """Put its inputs and taps in another rewrite; return provenance columns to all that those on top noted."""
+        provenance = self.place(to)
+        for provenance_column in provenance:
+            to.taps[provenance_column.origin] = replace(to.taps[provenance_column.origin], whole=True, keyless=True)
+        return provenance
+
+
+def covering(receipts: Sequence[Receipt]) -> list[Receipt]:
+    """Return the receipts that count, of a plan whose partitions are computed one by one, by any job.
+
+    A partition that was computed again, after it was lost or for a sample, counts as it was computed last.
+
+    Raises
+    ------
+    CaptureError
+        A task computed a partition anew together with one that it alone had computed: its notes can't be told apart.
+    """
+    out: list[Receipt] = []
+    covered: set[str] = set()
+    for r in sorted(receipts, key=lambda r: (r.stage, r.attempt, r.task), reverse=True):
+        mine = {name for name, _ in r.marks}
+        if mine <= covered:
+            continue
+        if mine & covered:
+            raise CaptureError("a part of what is cached was lost and computed again together with other parts")
+        covered |= mine
+        out.append(kept(r))
+    return out[::-1]
