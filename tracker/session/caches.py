@@ -1,8 +1,8 @@
 """What the script caches or checkpoints: computed once, with the provenance columns beside the user's columns.
 
 Under each entry of Spark's cache stands the traced plan (java/session/CacheEntries.java), so whatever finds the entry
-uses it: frames made before `cache()` as after, SQL, tables. A write that reads it goes on from its provenance columns, and reads the
-notes of the taps within as if they were its own, whichever action computed it.
+uses it: frames made before `cache()` as after, SQL, tables. A write that reads it goes on from its provenance columns,
+and reads the notes of the taps within as if they were its own, whichever action computed it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A frame's `rdd` is that of its traced plan, with a tap on top by partition. Spark knows of every RDD which ones it was
 made of (java/session/RddAncestors.java), so a frame made of an RDD is followed to the frames that it came from: each of
-its rows is owed to all rows of the partition that it was computed from, or, past a shuffle, to all rows; and the write is
-coarse.
+its rows is owed to all rows of the partition that it was computed from, or, past a shuffle, to all rows; and the write
+is coarse.
 """
 
 from __future__ import annotations

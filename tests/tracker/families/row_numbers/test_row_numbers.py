@@ -11,7 +11,7 @@ from _golden_plans import check_plans
 pytestmark = pytest.mark.spark
 
 
-PLANS = {"pandas on Spark": lambda t: t.emp.select("id").pandas_api().reset_index().to_spark()}
+PLANS = {"pandas on Spark": lambda t: t.emp.select("id").pandas_api().to_spark(index_col="n")}
 
 
 def test_plans(spark: Any, sources: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
