@@ -21,7 +21,7 @@ from provspark.replay.java import _compiled
 from provspark.tracker.spark import jvm
 from provspark.tracker.spark.jvm import compiled_jar
 
-FILES = sorted(jvm.JAVA.rglob("*.java"))
+FILES = jvm.java_files()
 
 LINT = "-Xlint:all,-rawtypes,-unchecked,-cast,-path"
 """Janino knows no generics: it takes raw types, and wants the casts to what they leave open. And paths: manifests of
@@ -48,7 +48,7 @@ def test_all_java_compiles(session: Any, tmp_path: Path, monkeypatch: pytest.Mon
     loader = session._jvm.java.lang.Thread.currentThread().getContextClassLoader()
     jar = compiled_jar(SimpleNamespace(jvm=session._jvm, spark=session, context_loader=loader))  # type: ignore[arg-type]
     names = set(zipfile.ZipFile(jar).namelist())
-    assert {f"provspark/{path.parent.name}/{path.stem}.class" for path in FILES} <= names
+    assert {f"provspark/{Path(path).with_suffix('.class')}" for path in FILES} <= names
     assert _compiled(session)[1] is not None
 
 
@@ -65,25 +65,26 @@ def test_javac_has_nothing_to_say(tmp_path: Path) -> None:
         pytest.skip(reason)
     options = [LINT, "-Werror", "-proc:none", "-encoding", "UTF-8", "-d", tmp_path]
     jars = Path(pyspark.__file__).parent / "jars" / "*"
-    files = [*FILES, *Path(replay.__file__).parent.rglob("*.java")]
+    files = [*FILES.values(), *Path(replay.__file__).parent.rglob("*.java")]
     run = subprocess.run([javac, *options, "-cp", jars, *files], capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
 
 
 def test_a_simple_name_is_that_of_one_class() -> None:
-    names = [path.stem for path in FILES]
+    names = [Path(path).stem for path in FILES]
     assert sorted(set(names)) == sorted(names) != []
 
 
 def test_a_package_is_a_folder() -> None:
-    for path in FILES:
-        package = ".".join(["provspark", *path.relative_to(jvm.JAVA).parent.parts])
-        assert path.read_text(encoding="utf-8").startswith(f"package {package};\n"), path
+    for path, file in FILES.items():
+        package = ".".join(["provspark", *Path(path).parent.parts])
+        assert file.read_text(encoding="utf-8").startswith(f"package {package};\n"), path
 
 
 def test_packages_import_one_another_one_way() -> None:
     packages: dict[str, set[str]] = {}
-    for path in FILES:
-        imports = re.findall(r"^import (?:static )?provspark\.(\w+)\.", path.read_text(encoding="utf-8"), re.MULTILINE)
-        packages.setdefault(path.parent.name, set()).update({*imports} - {path.parent.name})
+    for path, file in FILES.items():
+        room = Path(path).parts[0]
+        imports = re.findall(r"^import (?:static )?provspark\.(\w+)\.", file.read_text(encoding="utf-8"), re.MULTILINE)
+        packages.setdefault(room, set()).update({*imports} - {room})
     graphlib.TopologicalSorter(packages).prepare()

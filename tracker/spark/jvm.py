@@ -21,7 +21,7 @@ from provspark.model.errors import CaptureError
 
 log = logging.getLogger("provspark")
 
-JAVA = Path(__file__).parents[1] / "java"
+TRACKER = Path(__file__).parents[1]
 
 _thread = threading.local()
 """`gateway`: the one whose connection to this thread was told to answer at once."""
@@ -139,9 +139,17 @@ def compiled_jar(jvm: Jvm) -> Path:
 
 
 @cache
+def java_files() -> dict[str, Path]:
+    """Return our Java by the paths of its packages: ``taps/Tap.java``, ``families/expand/Expansion.java``."""
+    families = {p.relative_to(TRACKER).as_posix(): p for p in sorted(TRACKER.glob("families/*/*.java"))}
+    java = TRACKER / "java"
+    return {p.relative_to(java).as_posix(): p for p in sorted(java.rglob("*.java"))} | families
+
+
+@cache
 def _sources() -> dict[str, str]:
-    """Return the text of each file, by its path in the folder of all."""
-    return {p.relative_to(JAVA).as_posix(): p.read_text(encoding="utf-8") for p in sorted(JAVA.rglob("*.java"))}
+    """Return the text of each file, by the path of its package."""
+    return {path: file.read_text(encoding="utf-8") for path, file in java_files().items()}
 
 
 @cache
