@@ -82,6 +82,36 @@ def test_every_source_is_in_the_wheel(source: Path, wheel: Path) -> None:
     assert packed == sources
 
 
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of all files that git knows, as a repository with one commit."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is no checkout of git")
+    copy = tmp_path_factory.mktemp("checkout") / "provspark"
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+    git = ("git", "-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "all")):
+        run(*git, *command, cwd=copy)
+    return copy
+
+
+@pytest.mark.parametrize("form", ["zip", "git"])
+def test_a_zip_and_a_git_url_give_the_same_files(form: str, checkout: Path, wheel: Path, tmp_path: Path) -> None:
+    source = f"git+{checkout.as_uri()}"
+    if form == "zip":
+        archive = tmp_path / "provspark-main.zip"
+        run("git", "archive", "--format=zip", "--prefix=provspark-main/", "-o", str(archive), "HEAD", cwd=checkout)
+        source = str(archive)
+    options = ("--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(tmp_path))
+    run(sys.executable, "-m", "pip", "wheel", "-q", *options, source, cwd=tmp_path)
+    (made,) = tmp_path.glob("*.whl")
+    assert set(zipfile.ZipFile(made).namelist()) == set(zipfile.ZipFile(wheel).namelist())
+
+
 def test_what_is_no_python_is_among_them(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "provspark/py.typed" in names
