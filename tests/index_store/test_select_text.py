@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import random
 import re
 import sys
@@ -180,3 +181,9 @@ def test_the_parsers_steps_grow_with_the_length_of_the_text() -> None:
     texts += [drawn(rng, rng.choice((200, 2000))) for _ in range(300)]
     for text in texts:
         assert steps(text) <= 100 + 12 * len(text), text[:80]
+
+
+def test_the_old_name_of_the_module_works_and_warns() -> None:
+    with pytest.warns(DeprecationWarning, match=r"import from provspark\.index_store\.values\.selection"):
+        old = importlib.import_module("provspark.index_store.select")
+    assert old.parse_condition("age >= 40") == conditions.parse_condition("age >= 40")

@@ -18,7 +18,7 @@ _Kind = Literal["script", "library", "between", "log", "barred"]
 
 _BARRED = ("<frozen importlib", "<frozen zipimport")
 """Imports: what a module reads of its own package is no data."""
-_OURS_BETWEEN = ("/tracker/runner.py", *(f"/tracker/files/{name}.py" for name in ("arrow", "hook", "journal")))
+_OURS_BETWEEN = ("/tracker/runner.py", *(f"/tracker/files/{name}.py" for name in ("arrow", "audit_hook", "journal")))
 """Files of ours that stand between a script and its own calls."""
 _BETWEEN = (
     "/threading.py",
@@ -51,7 +51,10 @@ class Frames:
     """Tells the script's frames from those of libraries, by the files of their code; made before capture begins."""
 
     def __init__(self) -> None:
-        ours, spark = _folders("provspark", "provspark.tracker", "provspark.index_store"), _folders("pyspark", "py4j")
+        ours, spark = (
+            _folders("provspark", "provspark.model", "provspark.tracker", "provspark.index_store"),
+            _folders("pyspark", "py4j"),
+        )
         self._barred = (*_BARRED, *ours, *spark)
         self._of_pandas = tuple(f"{folder}pandas{os.sep}" for folder in spark)
         self._ours = ours

@@ -42304,7 +42304,7 @@ const fY = { backward: "trace", forward: "trace", together: "co-contributory", s
 function gY(e, t) {
   const { to: r, through: o } = t, a = [Or(t.dataset), ...vY(e)];
   e.version && a.push(`version=${Or(e.version)}`), !e.way && e.column && a.splice(1, a.length, ...mY(e)), e.way === "happened" && e.step && a.push(`step=${Or(e.step)}`), r && a.push(`${e.way === "composition" ? "source" : "to"}=${Or(r)}`), o && a.push(`via=${Or(o)}`), e.way === "composition" && a.push(`column=${Or(e.column ?? "")}`, "each=False"), e.context && a.push('kinds=("data", "context")');
-  const l = !e.rows.length && e.where.length ? `from provspark.index_store.select import parse_condition
+  const l = !e.rows.length && e.where.length ? `from provspark.index_store.values.selection import parse_condition
 ` : "";
   return `${CM.replace(`
 `, `
