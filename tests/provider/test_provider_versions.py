@@ -628,6 +628,18 @@ def test_a_disk_is_looked_at_again(tmp_path: Path) -> None:
     assert found() == (0, ["disk", "disk"])  # a neighbour is there: this dataset was removed
 
 
+def test_a_folder_that_went_from_within_a_dataset_was_removed(world: World) -> None:
+    """The dataset around it is there, so the disk is: its rows are gone, not those of the last step."""
+    world.step("one", "log", "a", [0])
+    world.step("two", "log/day=1", "b", [1, 2])
+    day = world.name("log/day=1")
+    assert rules(world.open().forward(world.name("in"), [1], to=day)) == ["disk", "disk"]
+    shutil.rmtree(day)
+    (world.root / "log" / "a").unlink()  # an empty dataset is there as well
+    answer = world.open().forward(world.name("in"), [1, 2], to=day)
+    assert (answer.num_rows, rules(answer), [g.rows for g in gone_of(answer)]) == (0, ["disk", "disk"], [2])
+
+
 def test_a_file_that_was_put_back_beside_newer_ones(world: World) -> None:
     world.step("one", "log", "a", [0, 1])
     first = identity(world.now("log"))
