@@ -34,8 +34,9 @@ from provspark.index_store.query.current_versions import Currents, Gone, Version
 from provspark.index_store.query.dataset_relation import Correspondence
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.explanations import Explanations
-from provspark.index_store.query.graph import Direction, Graph
+from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.neighbourhood import Neighbourhood
+from provspark.index_store.query.nodes import Direction
 from provspark.index_store.query.rowset import Located, RowSet
 from provspark.index_store.query.trace import Trace
 from provspark.index_store.query.trust import Trusted

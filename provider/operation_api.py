@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from provspark.index_store.query.cell_neighbourhood import CellNeighbourhood
 from provspark.index_store.query.explanations import Explanations
-from provspark.index_store.query.graph import Direction
+from provspark.index_store.query.nodes import Direction
 from provspark.index_store.query.operation_list import operation_table
 from provspark.index_store.query.rowset import RowSet
 from provspark.operation_questions import ColumnNames

@@ -15,8 +15,8 @@ from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.column_walk import ColumnsAt, Settle, carry
 from provspark.index_store.query.dropped_columns import Drop, Drops, dropped
 from provspark.index_store.query.explanations import Explanations, how
-from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.neighbourhood import RowNode, neighbourhood
+from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.walk import plan

@@ -10,7 +10,8 @@ from provspark.index_store.profiles.comparison import Impact
 from provspark.index_store.profiles.computation import profile_of
 from provspark.index_store.profiles.profile import Correlations, Profile
 from provspark.index_store.query.current_versions import Currents
-from provspark.index_store.query.graph import Graph, VersionReference, WriteNode
+from provspark.index_store.query.graph import Graph
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.values.row_reader import find_column
 from provspark.model.datasets import Dataset

@@ -16,8 +16,8 @@ from provspark.index_store.query.answer import Answer
 from provspark.index_store.query.current_versions import Current, VersionUsed
 from provspark.index_store.query.equal_rows import equal_classes, equal_rows
 from provspark.index_store.query.foreign_files import in_current, on_the_way, since
-from provspark.index_store.query.graph import Direction, VersionReference
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.index_store.query.reachable_rows import ReachTarget, StepTarget
 from provspark.index_store.query.relation import compose, gathered, identity, image, labelled
 from provspark.index_store.query.rowset import Located, RowSet

@@ -12,8 +12,8 @@ import pyarrow as pa
 from provspark.index_store.query.answer import Answer, about, ask
 from provspark.index_store.query.dataset_relation import Correspondence
 from provspark.index_store.query.derivations import Derivations
-from provspark.index_store.query.graph import Direction
 from provspark.index_store.query.neighbourhood import Neighbourhood, neighbourhood
+from provspark.index_store.query.nodes import Direction
 from provspark.index_store.query.reachable_rows import reach
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.rowset import Located, RowSet

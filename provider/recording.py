@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.query.graph import FileIdentity, Graph, VersionReference
+from provspark.index_store.query.graph import Graph
+from provspark.index_store.query.nodes import FileIdentity, VersionReference
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import concat, from_pairs

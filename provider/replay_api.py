@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from provspark.index_store.query.current_versions import Currents
-    from provspark.index_store.query.graph import Graph, WriteNode
+    from provspark.index_store.query.graph import Graph
+    from provspark.index_store.query.nodes import WriteNode
     from provspark.index_store.values.selection import Condition
     from provspark.operation_questions import ColumnNames
     from provspark.question_parameters import Asked

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from provspark.index_store.query.current_versions import Current, Currents, VersionRule
-from provspark.index_store.query.graph import Direction, Graph, VersionReference
+from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, UnknownDatasetError, UnknownRunError
 from provspark.model.times import utc

@@ -16,7 +16,7 @@ import numpy as np
 from provspark.index_store.query.bits import ROWS, Bits, bit, collected, compose, union
 from provspark.index_store.query.choices import chosen
 from provspark.index_store.query.column_maps import PLACES, operation_maps, output_places
-from provspark.index_store.query.graph import WriteNode
+from provspark.index_store.query.nodes import WriteNode
 from provspark.model.arrays import Bools, Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.lists import matched

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker, Links
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.walk import plan
 from provspark.model.runs import Runs

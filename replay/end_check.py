@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from provspark.index_store.query.graph import WriteNode
+from provspark.index_store.query.nodes import WriteNode
 from provspark.index_store.values.row_reader import read_rows
 from provspark.model.arrays import Int64
 from provspark.model.errors import ValuesUnavailableError, VersionChangedError

@@ -11,8 +11,8 @@ import pyarrow as pa
 from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.column_trail import Trail, trails
 from provspark.index_store.query.dropped_columns import Drop, dropped
-from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.rowset import RowSet
 from provspark.model.errors import ReplayCancelledError, ReplayError, ValuesUnavailableError, VersionChangedError
 from provspark.model.operations import Column, Operation

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from provspark.index_store.profiles.profile import Profile
 from provspark.index_store.query.column_walk import Settled
-from provspark.index_store.query.graph import WriteNode
+from provspark.index_store.query.nodes import WriteNode
 from provspark.model.arrays import Int64
 from provspark.model.errors import (
     ReplayCancelledError,

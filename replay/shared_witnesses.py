@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from provspark.index_store.query.graph import WriteNode
+from provspark.index_store.query.nodes import WriteNode
 from provspark.model.errors import ReplayError
 from provspark.model.operations import Operation
 from provspark.model.runs import Runs

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from provspark.index_store.query.graph import VersionReference, WriteNode
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.values.files import check, files_of
 from provspark.index_store.values.row_reader import find_column, read_rows, scan_rows
 from provspark.model.datasets import Version

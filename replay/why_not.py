@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.values.paths import find_path
 from provspark.index_store.values.selection import Condition, select_rows
 from provspark.model.errors import ReplayError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from provspark.index_store.query.graph import WriteNode
+from provspark.index_store.query.nodes import WriteNode
 from provspark.index_store.query.relation import gathered, image
 from provspark.index_store.query.write_walk import walk_axes
 from provspark.model.boxes import Boxes

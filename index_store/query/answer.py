@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
-from provspark.index_store.query.graph import Direction, VersionReference
 from provspark.index_store.query.intersections import common, without
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.lost_ways import stops_around
+from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.reachable_rows import Reach, ReachTarget, collected, reach
 from provspark.index_store.query.relation import compose, image, labelled, shrink

@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 from provspark.index_store.query.bits import ROWS, Bits, compose, named
 from provspark.index_store.query.column_maps import carried, column_map, names_of
-from provspark.index_store.query.graph import Direction
 from provspark.index_store.query.neighbourhood import Neighbourhood, RowEdge, RowNode
+from provspark.index_store.query.nodes import Direction
 from provspark.model.errors import ConditionError
 from provspark.model.operations import Dependence
 from provspark.model.writes import Kind

@@ -13,7 +13,7 @@ from provspark.index_store.query.bits import ROWS, named
 from provspark.index_store.query.column_maps import column_map, names_of
 from provspark.index_store.query.column_walk import Carried, ColumnsAt
 from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
-from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
+from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import united
 from provspark.index_store.query.tally import distinct_pairs

@@ -10,8 +10,8 @@ import numpy as np
 
 from provspark.index_store.query.bits import ROWS, BitEntry, Bits, bit, compose, identity, union
 from provspark.index_store.query.choices import chosen, counts_rows, picked
-from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.memo import kept
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.model.datasets import Version
 from provspark.model.operations import Column, Operation
 from provspark.model.writes import Kind

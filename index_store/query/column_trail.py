@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
-from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker, Links
+from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.walk import plan
 from provspark.model.operations import Column, Operation
 from provspark.model.progress import enter

@@ -16,8 +16,8 @@ import numpy as np
 
 from provspark.index_store.query.bits import ROWS, Bits, compose, union
 from provspark.index_store.query.column_maps import carried, column_map, model_map, names_of
-from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker, Links, VersionLink
+from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
 from provspark.index_store.query.walk import ASK_FOR_ROWS, missed, plan, stretch, taken, uncaptured, unreadable_stops

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from provspark.index_store.query.graph import VersionReference
+from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.relation import image
 from provspark.index_store.query.shared_records import settled
 from provspark.index_store.query.tally import tally

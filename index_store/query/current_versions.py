@@ -11,8 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from provspark.index_store.query.graph import FileIdentity, Graph, VersionReference
+from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import between
+from provspark.index_store.query.nodes import FileIdentity, VersionReference
 from provspark.index_store.query.relation import compose, identity, image, restrict
 from provspark.index_store.query.walk import Stand
 from provspark.index_store.values.listing import Listed

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.current_versions import VersionUsed
-from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.links import between
+from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import compose, identity, image, restrict, united
 from provspark.index_store.query.rowset import RowSet

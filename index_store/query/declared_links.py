@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from provspark.index_store.profiles.profile import Profiles
-from provspark.index_store.query.graph import StoredTensor, StoreLike, VersionReference, WriteNode
+from provspark.index_store.query.nodes import StoredTensor, StoreLike, VersionReference, WriteNode
 from provspark.index_store.store.survey import Survey
 from provspark.index_store.store.tasks import below, datasets, is_captured, joined
 from provspark.model.arrays import Int64

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from provspark.index_store.query.answer import METADATA
-from provspark.index_store.query.graph import WriteNode
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import WriteNode
 from provspark.index_store.query.relation import compose, image
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.tuples import TensorPath, derivations, leaves

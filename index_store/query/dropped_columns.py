@@ -11,9 +11,9 @@ import pyarrow as pa
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import carried, column_map, names_of
-from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.memo import kept
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.query.walk import unreadable_stops
 from provspark.model.datasets import Version
 from provspark.model.progress import enter

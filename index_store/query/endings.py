@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from provspark.index_store.query.graph import VersionReference, WriteNode
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.write_walk import through, walk_axes
 from provspark.model.boxes import Boxes

@@ -11,8 +11,8 @@ from provspark.index_store.query.answer import Answer
 from provspark.index_store.query.bits import ROWS, identity
 from provspark.index_store.query.column_walk import Carried, ColumnsAt, carry
 from provspark.index_store.query.current_versions import VersionUsed
-from provspark.index_store.query.graph import Direction, VersionReference
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.index_store.query.operation_list import OperationLine, operation_lines, operation_table
 from provspark.index_store.query.reachable_rows import Reach, collected
 from provspark.index_store.query.walk import Stand

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from provspark.index_store.query.current_versions import Current, Currents
-from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.lost_ways import route
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.query.walk import plan
 from provspark.index_store.values.listing import Listed
 from provspark.model.datasets import Dataset, Files

@@ -10,7 +10,7 @@ from operator import itemgetter
 import numpy as np
 
 from provspark.index_store.query.declared_links import declared_node
-from provspark.index_store.query.graph import FileIdentity, VersionReference, WriteNode
+from provspark.index_store.query.nodes import FileIdentity, VersionReference, WriteNode
 from provspark.model.datasets import Dataset
 from provspark.model.declarations import Declaration, same_bucket
 from provspark.model.driver_datasets import is_driver

@@ -13,7 +13,8 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.query.graph import Direction, FileIdentity, Graph, VersionReference, WriteNode
+from provspark.index_store.query.graph import Graph
+from provspark.index_store.query.nodes import Direction, FileIdentity, VersionReference, WriteNode
 from provspark.index_store.query.relation import identity
 from provspark.model.arrays import Int64
 from provspark.model.bounded_cache import Cache

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.relation import restrict
 from provspark.index_store.query.trust import Trust
 from provspark.index_store.query.walk import Stand, WalkPlan, missed, plan, stretch, uncaptured

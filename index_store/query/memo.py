@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from provspark.index_store.query.graph import VersionReference, WriteNode
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 
 __all__ = ["kept"]
 

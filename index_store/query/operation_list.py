@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from provspark.index_store.query.graph import WriteNode
 from provspark.index_store.query.memo import kept
+from provspark.index_store.query.nodes import WriteNode
 from provspark.model.operations import Category, Column, Operation
 
 __all__ = ["OperationLine", "operation_lines", "operation_table"]

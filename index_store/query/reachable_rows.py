@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.relation import united
 from provspark.index_store.query.trust import Trust
 from provspark.index_store.query.walk import Stand, WalkPlan, Ways, next_nodes, plan, walk

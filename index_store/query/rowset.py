@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from provspark.index_store.query.graph import VersionReference
+from provspark.index_store.query.nodes import VersionReference
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import pairs

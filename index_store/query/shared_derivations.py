@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.intersections import without
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.query.reachable_rows import Collect, Reach, ReachTarget, collected, reach, towards
 from provspark.index_store.query.relation import compose, gathered, image, labelled, restrict, united
 from provspark.index_store.query.shared_records import shared

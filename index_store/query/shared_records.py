@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.links import between
+from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.relation import compose, identity, image, restrict
 from provspark.index_store.query.walk import Stand
 from provspark.model.boxes import Boxes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.walk import plan
 from provspark.model.datasets import Dataset
 from provspark.model.progress import enter

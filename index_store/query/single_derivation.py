@@ -6,8 +6,8 @@ from collections.abc import Container, Mapping
 
 import numpy as np
 
-from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.relation import compose, identity, image
 from provspark.index_store.query.tuples import derivations, leaves
 from provspark.model.arrays import Int64

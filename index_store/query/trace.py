@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
 from provspark.index_store.query.endings import Arrivals, Ending
-from provspark.index_store.query.graph import Direction, VersionReference, WriteNode
 from provspark.index_store.query.links import Linker, between
 from provspark.index_store.query.lost_ways import stops_around
+from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.reachable_rows import towards
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.trust import Trust, Trusted

@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from provspark.index_store.query.graph import Graph, WriteNode
+from provspark.index_store.query.graph import Graph
+from provspark.index_store.query.nodes import WriteNode
 from provspark.model.errors import ArgumentError
 from provspark.model.stops import STOPS
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from provspark.index_store.query.graph import WriteNode
+from provspark.index_store.query.nodes import WriteNode
 from provspark.index_store.query.relation import compose, identity, image, restrict
 from provspark.index_store.query.write_walk import pieces
 from provspark.model.arrays import Int64

@@ -10,8 +10,9 @@ from typing import Protocol
 
 import numpy as np
 
-from provspark.index_store.query.graph import Direction, Graph, VersionReference, WriteNode
+from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker, Links
+from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.relation import compose, gathered, image, restrict, united
 from provspark.index_store.query.trust import Trust
 from provspark.index_store.query.write_walk import Hop, WalkLimit, walk_axes

@@ -6,8 +6,8 @@ from collections.abc import Callable, Container, Iterator, Mapping
 
 import numpy as np
 
-from provspark.index_store.query.graph import Direction, StoredTensor, WriteNode
 from provspark.index_store.query.growing_set import GrowingSet
+from provspark.index_store.query.nodes import Direction, StoredTensor, WriteNode
 from provspark.index_store.query.relation import compose, image, shrink, united
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes

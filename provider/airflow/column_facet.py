@@ -12,7 +12,7 @@ from openlineage.client.generated.column_lineage_dataset import (
 from provspark.airflow.facet import PRODUCER
 from provspark.index_store.query.bits import ROWS, named
 from provspark.index_store.query.column_maps import column_map, names_of
-from provspark.index_store.query.graph import WriteNode
+from provspark.index_store.query.nodes import WriteNode
 from provspark.model.operations import Dependence
 
 __all__ = ["column_lineage"]

@@ -19,7 +19,7 @@ from openlineage.client.generated.schema_dataset import SchemaDatasetFacet, Sche
 from provspark.airflow.column_facet import column_lineage
 from provspark.airflow.facet import KEY, PRODUCER, ProvSparkDatasetFacet, ProvSparkRunFacet
 from provspark.index_store.catalogue.urls import store_url
-from provspark.index_store.query.graph import WriteNode
+from provspark.index_store.query.nodes import WriteNode
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Version
 from provspark.model.driver_datasets import sources

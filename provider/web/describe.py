@@ -11,7 +11,7 @@ import numpy as np
 
 from provspark.index_store.query.current_versions import VersionUsed
 from provspark.index_store.query.endings import Ending
-from provspark.index_store.query.graph import VersionReference
+from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.sideways import SidewaysDatasets
 from provspark.index_store.query.trace import TraceEdge
 from provspark.model.datasets import Dataset, Version

@@ -15,8 +15,8 @@ from functools import cached_property
 from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.choices import end_of
 from provspark.index_store.query.column_maps import carried, names_of, output_places, source_places
-from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.values.partitions import unescape
 from provspark.model.datasets import Dataset, Field, Version
 from provspark.model.errors import CorruptIndexError

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from provspark.arguments import Versions
 from provspark.index_store.query.current_versions import VersionRule
-from provspark.index_store.query.graph import Direction
+from provspark.index_store.query.nodes import Direction
 from provspark.model.stops import Blur
 from provspark.model.writes import Coverage, Kind
 from provspark.web.limits import LIMITS, Limits, named

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from provspark.index_store.query.graph import Direction
+from provspark.index_store.query.nodes import Direction
 from provspark.model.operations import Category, Dependence
 from provspark.model.writes import Kind
 from provspark.web.models import (

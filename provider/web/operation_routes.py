@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 
-from provspark.index_store.query.graph import Direction, VersionReference
+from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.relation import image
 from provspark.model.datasets import Dataset

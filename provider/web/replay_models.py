@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from provspark.index_store.query.graph import Direction
+from provspark.index_store.query.nodes import Direction
 from provspark.web.models import ColumnJson, DatasetJson, Model, Selection, StepJson, VersionId
 
 __all__ = [

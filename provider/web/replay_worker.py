@@ -17,8 +17,8 @@ from typing import Any, TextIO
 from provspark.api import Provenance
 from provspark.index_store.profiles.comparison import Impact
 from provspark.index_store.profiles.profile import Profile
-from provspark.index_store.query.graph import Direction
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import Direction
 from provspark.index_store.values.json_cells import plain
 from provspark.machine_checks import find_java
 from provspark.model.errors import CorruptIndexError, ProvSparkError, ReplayError

@@ -14,7 +14,7 @@ import pyarrow as pa
 from fastapi.responses import StreamingResponse
 
 from provspark.index_store.export.formulas import neutral, neutral_column
-from provspark.index_store.query.graph import VersionReference
+from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.values.json_cells import plain
 from provspark.index_store.values.row_reader import read_rows
 from provspark.model.errors import ValuesUnavailableError, VersionChangedError

@@ -10,8 +10,8 @@ import numpy as np
 from fastapi import HTTPException
 
 from provspark.api import Broken, Provenance, Trace
-from provspark.index_store.query.graph import Direction, VersionReference
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.index_store.query.single_derivation import one_derivation
 from provspark.index_store.query.trace import TraceNode
 from provspark.index_store.values.selection import parse_condition, select_there

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import Response, StreamingResponse
 
-from provspark.index_store.query.graph import VersionReference
+from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.relation import image
 from provspark.index_store.query.sideways import beside as find_beside
 from provspark.model.datasets import Dataset, Version

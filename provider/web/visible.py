@@ -10,8 +10,8 @@ from typing import Any
 from fastapi import HTTPException
 
 from provspark import errors
-from provspark.index_store.query.graph import VersionReference, WriteNode
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.values.partitions import unescape
 from provspark.index_store.values.paths import find_path
 from provspark.index_store.values.row_reader import find_column

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 from _steps import identity, publish, read, version, write
 
-from provspark.index_store.query.graph import Direction, Graph
+from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import Direction
 from provspark.index_store.query.trace import Trace, trace
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset

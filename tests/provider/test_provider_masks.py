@@ -14,8 +14,8 @@ from pyspark.sql import functions as sf
 
 from provspark.api import Provenance
 from provspark.errors import SettingsError
-from provspark.index_store.query.graph import VersionReference
 from provspark.index_store.query.links import Linker
+from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset, Field
 from provspark.model.pending import PendingVersion

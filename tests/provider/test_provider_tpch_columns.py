@@ -15,7 +15,7 @@ import provspark
 from provspark.airflow.column_facet import column_lineage
 from provspark.index_store.query.bits import named
 from provspark.index_store.query.column_maps import column_map, names_of
-from provspark.index_store.query.graph import WriteNode
+from provspark.index_store.query.nodes import WriteNode
 from provspark.index_store.store.store import Store
 from provspark.tracker import attach
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as sf
 import provspark
 from provspark.cli.main import main
 from provspark.errors import ReplayError
-from provspark.index_store.query.graph import WriteNode
+from provspark.index_store.query.nodes import WriteNode
 from provspark.replay.shared_witnesses import SharedRows
 from provspark.tracker import attach
 
