@@ -15,13 +15,14 @@ from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.column_walk import ColumnsAt, Settle, carry
 from provspark.index_store.query.dropped_columns import Drop, Drops, dropped
 from provspark.index_store.query.explanations import Explanations, how
-from provspark.index_store.query.neighbourhood import RowNode, neighbourhood
+from provspark.index_store.query.neighbourhood import neighbourhood
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.walk import plan
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, UnknownColumnError, UnknownDatasetError
+from provspark.model.neighbours import RowNode
 from provspark.model.progress import enter
 from provspark.question_parameters import Asked, Asking, Rows, Which
 

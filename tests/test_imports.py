@@ -30,7 +30,6 @@ BARRED = {
 EXCEPTIONS = {("provspark.index_store.profiles.spark_queries", "pyspark")}
 """Profiles of a frame that the tracker or a replay hands over."""
 CYCLES = (
-    {"provspark.index_store.query.neighbourhood", "provspark.index_store.export.graphs"},
     {"provspark.tracker.script.changes", "provspark.tracker.script.shown_values"},
 )
 """Two modules of each cycle that is left."""

@@ -1,4 +1,4 @@
-"""A neighbourhood in W3C's PROV, as PROV-JSON (https://www.w3.org/submissions/prov-json/).
+"""Rows and cells in W3C's PROV, as PROV-JSON (https://www.w3.org/submissions/prov-json/).
 
 Versions and rows are entities, a version a collection of its rows, writes are activities. A data edge is a derivation
 with the usage and generation that it stands on; a context edge is a usage alone; a row that a write read and dropped is
@@ -8,132 +8,132 @@ members of their row and of their column, which is a member of the version, and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 from urllib.parse import quote
 
-from provspark.index_store.query.neighbourhood import Neighbourhood, RowEdge, RowNode
+from provspark.model.datasets import Version
+from provspark.model.neighbours import CellEdge, CellNode, RowEdge, RowNode
+from provspark.model.steps import Manifest
 from provspark.model.times import utc
+from provspark.model.writes import Write
 
-if TYPE_CHECKING:
-    from provspark.index_store.query.cell_neighbourhood import CellEdge, CellNeighbourhood, CellNode
-
-__all__ = ["prov_json"]
+__all__ = ["ProvDocument"]
 
 _PREFIX = {"ps": "urn:provspark:"}
 _COLLECTION = {"$": "prov:Collection", "type": "prov:QUALIFIED_NAME"}
 
 
-def prov_json(near: Neighbourhood, cells: CellNeighbourhood | None = None) -> dict[str, Any]:
-    """Return a PROV-JSON document of rows, and of cells of theirs."""
-    relations = _Relations()
-    for row in near.rows:
-        relations.add("hadMember", f"{row.version}/{row.row}", collection=_version(row.version), entity=_row(row))
-    for edge in near.edges:
-        ways = {"ps:occurrence": edge.occurrence}
-        _add_edge(relations, edge, (edge.row.id, _row(edge.row)), (edge.source.id, _row(edge.source)), ways)
-    for row, step, number in near.dropped:
-        name = f"{step}/{number}/{row.id}"
-        relations.add("wasInvalidatedBy", name, entity=_row(row), activity=_write(step, number))
-    for one, other in near.same:
-        relations.add("alternateOf", f"{one.id}/{other.id}", alternate1=_row(one), alternate2=_row(other))
-    entities = _entities(near)
-    if cells is not None:
-        _add_cell_entities(cells, entities)
-        _add_cells(cells, relations)
-    return {"prefix": _PREFIX, "entity": entities, "activity": _activities(near), **relations.found}
-
-
-def _add_edge(
-    relations: _Relations,
-    edge: RowEdge | CellEdge,
-    made: tuple[str, str],
-    source: tuple[str, str],
-    ways: dict[str, Any],
-    **about: Any,
-) -> None:
-    """Tell that one row or cell used another, each by its id and entity, and, of a data edge, was made of it.
-
-    `ways` tell apart derivations of one from the other; `about` says more of one.
-    """
-    write, key = _write(edge.step, edge.write), f"{edge.step}/{edge.write}"
-    relations.add("used", f"{key}/{source[0]}", activity=write, entity=source[1])
-    if edge.kind == "data":
-        relations.add("wasGeneratedBy", f"{key}/{made[0]}", entity=made[1], activity=write)
-        name = "/".join([key, made[0], source[0], *map(str, ways.values())])
-        relations.add("wasDerivedFrom", name, generatedEntity=made[1], usedEntity=source[1], activity=write)
-        relations.found["wasDerivedFrom"][relations.name("wasDerivedFrom", name)] |= {
-            **ways,
-            **{f"ps:{k}": v for k, v in about.items()},
-        }
-
-
-def _add_cells(cells: CellNeighbourhood, relations: _Relations) -> None:
-    for cell in cells.cells:
-        if cell.column:
-            column = _column(cell)
-            relations.add("hadMember", cell.id, collection=_row(cell.row), entity=_cell(cell))
-            relations.add("hadMember", f"{column}/{cell.row.row}", collection=column, entity=_cell(cell))
-            relations.add("hadMember", column, collection=_version(cell.row.version), entity=column)
-    for edge in cells.edges:
-        ways = {"ps:occurrence": edge.occurrence, "ps:dependence": edge.dependence}
-        ends = (edge.cell.id, _cell(edge.cell)), (edge.source.id, _cell(edge.source))
-        _add_edge(relations, edge, *ends, ways, exact=edge.exact)
-    for one, other in cells.same:
-        if one.column:
-            relations.add("alternateOf", f"{one.id}/{other.id}", alternate1=_cell(one), alternate2=_cell(other))
-
-
-def _add_cell_entities(cells: CellNeighbourhood, found: dict[str, Any]) -> None:
-    for cell in cells.cells:
-        if cell.column:
-            where = f"{cell.column} of {cell.row.dataset}"
-            found[_row(cell.row)]["prov:type"] = _COLLECTION
-            found[_column(cell)] = {"prov:type": _COLLECTION, "prov:label": where, "ps:column": cell.column}
-            found[_cell(cell)] = {"prov:label": f"row {cell.row.row}, {where}", "ps:column": cell.column}
-
-
-def _entities(near: Neighbourhood) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for identity, at in near.versions.items():
-        found[_version(identity)] = {
-            "prov:type": _COLLECTION,
-            "prov:label": str(at.version.dataset),
-            "ps:dataset": str(at.version.dataset),
-            "ps:rows": at.version.rows,
-        }
-    for row in near.rows:
-        found[_row(row)] = {"prov:label": f"row {row.row} of {row.dataset}", "ps:row": row.row}
-    return found
-
-
-def _activities(near: Neighbourhood) -> dict[str, Any]:
-    found = {}
-    for (step, number), node in sorted(near.writes.items(), key=lambda item: item[0]):
-        key = node.manifest.key
-        about = {"ps:dag": key.dag_id, "ps:task": key.task_id, "ps:run": key.run_id}
-        found[_write(step, number)] = {
-            "prov:startTime": utc(node.manifest.started),
-            "prov:endTime": utc(node.manifest.ended),
-            "prov:label": f"write {number} of {step}",
-            "ps:try": key.try_number,
-            "ps:coverage": node.write.coverage,
-            **{name: value for name, value in about.items() if value},
-        }
-    return found
-
-
-class _Relations:
-    """Relations by their sort, each once."""
+class ProvDocument:
+    """A PROV-JSON document under way: of versions, rows of theirs, writes, and cells of the rows."""
 
     def __init__(self) -> None:
-        self.found: dict[str, dict[str, dict[str, Any]]] = {}
+        self._entities: dict[str, Any] = {}
+        self._activities: dict[str, Any] = {}
+        self._relations: dict[str, dict[str, dict[str, Any]]] = {}
 
-    def name(self, sort: str, key: str) -> str:
-        return f"ps:{sort}/{key}"
+    def json(self) -> dict[str, Any]:
+        """Return the document."""
+        return {
+            "prefix": _PREFIX,
+            "entity": self._entities,
+            "activity": self._activities,
+            **self._relations,
+        }
 
-    def add(self, sort: str, key: str, **ends: str) -> None:
-        described = {f"prov:{name}": value for name, value in ends.items()}
-        self.found.setdefault(sort, {})[self.name(sort, key)] = described
+    def add_versions(self, versions: Iterable[Version]) -> None:
+        """Tell of versions."""
+        for version in versions:
+            self._entities[_version(version.id)] = {
+                "prov:type": _COLLECTION,
+                "prov:label": str(version.dataset),
+                "ps:dataset": str(version.dataset),
+                "ps:rows": version.rows,
+            }
+
+    def add_writes(self, writes: Iterable[tuple[Manifest, Write]]) -> None:
+        """Tell of writes of steps."""
+        for manifest, write in writes:
+            key = manifest.key
+            about = {"ps:dag": key.dag_id, "ps:task": key.task_id, "ps:run": key.run_id}
+            self._activities[_write(manifest.step, write.index)] = {
+                "prov:startTime": utc(manifest.started),
+                "prov:endTime": utc(manifest.ended),
+                "prov:label": f"write {write.index} of {manifest.step}",
+                "ps:try": key.try_number,
+                "ps:coverage": write.coverage,
+                **{name: value for name, value in about.items() if value},
+            }
+
+    def add_rows(
+        self,
+        rows: Iterable[RowNode],
+        edges: Iterable[RowEdge],
+        same: Iterable[tuple[RowNode, RowNode]],
+        dropped: Iterable[tuple[RowNode, str, int]],
+    ) -> None:
+        """Tell of rows: see `Neighbourhood` for what lies between them."""
+        for row in rows:
+            self._entities[_row(row)] = {"prov:label": f"row {row.row} of {row.dataset}", "ps:row": row.row}
+            self._relate("hadMember", f"{row.version}/{row.row}", collection=_version(row.version), entity=_row(row))
+        for edge in edges:
+            ways = {"ps:occurrence": edge.occurrence}
+            self._add_edge(edge, (edge.row.id, _row(edge.row)), (edge.source.id, _row(edge.source)), ways)
+        for row, step, number in dropped:
+            name = f"{step}/{number}/{row.id}"
+            self._relate("wasInvalidatedBy", name, entity=_row(row), activity=_write(step, number))
+        for one, other in same:
+            self._relate("alternateOf", f"{one.id}/{other.id}", alternate1=_row(one), alternate2=_row(other))
+
+    def add_cells(
+        self, cells: Iterable[CellNode], edges: Iterable[CellEdge], same: Iterable[tuple[CellNode, CellNode]]
+    ) -> None:
+        """Tell of cells of rows that it tells of."""
+        for cell in cells:
+            if cell.column:
+                self._add_cell(cell)
+        for edge in edges:
+            ways = {"ps:occurrence": edge.occurrence, "ps:dependence": edge.dependence}
+            ends = (edge.cell.id, _cell(edge.cell)), (edge.source.id, _cell(edge.source))
+            self._add_edge(edge, *ends, ways, exact=edge.exact)
+        for one, other in same:
+            if one.column:
+                self._relate("alternateOf", f"{one.id}/{other.id}", alternate1=_cell(one), alternate2=_cell(other))
+
+    def _add_cell(self, cell: CellNode) -> None:
+        column, where = _column(cell), f"{cell.column} of {cell.row.dataset}"
+        self._entities[_row(cell.row)]["prov:type"] = _COLLECTION
+        self._entities[column] = {"prov:type": _COLLECTION, "prov:label": where, "ps:column": cell.column}
+        self._entities[_cell(cell)] = {"prov:label": f"row {cell.row.row}, {where}", "ps:column": cell.column}
+        self._relate("hadMember", cell.id, collection=_row(cell.row), entity=_cell(cell))
+        self._relate("hadMember", f"{column}/{cell.row.row}", collection=column, entity=_cell(cell))
+        self._relate("hadMember", column, collection=_version(cell.row.version), entity=column)
+
+    def _add_edge(
+        self,
+        edge: RowEdge | CellEdge,
+        made: tuple[str, str],
+        source: tuple[str, str],
+        ways: dict[str, Any],
+        **about: Any,
+    ) -> None:
+        """Tell that one row or cell used another, each by its id and entity, and, of a data edge, was made of it.
+
+        `ways` tell apart derivations of one from the other; `about` says more of one.
+        """
+        write, key = _write(edge.step, edge.write), f"{edge.step}/{edge.write}"
+        self._relate("used", f"{key}/{source[0]}", activity=write, entity=source[1])
+        if edge.kind == "data":
+            self._relate("wasGeneratedBy", f"{key}/{made[0]}", entity=made[1], activity=write)
+            name = "/".join([key, made[0], source[0], *map(str, ways.values())])
+            said = self._relate("wasDerivedFrom", name, generatedEntity=made[1], usedEntity=source[1], activity=write)
+            said |= {**ways, **{f"ps:{k}": v for k, v in about.items()}}
+
+    def _relate(self, sort: str, key: str, **ends: str) -> dict[str, Any]:
+        """Add a relation once; return what is said of it."""
+        described: dict[str, Any] = {f"prov:{name}": value for name, value in ends.items()}
+        self._relations.setdefault(sort, {})[f"ps:{sort}/{key}"] = described
+        return described
 
 
 def _version(identity: str) -> str:

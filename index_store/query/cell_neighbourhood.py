@@ -5,45 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 from provspark.index_store.query.bits import ROWS, Bits, compose, named
 from provspark.index_store.query.column_maps import carried, column_map, names_of
-from provspark.index_store.query.neighbourhood import Neighbourhood, RowEdge, RowNode
+from provspark.index_store.query.neighbourhood import Neighbourhood, prov_document
 from provspark.index_store.query.nodes import Direction
 from provspark.model.errors import ConditionError
-from provspark.model.operations import Dependence
-from provspark.model.writes import Kind
+from provspark.model.neighbours import CellEdge, CellNode, RowEdge, RowNode
 
-__all__ = ["CellEdge", "CellNeighbourhood", "CellNode", "cell_neighbourhood"]
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class CellNode:
-    """A value of a row; without a column the row itself, which a count is made of."""
-
-    row: RowNode
-    column: str = ""
-
-    @property
-    def id(self) -> str:
-        """A name for it: version, row and column, quoted as in URLs."""
-        return f"{self.row.id}/{quote(self.column, safe='')}"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class CellEdge:
-    """A cell came of another in a write, or was decided by it."""
-
-    cell: CellNode
-    source: CellNode
-    step: str
-    write: int
-    occurrence: int
-    kind: Kind
-    dependence: Dependence
-    exact: bool
-    """False where the rows' values choose whether it did; see `Provenance.cells`."""
+__all__ = ["CellNeighbourhood", "cell_neighbourhood"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +28,9 @@ class CellNeighbourhood:
 
     def prov_json(self) -> dict[str, Any]:
         """In W3C's PROV, as PROV-JSON; see `provspark.index_store.export.prov_json`."""
-        from provspark.index_store.export.prov_json import prov_json
-
-        return prov_json(self.near, self)
+        document = prov_document(self.near)
+        document.add_cells(self.cells, self.edges, self.same)
+        return document.json()
 
 
 def cell_neighbourhood(

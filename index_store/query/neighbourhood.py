@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from provspark.index_store.export.graphs import RowGraph, row_graph
+from provspark.index_store.export.prov_json import ProvDocument
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.relation import gathered, identity, image, restrict
@@ -16,35 +18,10 @@ from provspark.index_store.query.write_walk import WalkLimit, walk_axes
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import pairs, transpose
 from provspark.model.errors import ConditionError
+from provspark.model.neighbours import RowEdge, RowNode
 from provspark.model.runs import Runs
 from provspark.model.stops import Stop
 from provspark.model.writes import Kind
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class RowNode:
-    """A row of a version."""
-
-    dataset: str
-    version: str
-    row: int
-
-    @property
-    def id(self) -> str:
-        """A name for it: version and row."""
-        return f"{self.version}/{self.row}"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class RowEdge:
-    """A row came from another in a write: ``data``, or ``context`` where a value only was computed from it."""
-
-    row: RowNode
-    source: RowNode
-    step: str
-    write: int
-    occurrence: int
-    kind: Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +51,33 @@ class Neighbourhood:
 
     def prov_json(self) -> dict[str, Any]:
         """In W3C's PROV, as PROV-JSON; see `provspark.index_store.export.prov_json`."""
-        from provspark.index_store.export.prov_json import prov_json
-
-        return prov_json(self)
+        return prov_document(self).json()
 
     def node_link(self) -> dict[str, Any]:
         """As NetworkX's node-link JSON; see `provspark.index_store.export.graphs`."""
-        from provspark.index_store.export.graphs import node_link
-
-        return node_link(self)
+        return self._graph().node_link()
 
     def graphml(self) -> str:
         """As GraphML."""
-        from provspark.index_store.export.graphs import graphml
-
-        return graphml(self)
+        return self._graph().graphml()
 
     def networkx(self) -> Any:
         """As a `networkx.MultiDiGraph`, where networkx is installed."""
-        from provspark.index_store.export.graphs import networkx_graph
+        return self._graph().networkx()
 
-        return networkx_graph(self)
+    def _graph(self) -> RowGraph:
+        return row_graph(self.rows, self.edges, self.same, self.dropped)
+
+
+def prov_document(near: Neighbourhood) -> ProvDocument:
+    """Return a PROV document of a neighbourhood."""
+    document = ProvDocument()
+    document.add_versions(at.version for at in near.versions.values())
+    document.add_rows(near.rows, near.edges, near.same, near.dropped)
+    document.add_writes(
+        (node.manifest, node.write) for _, node in sorted(near.writes.items(), key=lambda item: item[0])
+    )
+    return document
 
 
 def neighbourhood(
