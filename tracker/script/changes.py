@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from provspark.tracker.script.calls import passed_values, receives
+from provspark.tracker.script.decisions import Decisions
+from provspark.tracker.script.names import Names
 from provspark.tracker.script.pure_functions import BUILTINS, query_names
 from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope, ScriptFile, last_name
-
-if TYPE_CHECKING:
-    from provspark.tracker.script.shown_values import Shown
 
 __all__ = ["Changes"]
 
@@ -66,11 +64,16 @@ class Changes:
 
     Parameters
     ----------
-    shown : Shown
+    names : Names
+    decisions : Decisions
+    shows : callable
+        Tells whether an expression's value is made of constants alone.
     """
 
-    def __init__(self, shown: Shown) -> None:
-        self._shown = shown
+    def __init__(self, names: Names, decisions: Decisions, shows: Callable[[ScriptFile, ast.AST], bool]) -> None:
+        self._names, self._program = names, names.program
+        self._decisions = decisions
+        self._shows = shows
 
     def unchanged(self, source: ScriptFile, use: ast.AST) -> bool:
         """Whether a use of an object puts nothing into it but constants."""
@@ -132,7 +135,7 @@ class Changes:
             return self._put(source, call, values)
         if method in _KEEPING or method in pyspark_names():
             return True
-        if any(isinstance(b.node, FUNCTIONS) for _, b in self._shown.program.stored(method)):
+        if any(isinstance(b.node, FUNCTIONS) for _, b in self._program.stored(method)):
             return True  # of a class of the program: what it changes are attributes
         return self._all(source, iter(values))
 
@@ -149,18 +152,18 @@ class Changes:
         return self._all(source, iter(values)) and self._often(source, at)
 
     def _all(self, source: ScriptFile, nodes: Iterator[ast.AST]) -> bool:
-        return all(self._shown.shows(source, node) for node in nodes)
+        return all(self._shows(source, node) for node in nodes)
 
     def _alias(self, source: ScriptFile, target: ast.Name) -> bool:
         owner = source.owner(target)
         if owner is None:
             return False
         uses = source.uses.get((owner, target.id), ())
-        return self._once(("alias", owner, target.id), lambda: all(self.unchanged(source, u) for u in uses))
+        return self._decisions.once(("alias", owner, target.id), lambda: all(self.unchanged(source, u) for u in uses))
 
     def _passed(self, source: ScriptFile, call: ast.Call, passed: ast.AST) -> bool:
         """Whether a call leaves an object that it is given as it is."""
-        functions = self._shown.functions(source, call.func)
+        functions = self._names.functions(source, call.func)
         if functions:
             return all(self._received(owner, function, call, passed) for owner, function in functions)
         name = last_name(call.func)
@@ -168,10 +171,10 @@ class Changes:
             return True
         if name in _LOOKING or name in _KEEPING or name in pyspark_names():
             return True
-        if self._shown.is_class(source, call.func):
+        if self._names.is_class(source, call.func):
             return self._settled()
         others = [v for v in passed_values(call) if v is not passed]
-        if isinstance(call.func, ast.Attribute) and not self._shown.dotted(source, call.func):
+        if isinstance(call.func, ast.Attribute) and not self._names.dotted(source, call.func):
             others.append(call.func.value)
         return self._all(source, iter(others))  # nothing can be put into it but what the call is given, too
 
@@ -181,10 +184,7 @@ class Changes:
         if name is None or not isinstance(scope, Scope):
             return True
         uses = owner.uses.get((scope, name), ())
-        return self._once(("passed", function, name), lambda: all(self.unchanged(owner, u) for u in uses))
-
-    def _once(self, key: object, work_out: Callable[[], bool]) -> bool:
-        return self._shown.once(key, work_out)
+        return self._decisions.once(("passed", function, name), lambda: all(self.unchanged(owner, u) for u in uses))
 
     # -- objects with several names
 
@@ -193,7 +193,7 @@ class Changes:
 
         Where some is, an object that was handed on may be the one: into another object, to a caller, by an expression.
         """
-        return self._once("settled", lambda: not any(map(self._stray, self._shown.program.sources())))
+        return self._decisions.once("settled", lambda: not any(map(self._stray, self._program.sources())))
 
     def _stray(self, source: ScriptFile) -> bool:
         for method in CHANGING:
@@ -244,9 +244,9 @@ class Changes:
     def _single(self, source: ScriptFile, node: ast.AST) -> bool:
         """Whether an expression is a text, a number or a date, which nothing can be put into."""
         if isinstance(node, ast.Subscript):
-            return isinstance(node.value, ast.Call) and self._shown.is_number(source, node.value)
+            return isinstance(node.value, ast.Call) and self._decisions.is_number(source, node.value)
         if isinstance(node, ast.Call):
-            return last_name(node.func) in _SINGLE or self._shown.is_number(source, node)
+            return last_name(node.func) in _SINGLE or self._decisions.is_number(source, node)
         return isinstance(node, (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp))
 
     # -- how often
@@ -263,11 +263,11 @@ class Changes:
         return True
 
     def _calls_decided(self, function: Function) -> bool:
-        calls = self._shown.program.calls
-        return self._once(
+        calls = self._program.calls
+        return self._decisions.once(
             ("often", function),
             lambda: (
-                not self._shown.handed_on(function.name, function)
+                not self._names.handed_on(function.name, function)
                 and all(self._often(source, call) for source, call in calls(function.name))
             ),
         )
@@ -279,7 +279,7 @@ class Changes:
                 return True
             if isinstance(node, _CONTROL) or type(node).__name__ == "Match":
                 for test in (getattr(node, name, None) for name in ("iter", "test", "subject")):
-                    if test is not None and not self._shown.shows(source, test):
+                    if test is not None and not self._shows(source, test):
                         return False
             if isinstance(node, (ast.For, ast.AsyncFor, ast.While)) and not self._runs_through(source, node):
                 return False
@@ -296,7 +296,7 @@ class Changes:
 
     def _runs_through(self, source: ScriptFile, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
         """Whether constants decide where a loop is left."""
-        return self._once(
+        return self._decisions.once(
             ("runs through", loop),
             lambda: all(
                 self._tests_shown(source, node, loop) for node in _own_to(loop) if isinstance(node, _LEAVES_LOOP)
@@ -307,7 +307,7 @@ class Changes:
         for node in source.above(at):
             if node is within:
                 return True
-            if isinstance(node, ast.If) and not self._shown.shows(source, node.test):
+            if isinstance(node, ast.If) and not self._shows(source, node.test):
                 return False
         return True
 
@@ -315,7 +315,7 @@ class Changes:
         """Whether no value that is read decides if the body of a try raises an exception, as far as its text tells."""
         for part in (p for statement in node.body for p in ast.walk(statement)):
             if isinstance(part, ast.Subscript) and not isinstance(part.slice, ast.Slice):
-                if not self._shown.shows(source, part.slice):
+                if not self._shows(source, part.slice):
                     return False
             elif isinstance(part, ast.Call) and last_name(part.func) in _FAILING:
                 if not self._all(source, iter(passed_values(part))):

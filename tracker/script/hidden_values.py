@@ -182,7 +182,7 @@ def _beyond(source: ScriptFile, part: ast.AST, wanted: str) -> set[str]:
     """
     found = set(_leaves.of(source, part)) if wanted in ("", "lit") else set()
     for node in ast.walk(part):
-        if isinstance(node, ast.Name) or (isinstance(node, ast.Call) and shown().functions(source, node.func)):
+        if isinstance(node, ast.Name) or (isinstance(node, ast.Call) and shown().names.functions(source, node.func)):
             found |= _leaves.of(source, node)
         if isinstance(node, ast.Call) and wanted in ("", "lit"):
             found |= _defaults(last_name(node.func))
@@ -212,14 +212,14 @@ def _plain(source: ScriptFile, node: ast.AST) -> bool:
 def _certain(source: ScriptFile, node: ast.AST) -> bool:
     """Whether a value is shown, and is none that a lambda is called with: that may be a column, or anything."""
     names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
-    return shown().shows(source, node) and not any(shown().is_passed_to_lambda(source, name) for name in names)
+    return shown().shows(source, node) and not any(shown().names.is_passed_to_lambda(source, name) for name in names)
 
 
 def _column(source: ScriptFile, node: ast.AST) -> bool:
     """Whether an expression is a column by its text."""
     if isinstance(node, ast.Call):
         return last_name(node.func) in ("col", "column") or (
-            shown().dotted(source, node.func).startswith("pyspark.sql.functions.")
+            shown().names.dotted(source, node.func).startswith("pyspark.sql.functions.")
             and last_name(node.func) not in ("lit", "expr")
             and all(_column(source, a) or shown().shows(source, a) for a in node.args)
         )

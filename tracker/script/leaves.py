@@ -98,7 +98,7 @@ class Leaves:
                 for argument in node.args if counts else ():
                     go(argument)
                 return
-            for at, function in self._shown.functions(source, node.func):
+            for at, function in self._shown.names.functions(source, node.func):
                 returns = [n for n in own_nodes(function) if isinstance(n, ast.Return)]
                 for part in returns:
                     if part.value is not None and (len(returns) == 1 or self._shown.decides(at, part)):
@@ -160,7 +160,7 @@ class Leaves:
             if binding.kind in ("value", "item"):
                 found.append((source, binding.node))
             elif binding.kind == "parameter" and isinstance(binding.at, FUNCTIONS):
-                found += self._shown.passed(source, binding.at, name.id)
+                found += self._shown.names.passed(source, binding.at, name.id)
             elif binding.kind == "any":
                 found += self._beside(owner.source if owner is not None else source, binding.at)
             elif binding.kind == "import" and binding.attribute:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from provspark.tracker.script.calls import passed_values
+from provspark.tracker.script.decisions import Decisions
+from provspark.tracker.script.program import Program
 from provspark.tracker.script.pure_functions import SETTERS
-
-if TYPE_CHECKING:
-    from provspark.tracker.script.shown_values import Shown
+from provspark.tracker.script.source import ScriptFile
 
 __all__ = ["Outside"]
 
@@ -19,11 +19,27 @@ class Outside:
 
     Parameters
     ----------
-    shown : Shown
+    program : Program
+    decisions : Decisions
+    shows : callable
+        Tells whether an expression's value is made of constants alone.
+    unchanged : callable
+        Tells whether a use of an object puts nothing into it but constants.
+    kept : callable
+        Tells the same of all that attributes of a name hold.
     """
 
-    def __init__(self, shown: Shown) -> None:
-        self._shown = shown
+    def __init__(
+        self,
+        program: Program,
+        decisions: Decisions,
+        shows: Callable[[ScriptFile, ast.AST], bool],
+        unchanged: Callable[[ScriptFile, ast.AST], bool],
+        kept: Callable[[str], bool],
+    ) -> None:
+        self._program = program
+        self._decisions = decisions
+        self._shows, self._unchanged, self._kept = shows, unchanged, kept
 
     def untouched(self, name: str) -> bool:
         """Whether a value of a library comes from no data: the script may set the environment, and seeds of chance."""
@@ -32,28 +48,28 @@ class Outside:
         return "random" not in name.split(".") or self._given_constants("seed")
 
     def _environment_kept(self) -> bool:
-        sources = self._shown.program.sources()
+        sources = self._program.sources()
         uses = [(s, use) for s in sources for (_, name), some in s.uses.items() if name == "environ" for use in some]
-        kept = all(self._shown.changes.unchanged(source, use) for source, use in uses)
-        return kept and self._shown.kept("environ") and self._given_constants("putenv")
+        kept = all(self._unchanged(source, use) for source, use in uses)
+        return kept and self._kept("environ") and self._given_constants("putenv")
 
     def settings_kept(self) -> bool:
         """Whether the script sets nothing of the session but constants."""
-        return self._shown.once(
+        return self._decisions.once(
             "settings", lambda: all(map(self._given_constants, SETTERS)) and not self._sets_by_text()
         )
 
     def _given_constants(self, function: str) -> bool:
         """Whether all calls of a name are given constants."""
-        calls = self._shown.program.calls(function)
-        return all(self._shown.shows(source, value) for source, call in calls for value in passed_values(call))
+        calls = self._program.calls(function)
+        return all(self._shows(source, value) for source, call in calls for value in passed_values(call))
 
     def _sets_by_text(self) -> bool:
         """Whether SQL text that is not shown may be a SET."""
-        for source, call in self._shown.program.calls("sql"):
+        for source, call in self._program.calls("sql"):
             for text in call.args[:1]:
                 first = next((n for n in ast.walk(text) if isinstance(n, ast.Constant)), None)
                 sets = first is None or str(first.value).lstrip().lower().startswith("set")
-                if sets and not self._shown.shows(source, text):
+                if sets and not self._shows(source, text):
                     return True
         return False

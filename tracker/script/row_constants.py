@@ -130,7 +130,7 @@ def _calls(source: ScriptFile, place: CallPlace, maker: Maker) -> list[tuple[ast
     calls = [(call, maker) for call in calls_at(source, place, maker.name)]
     for other in MAKERS.values() if not calls else ():
         for call in calls_at(source, place, other.name):
-            if other.module != _PANDAS or _shown.dotted(source, call.func) == f"{_PANDAS}.{other.name}":
+            if other.module != _PANDAS or _shown.names.dotted(source, call.func) == f"{_PANDAS}.{other.name}":
                 calls.append((call, other))
     return calls
 

@@ -175,7 +175,7 @@ class ScriptValues:
 
     def _parameter(self, source: ScriptFile, function: Function, name: str, depth: int) -> Any:
         """Return what all calls pass for a parameter; of several lists, the items of all."""
-        passed = [self._of(at, part, depth + 1, {}) for at, part in self._shown.passed(source, function, name)]
+        passed = [self._of(at, part, depth + 1, {}) for at, part in self._shown.names.passed(source, function, name)]
         if passed and all(isinstance(value, list) for value in passed):
             return [item for value in passed for item in value]
         if len(passed) != 1:
@@ -199,7 +199,7 @@ class ScriptValues:
         return self._of(owner.source, body, depth + 1, known)
 
     def _call(self, source: ScriptFile, node: ast.Call, go: Callable[[ast.AST], Any], depth: int) -> Any:
-        name = self._shown.dotted(source, node.func)
+        name = self._shown.names.dotted(source, node.func)
         function = _TYPES.get(name)
         scope = source.scope_of.get(node.func)
         if function is None and isinstance(node.func, ast.Name) and isinstance(scope, Scope):
