@@ -18,7 +18,7 @@ from oracle.values import both, either, eq, lt, within
 import provspark
 from provspark.tracker import attach
 from provspark.tracker.seal import captured_write as write
-from provspark.tracker.seal.in_driver import Noted
+from provspark.tracker.seal.notes import Noted
 from provspark.tracker.seal.place import sealed
 
 pytestmark = pytest.mark.spark

@@ -17,7 +17,7 @@ from provspark.model.boxes import Boxes, spool
 from provspark.model.boxes.pairs import concat, from_pairs, pairs
 from provspark.model.boxes.spool import Parts, Spool
 from provspark.tracker.seal import boxes_in_parts as gathered
-from provspark.tracker.seal import in_driver as seal
+from provspark.tracker.seal import draft, notes
 from provspark.tracker.seal.boxes_in_parts import Gathered
 
 NAMES = ("key k", "count distinct among others", "HAVING", "of an aggregate", "EXISTS used twice", "of exploded words")
@@ -32,7 +32,7 @@ def test_lineage_is_the_same(
     case: Any, limit: str, spark: Any, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gathered, limit, 1)
-    monkeypatch.setattr(seal, "_BATCH", 1)
+    monkeypatch.setattr(draft, "_BATCH", 1)
     check(case, spark, TABLES, sources, tmp_path)
 
 
@@ -72,4 +72,4 @@ def test_places_within_ranges() -> None:
     every = np.concatenate([np.arange(a, a + n) for a, n in zip(starts, counts, strict=True)])
     for low in range(12):
         for high in range(low, 13):
-            assert list(seal._between(starts, np.cumsum(counts), low, high)) == every[low:high].tolist()
+            assert list(notes._between(starts, np.cumsum(counts), low, high)) == every[low:high].tolist()

@@ -63,14 +63,14 @@ def test_a_store_that_can_not_be_reached(source: Any, tmp_path: Path) -> None:
 
 
 def test_sidecars_that_are_gone_before_sealing(source: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from provspark.tracker.seal import in_driver as seal
+    from provspark.tracker.seal import in_driver, notes
     from provspark.tracker.taps import sidecar
 
     def gone(*_: Any) -> bytes:
         raise CaptureError("the sidecar is gone")
 
     monkeypatch.setattr(sidecar, "_opened", gone)
-    assert seal.blocks is sidecar.blocks
+    assert in_driver.blocks is notes.blocks is sidecar.blocks
     out = tmp_path / "out"
     with attach(store=str(tmp_path / "prov"), step="clean") as capture:
         source.write.parquet(str(out))

@@ -12,8 +12,8 @@ import pytest
 
 from provspark.model.arrays import Int64
 from provspark.model.boxes.pairs import from_pairs, pairs
-from provspark.tracker.seal import in_driver as seal
-from provspark.tracker.seal.in_driver import _lines
+from provspark.tracker.seal import notes
+from provspark.tracker.seal.draft import _lines
 from provspark.tracker.sources import Segments
 from provspark.tracker.taps.sidecar import NULL, PackedColumn
 
@@ -79,9 +79,9 @@ def test_what_is_not_of_one_file_is_looked_at_row_by_row() -> None:
 @pytest.mark.parametrize("few", [0, 1, 1000])
 @pytest.mark.parametrize("seed", range(6))
 def test_rows_of_groups_are_marked_or_listed(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seal, "_FEW", few)
+    monkeypatch.setattr(notes, "_FEW", few)
     chance = np.random.default_rng(seed)
     counts = chance.integers(1, 5, int(chance.integers(2, 90)))
     groups = np.sort(chance.choice(len(counts), int(chance.integers(1, len(counts))), replace=False))
     wanted = [row for row, group in enumerate(np.repeat(np.arange(len(counts)), counts)) if group in groups]
-    assert np.arange(counts.sum())[seal._rows_of(groups, counts)].tolist() == wanted
+    assert np.arange(counts.sum())[notes._rows_of(groups, counts)].tolist() == wanted

@@ -49,7 +49,7 @@ from provspark.tracker.seal import (
 from provspark.tracker.seal import (
     staging,
 )
-from provspark.tracker.seal.in_driver import Noted
+from provspark.tracker.seal.notes import Noted
 
 NAMES = {
     *("key k", "HAVING", "global over nothing", "grouped over nothing", "of an aggregate", "of exploded words"),

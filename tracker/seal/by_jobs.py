@@ -25,7 +25,8 @@ from provspark.model.pending import PendingTensor, PendingWrite
 from provspark.model.writes import Axis
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn
 from provspark.tracker.seal.boxes_in_parts import Gathered
-from provspark.tracker.seal.in_driver import Asker, Chunk, Noted, Sealing, kept_rows
+from provspark.tracker.seal.draft import Draft
+from provspark.tracker.seal.notes import Chunk, Noted, kept_rows, written_chunks, written_places
 from provspark.tracker.seal.staging import BUCKET_ROWS, Staging
 from provspark.tracker.spark.jvm import Jvm
 from provspark.tracker.taps.sidecar import blocks
@@ -94,48 +95,51 @@ def seal_by_jobs(jvm: Jvm, noted: Noted, site: str = "") -> PendingWrite:
         return _ByJobs(jvm, noted, staging).run(site)
 
 
-class _ByJobs(Sealing):
+class _ByJobs:
+    """One write's sealing, from the top tap down."""
+
     def __init__(self, jvm: Jvm, noted: Noted, staging: Staging) -> None:
-        super().__init__(noted)
+        self._noted, self._draft = noted, Draft(noted)
         self._jvm = jvm
         self._staging = staging
         self._names = itertools.count()
-        self._asked: dict[int, list[_Asked]] = {number: [] for number in self.wanted}
+        self._asked: dict[int, list[_Asked]] = {tap.number: [] for tap in noted.taps if tap.keyed}
 
-    def provenance(
+    def run(self, site: str) -> PendingWrite:
+        *inner, last = self._noted.taps
+        self._top(last)
+        for tap in reversed(inner):
+            self._inner(tap)
+        return self._draft.write(site)
+
+    def _located(
         self, provenance: Sequence[ProvenanceColumn], axis: int, chunks: Iterable[Chunk]
     ) -> list[PendingTensor]:
         """Relate an axis to the rows that its provenance columns point at; if none does, don't read its notes."""
-        return (
-            []
-            if all(provenance_column.grouped for provenance_column in provenance)
-            else super().provenance(provenance, axis, chunks)
-        )
+        if all(provenance_column.grouped for provenance_column in provenance):
+            return []
+        return self._draft.located(provenance, axis, chunks)
 
-    def askers(self, provenance: Sequence[ProvenanceColumn], axis: int) -> dict[int, Asker]:
-        """Nobody is told rows and keys here."""
-        return {}
-
-    def top(self, tap: PlacedTap) -> None:
+    def _top(self, tap: PlacedTap) -> None:
         """The output's own provenance columns."""
-        super().top(tap)
-        receipts = self.noted.receipts.get(tap.place, [])
+        self._draft.tensors += self._located(tap.provenance, 0, written_chunks(self._noted, tap))
+        receipts = self._noted.of(tap)
         if receipts and any(provenance_column.grouped for provenance_column in tap.provenance):
-            ids = [np.stack(self.places(receipt), axis=1).ravel() for receipt in receipts]
-            self._ask(tap, 0, self.axes[0].size, self._spread(receipts, ids))
+            ids = [np.stack(written_places(self._noted, receipt), axis=1).ravel() for receipt in receipts]
+            self._ask(tap, 0, self._draft.axes[0].size, self._spread(receipts, ids))
 
-    def inner(self, tap: PlacedTap) -> None:
+    def _inner(self, tap: PlacedTap) -> None:
         """The derivations of the groups that are asked for."""
         asked = self._asked[tap.number]
-        receipts = self.noted.receipts.get(tap.place, [])
+        draft, receipts = self._draft, self._noted.of(tap)
         kept, missing = self._kept(tap, asked, receipts) if asked else (None, 0)
         if kept is None:
             return
-        self.check_found(tap, missing)
+        draft.check_found(tap, missing)
         blocks = self._blocks(kept)
-        axis = len(self.axes)
-        made = self.provenance(tap.provenance, axis, self._chunks(tap, receipts, kept))
-        self.axes.append(Axis("inner", blocks.size, label=tap.label))
+        axis = len(draft.axes)
+        made = self._located(tap.provenance, axis, self._chunks(tap, receipts, kept))
+        draft.axes.append(Axis("inner", blocks.size, label=tap.label))
         if blocks.size:
             rows = self._rows_of(tap, receipts, kept, blocks)
             self._ask(tap, axis, blocks.size, rows)
@@ -143,10 +147,10 @@ class _ByJobs(Sealing):
             for each in asked:
                 out = self._columns(tap, rows, tap.width - 1, 1) if each.provenance_column.others else ""
                 found = self._found(each, ranges, out, single=tap.keyless)
-                self.tensors += (
+                draft.tensors += (
                     [PendingTensor(each.axis, axis, found, each.provenance_column.kind)] if len(found) else []
                 )
-        self.tensors += made
+        draft.tensors += made
 
     # -- what stays on executors
 
@@ -254,7 +258,7 @@ class _ByJobs(Sealing):
         return self._staging.view(self._name(), self._staging.dealt(text, bucket, buckets, "place"))
 
     def _notes(self, tap: PlacedTap) -> Any:
-        return self._jvm.new("Notes", self.noted.folder, tap.width, tap.keyed)
+        return self._jvm.new("Notes", self._noted.folder, tap.width, tap.keyed)
 
     def _view(self, text: str) -> str:
         return self._staging.view(self._name(), self._staging.query(text))
@@ -281,7 +285,7 @@ class _ByJobs(Sealing):
         for task, receipt in enumerate(receipts):
             if wanted is None or wanted[0] != task:
                 continue
-            for number, block in enumerate(blocks(tap, receipt, self.noted.folder)):
+            for number, block in enumerate(blocks(tap, receipt, self._noted.folder)):
                 if wanted is None or wanted[:2] != (task, number) or block.counts is None:
                     continue
                 chunk, _ = kept_rows(block, wanted[2], size)

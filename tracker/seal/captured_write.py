@@ -10,7 +10,7 @@ from provspark.tracker.families.registry import operation_rule
 from provspark.tracker.intercept.audit import Seen
 from provspark.tracker.plan.operations import built
 from provspark.tracker.plan.rewrite import Rewriter
-from provspark.tracker.seal.in_driver import Noted
+from provspark.tracker.seal.notes import Noted
 from provspark.tracker.seal.place import sealed, way
 from provspark.tracker.session.caches import Caches
 from provspark.tracker.session.possible_edges import Behind, attached

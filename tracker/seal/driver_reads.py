@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from provspark.model.errors import CaptureError
-from provspark.tracker.seal.in_driver import Chunk, Noted, Sealing, picked
+from provspark.model.pending import PendingWrite
+from provspark.tracker.seal.in_driver import seal
+from provspark.tracker.seal.notes import Chunk, Noted, picked
 from provspark.tracker.taps.sidecar import blocks
 from provspark.tracker.taps.taps import PlacedTap, Receipt, kept
 
-__all__ = ["Piece", "ReadSealing", "every_stage", "pieces"]
+__all__ = ["Piece", "every_stage", "pieces", "seal_read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,8 @@ def pieces(receipts: Sequence[Receipt], rows: range, *, last: bool = False) -> l
     return found
 
 
-class ReadSealing(Sealing):
-    """One read's sealing.
+def seal_read(noted: Noted, returned: Sequence[Piece], site: str = "") -> PendingWrite:
+    """Resolve a read's notes to tensors.
 
     Parameters
     ----------
@@ -75,27 +77,27 @@ class ReadSealing(Sealing):
         Of its output the version counts.
     returned : sequence of Piece
         The rows that were returned, in order.
+    site : str
+
+    Raises
+    ------
+    CaptureError
+        The notes contradict each other.
     """
+    return seal(noted, site, lambda noted, tap: _chunks(noted, tap, returned))
 
-    def __init__(self, noted: Noted, returned: Sequence[Piece]) -> None:
-        super().__init__(noted)
-        self._returned = returned
 
-    def top(self, tap: PlacedTap) -> None:
-        """The output's own provenance columns: the rows returned, task by task."""
-
-        def chunks() -> Iterator[Chunk]:
-            first = 0
-            for piece in self._returned:
-                low, high, at = piece.skip, piece.skip + piece.count, 0
-                for block in blocks(tap, piece.receipt, self.noted.folder):
-                    begin, end = max(low, at), min(high, at + block.rows)
-                    if begin < end:
-                        whole = end - begin == block.rows
-                        mask = None if whole else np.arange(begin - at, end - at, dtype=np.int64)
-                        start = first + begin - low
-                        yield Chunk(range(start, start + end - begin), picked(block, mask))
-                    at += block.rows
-                first += piece.count
-
-        self.tensors += self.provenance(tap.provenance, 0, chunks())
+def _chunks(noted: Noted, tap: PlacedTap, returned: Sequence[Piece]) -> Iterator[Chunk]:
+    """Read the rows returned, task by task."""
+    first = 0
+    for piece in returned:
+        low, high, at = piece.skip, piece.skip + piece.count, 0
+        for block in blocks(tap, piece.receipt, noted.folder):
+            begin, end = max(low, at), min(high, at + block.rows)
+            if begin < end:
+                whole = end - begin == block.rows
+                mask = None if whole else np.arange(begin - at, end - at, dtype=np.int64)
+                start = first + begin - low
+                yield Chunk(range(start, start + end - begin), picked(block, mask))
+            at += block.rows
+        first += piece.count

@@ -11,7 +11,8 @@ from typing import Any, Literal, get_args
 from provspark.model.errors import CaptureError, SettingsError
 from provspark.model.pending import PendingWrite
 from provspark.tracker.seal.by_jobs import seal_by_jobs
-from provspark.tracker.seal.in_driver import Noted, seal
+from provspark.tracker.seal.in_driver import seal
+from provspark.tracker.seal.notes import Noted
 from provspark.tracker.session.troubles import log
 from provspark.tracker.spark.jvm import Jvm
 
@@ -46,7 +47,7 @@ def keys(noted: Noted) -> int:
     """
     asked: Counter[int] = Counter()
     for tap in noted.taps:
-        rows = sum(receipt.rows for receipt in noted.receipts.get(tap.place, []))
+        rows = sum(receipt.rows for receipt in noted.of(tap))
         for provenance_column in (
             provenance_column for provenance_column in tap.provenance if provenance_column.grouped
         ):

@@ -12,8 +12,8 @@ from provspark.model.errors import CaptureError, UnsupportedPlanError
 from provspark.model.pending import PendingVersion, PendingWrite
 from provspark.model.writes import Untracked
 from provspark.tracker.plan.rewrite import Rewriter
-from provspark.tracker.seal.driver_reads import ReadSealing, every_stage, pieces
-from provspark.tracker.seal.in_driver import Noted
+from provspark.tracker.seal.driver_reads import every_stage, pieces, seal_read
+from provspark.tracker.seal.notes import Noted
 from provspark.tracker.session.caches import Caches
 from provspark.tracker.session.coarse_read import CoarseRead
 from provspark.tracker.session.driver_reads import Known
@@ -123,7 +123,7 @@ class TracedRead:
         none = np.zeros(0, dtype=np.int64)
         written = Written(output, none, none, none, none)
         notes = Noted(rewriter.taps, receipts, self._folder, scans, written)
-        return ReadSealing(notes, pieces(top, returned, last=self._ask.limit == "last")).run(site)
+        return seal_read(notes, pieces(top, returned, last=self._ask.limit == "last"), site)
 
 
 @dataclass(frozen=True, slots=True)

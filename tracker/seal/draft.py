@@ -1,0 +1,135 @@
+"""A write that is being sealed: its axes and tensors so far, and what addresses say of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+
+import numpy as np
+
+from provspark.model.arrays import Int64
+from provspark.model.boxes import Boxes
+from provspark.model.boxes import pairs as boxes
+from provspark.model.errors import CaptureError
+from provspark.model.pending import PendingTensor, PendingWrite
+from provspark.model.writes import Axis
+from provspark.tracker.plan.provenance_columns import ProvenanceColumn
+from provspark.tracker.seal.boxes_in_parts import Gathered
+from provspark.tracker.seal.notes import Chunk, Noted, NotedColumn
+from provspark.tracker.sources import Segments
+from provspark.tracker.taps.sidecar import NULL
+from provspark.tracker.taps.taps import PlacedTap
+
+__all__ = ["Draft"]
+
+_THREADS = 4
+"""Provenance columns resolved at once: sorting lets go of Python's lock."""
+_SMALL = 1 << 14
+"""Rows of blocks that are resolved without threads, which take longer to start."""
+_BATCH = 2
+"""Blocks of notes that are in memory at once."""
+
+
+class Draft:
+    """What is known of one write. Whoever seals it resolves the keys that rows ask for, and adds what they find.
+
+    Parameters
+    ----------
+    noted : Noted
+    """
+
+    def __init__(self, noted: Noted) -> None:
+        self._noted = noted
+        output = noted.written.version
+        self.axes = [
+            Axis("output", output.files.total, output.files.identity(output.dataset), label=output.dataset.uri)
+        ]
+        self.tensors: list[PendingTensor] = []
+        for number, (version, _) in enumerate(noted.scans):
+            identity = version.files.identity(version.dataset)
+            self.axes.append(Axis("input", version.files.total, identity, number, version.dataset.uri))
+
+    def write(self, site: str) -> PendingWrite:
+        """Return the write with its axes and tensors."""
+        versions = {v.files.identity(v.dataset): v for v, _ in self._noted.scans}
+        return PendingWrite(
+            output=self._noted.written.version,
+            coverage="coarse" if any(_coarse(tap) for tap in self._noted.taps) else "exact",
+            inputs=tuple(versions.values()),
+            axes=tuple(self.axes),
+            tensors=tuple(self.tensors),
+            site=site,
+        )
+
+    def check_found(self, tap: PlacedTap, missing: int) -> None:
+        """Every key asked for has a group, but for the one of a global aggregate over nothing."""
+        nothing = tap.keyless and not self._noted.of(tap)
+        if missing and not nothing and not tap.coarse:
+            raise CaptureError(f"{missing} keys of the {tap.label} at tap {tap.number} have no group")
+
+    def located(
+        self,
+        provenance: Sequence[ProvenanceColumn],
+        axis: int,
+        chunks: Iterable[Chunk],
+        told: Callable[[Chunk], None] = lambda _: None,
+    ) -> list[PendingTensor]:
+        """Relate an axis to the rows of scans that its provenance columns point at; `told` hears of each chunk."""
+        at = np.cumsum([0, *(provenance_column.width for provenance_column in provenance)])
+        gathered = {i: Gathered() for i, provenance_column in enumerate(provenance) if not provenance_column.grouped}
+
+        def located(chunk: Chunk, i: int) -> Boxes:
+            return self._boxes_of(provenance[i], chunk, chunk.columns[at[i]])
+
+        with ThreadPoolExecutor(_THREADS) as pool:  # starts a thread when it is given the first job
+            waiting = iter(chunks)
+            while batch := list(islice(waiting, _BATCH)):
+                jobs = [(chunk, i) for chunk in batch for i in gathered]
+                run = pool.map if sum(len(chunk.rows) for chunk in batch) > _SMALL else map
+                found = run(lambda job: located(*job), jobs)
+                for chunk in batch:
+                    told(chunk)
+                for (_, i), boxes_found in zip(jobs, found, strict=True):
+                    gathered[i].add(boxes_found)
+        made = [
+            (provenance_column, gathered[i].boxes()) for i, provenance_column in enumerate(provenance) if i in gathered
+        ]
+        return [
+            PendingTensor(axis, 1 + provenance_column.origin, all_of, provenance_column.kind)
+            for provenance_column, all_of in made
+            if len(all_of)
+        ]
+
+    def _boxes_of(self, provenance_column: ProvenanceColumn, chunk: Chunk, noted: NotedColumn) -> Boxes:
+        """Relate rows to the rows at their addresses in a scan."""
+        segments = self._noted.scans[provenance_column.origin][1]
+        if isinstance(chunk.rows, range) and not provenance_column.whole:
+            found = _lines(chunk.rows.start, noted.runs(), segments)
+            if found is not None:
+                return found
+        rows, addresses = chunk.ids, noted.values()
+        present = addresses != NULL
+        if not present.all():
+            addresses, rows = addresses[present], rows[present]
+        if provenance_column.whole:
+            none = np.zeros(len(rows), dtype=np.int64)
+            return boxes.from_ranges(rows, none, none + self._noted.scans[provenance_column.origin][0].files.total)
+        return boxes.from_pairs(rows, segments.rows_of(addresses))
+
+
+def _lines(first: int, runs: tuple[Int64, Int64] | None, segments: Segments) -> Boxes | None:
+    """Relate rows from `first` on to runs of addresses, a diagonal each; None where a run is not of one block."""
+    if runs is None:
+        return None
+    starts, lengths = runs
+    src = segments.rows_of_runs(starts, lengths)
+    if src is None:
+        return None
+    found = Boxes(np.cumsum(lengths) - lengths + first, lengths, src, lengths, lengths > 1)
+    step = src[1:] - src[:-1]
+    return boxes.merge(found) if bool(((step == lengths[:-1]) | (step == 0)).any()) else found
+
+
+def _coarse(tap: PlacedTap) -> bool:
+    return tap.coarse or any(provenance_column.whole for provenance_column in tap.provenance)
