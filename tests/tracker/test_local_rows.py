@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +123,19 @@ def test_ranges(bounds: tuple[int, ...], spark: Any, tmp_path: Path) -> None:
     assert edges == [((v * 2,), {(edges[0][1].copy().pop()[0], i)}) for i, v in enumerate(values)]
     if edges:
         assert next(iter(edges[0][1]))[0].startswith("memory://range/")
+
+
+@pytest.mark.parametrize("kept", [range(5, 20), range(1, 3), [9], []], ids=str)
+@pytest.mark.parametrize("bounds", [(5, 105), (5, 105, 2), (3, -40, -1)], ids=str)
+def test_stretches_of_ranges(bounds: tuple[int, ...], kept: Sequence[int], spark: Any, tmp_path: Path) -> None:
+    """Values that follow one another are noted together, and are not their places."""
+
+    def plan() -> Any:
+        return spark.range(*bounds, numPartitions=1).filter(sf.col("id").isin(*kept))
+
+    _, edges = run(spark, tmp_path, plan)
+    places = [(value, row) for (value,), witnesses in edges for _, row in witnesses]
+    assert places == [(v, i) for i, v in enumerate(range(*bounds)) if v in kept]
 
 
 def test_range_is_one_version_ever(spark: Any, tmp_path: Path) -> None:

@@ -28,11 +28,14 @@ class Segments:
         Row id of each block's first row.
     counts : int64 array
         Rows in each block.
+    step : int
+        From the address of a row to that of the next one, where there is one block; 1 where there are several.
     """
 
     starts: Int64
     rows: Int64
     counts: Int64
+    step: int = 1
 
     def rows_of(self, addresses: Int64) -> Int64:
         """Return the row ids of addresses.
@@ -43,10 +46,10 @@ class Segments:
             If an address lies in no block.
         """
         if len(self.starts) == 1 and len(addresses):
-            place = addresses - self.starts[0]
+            place = (addresses - self.starts[0]) // self.step
             if place.min() >= 0 and place.max() < self.counts[0]:
-                found: Int64 = self.rows[0] + place
-                return found
+                ids: Int64 = self.rows[0] + place
+                return ids
         if not len(self.starts):
             wrong = np.ones(len(addresses), dtype=np.bool_)
         else:
@@ -63,7 +66,7 @@ class Segments:
 
     def rows_of_runs(self, starts: Int64, lengths: Int64) -> Int64 | None:
         """Return the row id of each run's first address, where each run lies in one block; else None."""
-        if not len(self.starts):
+        if not len(self.starts) or self.step != 1:
             return None
         at = np.searchsorted(self.starts, starts, side="right") - 1
         if int(at.min()) < 0:

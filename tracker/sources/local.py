@@ -7,12 +7,10 @@ by what it is, and so has one version ever.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from provspark.model.arrays import Int64
 from provspark.model.datasets import Dataset, Field, Files
 from provspark.model.errors import CaptureError, UnsupportedPlanError
 from provspark.model.pending import PendingVersion
@@ -73,18 +71,6 @@ class LocalScan:
         return version, Segments(np.arange(len(counts), dtype=np.int64) * _PARTITION, rows, counts)
 
 
-@dataclass(frozen=True, slots=True)
-class Strides(Segments):
-    """Addresses that are `step` apart from `start` on."""
-
-    start: int
-    step: int
-
-    def rows_of(self, addresses: Int64) -> Int64:
-        """Return the places of a range's values; see `Segments.rows_of`."""
-        return Segments.rows_of(self, (addresses - self.start) // self.step)
-
-
 class RangeScan:
     """One reading of a range; a value is its row's address."""
 
@@ -101,7 +87,7 @@ class RangeScan:
         """See `Scan.finish`."""
         zero = np.zeros(1, dtype=np.int64)
         version = _version(self._java, self.dataset, self.dataset.name, self._size)
-        return version, Strides(zero, zero, zero + self._size, self._start, self._step)
+        return version, Segments(zero + self._start, zero, zero + self._size, self._step)
 
 
 def _version(java: Any, dataset: Dataset, content: str, rows: int) -> PendingVersion:
