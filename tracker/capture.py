@@ -15,6 +15,7 @@ from provspark.model.operation_names import current_name
 from provspark.model.release import __version__
 from provspark.model.steps import Manifest, OnError
 from provspark.model.writes import Untracked
+from provspark.tracker.boundary import Boundary, guarded
 from provspark.tracker.files.step_files import FilesOfDriver
 from provspark.tracker.intercept.audit import Seen
 from provspark.tracker.intercept.bypasses import BypassWatch
@@ -27,20 +28,25 @@ from provspark.tracker.script import program
 from provspark.tracker.script.made_rows import not_known_before
 from provspark.tracker.script.row_constants import OF_NUMBERS
 from provspark.tracker.script.sites import caller
+from provspark.tracker.session.caches import Caches
 from provspark.tracker.session.driver_reads import DriverReads
 from provspark.tracker.session.fitted_models import UNSHOWN, parameters_are_constant
 from provspark.tracker.session.read_capture import ReadCapture
 from provspark.tracker.session.sessions import Sessions
-from provspark.tracker.session.troubles import Troubles, log
+from provspark.tracker.session.troubles import Troubles
 from provspark.tracker.session.write_capture import Cost, WriteCapture
+from provspark.tracker.spark.jvm import Jvm
 from provspark.tracker.spark.supported import check_version
+
+_UNCACHED = "what is cached can't be followed: "
+_UNREAD = "what the driver read is not known: "
 
 
 class Capture:
     """One step under way: every write of the script passes here.
 
     Trouble of ours never reaches the script: the plain write runs, and the step says why it is untracked, unless
-    `on_error` is ``fail``.
+    `on_error` is ``fail``. All that the script's calls reach stands within the `boundary`, but those calls themselves.
     """
 
     def __init__(
@@ -54,6 +60,7 @@ class Capture:
     ) -> None:
         self._step = step
         self._troubles = Troubles(on_error)
+        self.boundary = Boundary(self._troubles)
         self._watch = BypassWatch()
         if step is not None:
             self._sessions = Sessions(step.taps)
@@ -94,10 +101,8 @@ class Capture:
     def withdraw(self) -> None:
         """Undo what `begin` did before it failed."""
         for undo in (self._interception.remove, self._files.end, self._watch.close, self._sessions.restore):
-            try:
+            with self.boundary.guard(f"{undo.__qualname__} failed"):
                 undo()
-            except Exception as e:
-                log.debug("provspark: %s failed", undo.__qualname__, exc_info=e)
 
     def lost(self, reason: Untracked) -> None:
         """Note that nothing of the script will be tracked."""
@@ -110,7 +115,7 @@ class Capture:
             return
         self._files.end()
         failed = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
-        try:
+        with self.boundary.guard("", "publish", sited=False, fatal=error is None):
             self._close_audit()
             self._files.at_end()
             self._store_reads()
@@ -125,156 +130,140 @@ class Capture:
                 error="" if not failed else "".join(traceback.format_exception_only(error)).strip(),
                 driver_reads=self._reads.setting,
             )
-        except Exception as e:
-            self._troubles.trouble(Untracked("publish", str(e)), e, fatal=error is None)
 
     # -- what the interception tells
 
+    @guarded("capture can't start: ", "session", sited=False)
     def session_made(self, spark: Any) -> None:
         """Watch a session's writes."""
-        try:
-            jvm = self._sessions.jvm(spark)
-            if self._watch.session(spark, jvm):
-                self._engine["spark"] = spark.version
-                self._engine["java"] = str(jvm.jvm.java.lang.System.getProperty("java.version"))
-                self._engine["application"] = spark.sparkContext.applicationId
-        except Exception as e:
-            self._troubles.trouble(Untracked("session", f"capture can't start: {e}"), e)
+        jvm = self._sessions.jvm(spark)
+        if self._watch.session(spark, jvm):
+            self._engine["spark"] = spark.version
+            self._engine["java"] = str(jvm.jvm.java.lang.System.getProperty("java.version"))
+            self._engine["application"] = spark.sparkContext.applicationId
 
     def context_stops(self, context: Any) -> None:
         """Take what the listeners saw before they are gone; a next context begins anew."""
-        try:
+        with self.boundary.guard("", "audit", sited=False):
             self._close_audit()
-        except Exception as e:
-            self._troubles.trouble(Untracked("audit", str(e)), e)
         self._store_reads()
         self._reading.clear()
         self._sessions.clear()
 
+    @guarded("the line that made a data frame is not known")
     def frame_made(self, frame: Any) -> None:
         """Remember which line made a data frame."""
-        try:
-            plans = self._sessions.jvm(frame.sparkSession).plans
-            if plans.mark(frame._jdf, caller(), current_name()):
-                transformer = at_work()
-                if transformer is not None:
-                    plans.transformer(frame._jdf, described(transformer))
-                    fitted = self._reading.models.of(transformer)
-                    if fitted:
-                        plans.models(frame._jdf, " ".join(map(str, fitted)))
-                    elif self._reads.begun and not parameters_are_constant(transformer):
-                        plans.models(frame._jdf, UNSHOWN)
-        except Exception as e:
-            log.debug("provspark: the line that made a data frame is not known", exc_info=e)
+        plans = self._sessions.jvm(frame.sparkSession).plans
+        if plans.mark(frame._jdf, caller(), current_name()):
+            transformer = at_work()
+            if transformer is not None:
+                plans.transformer(frame._jdf, described(transformer))
+                fitted = self._reading.models.of(transformer)
+                if fitted:
+                    plans.models(frame._jdf, " ".join(map(str, fitted)))
+                elif self._reads.begun and not parameters_are_constant(transformer):
+                    plans.models(frame._jdf, UNSHOWN)
 
+    @guarded("a batch of a stream is not known as one")
     def batch_made(self, frame: Any) -> None:
         """Remember a batch of a stream: which rows of which files it holds is not known."""
-        try:
-            jvm = self._sessions.jvm(frame.sparkSession)
-            self._sessions.caches(jvm).rdds.batch(frame._jdf)
-        except Exception as e:
-            log.debug("provspark: a batch of a stream is not known as one", exc_info=e)
+        _, caches = self._of(frame)
+        caches.rdds.batch(frame._jdf)
 
+    @guarded("the name of a function is not known")
     def function_made(self, function: Any, made: Any) -> None:
         """Remember the name of a function of the script's, and what Spark made of it."""
-        try:
-            from pyspark.sql import SparkSession
+        from pyspark.sql import SparkSession
 
-            name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
-            spark = SparkSession.getActiveSession()
-            if spark is not None:
-                self._sessions.jvm(spark).plans.named(made, name)
-        except Exception as e:
-            log.debug("provspark: the name of a function is not known", exc_info=e)
+        name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
+        spark = SparkSession.getActiveSession()
+        if spark is not None:
+            self._sessions.jvm(spark).plans.named(made, name)
 
+    @guarded(_UNCACHED, "cache")
     def cache_changed(self, spark: Any) -> None:
         """See what was cached, before anything computes it."""
-        try:
-            jvm = self._sessions.jvm(spark)
-            self._sessions.caches(jvm).look(jvm)
-        except Exception as e:
-            self._troubles.trouble(Untracked("cache", f"what is cached can't be followed: {e}", caller()), e)
+        jvm = self._sessions.jvm(spark)
+        self._sessions.caches(jvm).look(jvm)
 
     def cache_table(self, spark: Any, text: str) -> Any:
         """Run a CACHE TABLE that computes at once; None if it is to be run as it is."""
-        try:
+        caches: Caches | None = None
+        with self.boundary.guard(_UNCACHED, "cache"):
             jvm = self._sessions.jvm(spark)
             caches = self._sessions.caches(jvm)
-        except Exception as e:
-            self._troubles.trouble(Untracked("cache", f"what is cached can't be followed: {e}", caller()), e)
-            return None
-        return caches.cache_table(jvm, text)
+        return None if caches is None else caches.cache_table(jvm, text)
 
     def checkpoint(self, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Checkpoint a frame's Java Dataset by `take`, so that its rows keep their origin; return the Java Dataset."""
-        try:
-            jvm = self._sessions.jvm(frame.sparkSession)
-            caches = self._sessions.caches(jvm)
-        except Exception as e:
-            self._troubles.trouble(Untracked("checkpoint", str(e), caller()), e)
-            return take(frame._jdf)
-        return caches.checkpoint(jvm, frame._jdf, take)
+        caches: Caches | None = None
+        with self.boundary.guard("", "checkpoint"):
+            jvm, caches = self._of(frame)
+        return take(frame._jdf) if caches is None else caches.checkpoint(jvm, frame._jdf, take)
 
     def transposed(self, frame: Any, index: Any, take: Callable[[Any], Any]) -> Any:
         """Transpose by `take` a frame's rows; Spark leaves those out whose index is null."""
-        try:
-            jvm = self._sessions.jvm(frame.sparkSession)
-            caches = self._sessions.caches(jvm)
+        rows = None
+        with self.boundary.guard("", "Transpose"):
+            jvm, caches = self._of(frame)
             name = frame.columns[0] if index is None else index
             rows = frame.filter((frame[name] if isinstance(name, str) else name).isNotNull())._jdf
-        except Exception as e:
-            self._troubles.trouble(Untracked("Transpose", str(e), caller()), e)
-            return take(frame._jdf)
-        return caches.transposed(jvm, rows, frame._jdf, take)
+        return take(frame._jdf) if rows is None else caches.transposed(jvm, rows, frame._jdf, take)
 
     def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Return what `take` makes of a frame's Java Dataset, an RDD, so that frames made of it can be followed."""
-        try:
-            jvm = self._sessions.jvm(frame.sparkSession)
-            rdds = self._sessions.caches(jvm).rdds
-        except Exception as e:
-            log.debug("provspark: an RDD's rows are not known", exc_info=e)
-            return take(frame._jdf)
-        return rdds.of_frame(jvm, frame._jdf, take)
+        caches: Caches | None = None
+        with self.boundary.guard("an RDD's rows are not known"):
+            jvm, caches = self._of(frame)
+        return take(frame._jdf) if caches is None else caches.rdds.of_frame(jvm, frame._jdf, take)
 
+    def _of(self, frame: Any) -> tuple[Jvm, Caches]:
+        jvm = self._sessions.jvm(frame.sparkSession)
+        return jvm, self._sessions.caches(jvm)
+
+    @guarded("the line that handed rows over is not known")
     def rows_handed(self, rdd: Any, rows: int, content: str, data: Any) -> None:
         """Remember which line handed rows over to a JavaRDD."""
-        try:
-            jvm = self._sessions.any()
-            if jvm is not None:
-                self._sessions.caches(jvm).rdds.handed(rdd, rows, content, caller())
-                self._sessions.made(jvm).note_rdd(rdd, self._why("SparkContext.parallelize", data))
-        except Exception as e:
-            log.debug("provspark: the line that handed rows over is not known", exc_info=e)
+        jvm = self._sessions.any()
+        if jvm is not None:
+            self._sessions.caches(jvm).rdds.handed(rdd, rows, content, caller())
+            self._sessions.made(jvm).note_rdd(rdd, self._why("SparkContext.parallelize", data))
 
     def frame_read(self, frame: Any, action: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
         """Run an action of a frame."""
         return self._reading.frame(frame, action, args, call)
 
+    @guarded(_UNREAD, "reads")
     def rdd_read(self, rdd: Any, action: str, result: Any) -> None:
         """Note that values of an RDD were brought to the driver."""
         self._reading.rdd(rdd, action, result)
 
+    @guarded(_UNREAD, "reads")
     def shown(self, frame: Any, action: str, rows: int) -> None:
         """Note that rows of a frame were printed."""
         self._reading.shown(frame, action, rows)
 
+    @guarded(_UNREAD, "reads")
     def observed(self, frame: Any) -> None:
         """Note what was observed of a frame."""
         self._reading.observed(frame)
 
+    @guarded(_UNREAD, "reads")
     def computed(self, rows: Any) -> None:
         """Note that a frame or an RDD is about to be computed."""
         self._reading.computed(rows)
 
+    @guarded(_UNREAD, "reads")
     def accumulated(self, value: Any) -> None:
         """Note that the script read an accumulator."""
         self._reading.accumulated(value)
 
+    @guarded(_UNREAD, "reads")
     def learned(self, values: Sequence[Any], action: str, result: Any) -> None:
         """Note that MLlib learned from frames or RDDs."""
         self._reading.learned(values, action, result)
 
+    @guarded(_UNREAD, "reads")
     def model_called(self, owner: Any, action: str, result: Any) -> None:
         """Note what a method of a model returned."""
         self._reading.called(owner, action, result)
@@ -287,25 +276,25 @@ class Capture:
         """The lines at which the script read one number until now."""
         return self._reads.numbers(self._reads.count)
 
+    @guarded("the line that made local rows is not known")
     def rows_made(self, frame: Any, maker: str, data: Any, *, local: bool) -> None:
         """Remember which line made local rows, and whether they are constants."""
-        try:
-            jvm = self._sessions.jvm(frame.sparkSession)
-            self._sessions.caches(jvm).local.note(frame._jdf, caller(), local=local)
-            begun = self._reads.begun
-            why = not_known_before(maker, data, numbers=self._numbers())
-            if why and not why.startswith(OF_NUMBERS):
-                self._sessions.unshown(jvm).note(frame._jdf, why)
-            why = why if begun else ""
-            if local or why:
-                self._sessions.made(jvm).note(frame._jdf, why)
-        except Exception as e:
-            log.debug("provspark: the line that made local rows is not known", exc_info=e)
+        jvm, caches = self._of(frame)
+        caches.local.note(frame._jdf, caller(), local=local)
+        begun = self._reads.begun
+        why = not_known_before(maker, data, numbers=self._numbers())
+        if why and not why.startswith(OF_NUMBERS):
+            self._sessions.unshown(jvm).note(frame._jdf, why)
+        why = why if begun else ""
+        if local or why:
+            self._sessions.made(jvm).note(frame._jdf, why)
 
+    @guarded(_UNREAD, "reads")
     def variable_set(self, frame: Any) -> None:
         """Note that a query set a variable of the session."""
         self._reading.plan(frame.sparkSession, frame._jdf.queryExecution().analyzed, "SET VARIABLE")
 
+    @guarded(_UNREAD, "reads")
     def model_loaded(self, instance: Any, path: str) -> None:
         """Note the files that a model was loaded from."""
         self._reading.loaded(instance, path)
@@ -313,13 +302,10 @@ class Capture:
     def model_saved(self, instance: Any, path: str, call: Callable[[], Any]) -> Any:
         """Save a model, and store what was written."""
         result = self._watch.unaudited(call)
-        try:
+        with self.boundary.guard(f"a model was saved to {path}; what its files come from is lost: ", "save"):
             write = self._reading.saved(instance, path)
             if write is not None:
                 self._writing.add(write)
-        except Exception as e:
-            why = f"a model was saved to {path}; what its files come from is lost: {e}"
-            self._troubles.trouble(Untracked("save", why, caller()), e)
         return result
 
     def effect(self, node: str, why: str, call: Callable[[], Any], rows: Any = None) -> Any:
@@ -392,12 +378,10 @@ class Capture:
         self.cache_changed(spark)  # Spark makes anew what reads the files that were written
         return result
 
+    @guarded("what the driver read is not stored: ", "reads", sited=False)
     def _store_reads(self) -> None:
-        try:
-            self._reads.cut()
-            self._reads.flush()
-        except Exception as e:
-            self._troubles.trouble(Untracked("reads", f"what the driver read is not stored: {e}"), e)
+        self._reads.cut()
+        self._reads.flush()
 
     def _close_audit(self) -> None:
         left = self._watch.close()

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ import provspark
 from provspark.errors import CaptureError
 from provspark.tracker import attach, runner
 from provspark.tracker.intercept.import_hook import WhenImported
-from provspark.tracker.session.read_capture import ReadCapture
 from provspark.tracker.spark import supported
 
 pytestmark = pytest.mark.spark
@@ -202,22 +200,19 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
     assert "Spark 4.0 to 4.3" in runner.SUPPORTED == supported.SUPPORTED
 
 
-READS = {name for name, f in vars(ReadCapture).items() if isinstance(f, FunctionType) and name[0] != "_"}
+CALLED = (
+    *("__init__", "_ordered", "_run", "_statement", "_watched", "begin", "cache_table", "checkpoint", "context_stops"),
+    *("effect", "end", "frame_read", "lost", "model_saved", "rdd_of", "refused", "sql", "transposed", "withdraw"),
+    *("write", "write_v2"),
+)
+"""Methods of `Capture` that make calls of the script's, and those around the script."""
 BOUNDARY = (
-    *(
-        "tracker/attachment.py",
-        "tracker/capture.py",
-        "tracker/intercept/patches.py",
-        "tracker/intercept/orders.py:WriterOrder",
-    ),
-    *(
-        "tracker/intercept/orders.py:StatementOrder",
-        "tracker/session/write_capture.py:Writing.run",
-        "tracker/session/write_capture.py:Writing._seal",
-    ),
-    "tracker/session/write_capture.py:_release",
+    *("tracker/attachment.py", "tracker/boundary.py", "tracker/capture.py:_reason", "tracker/intercept/patches.py"),
+    *(f"tracker/capture.py:Capture.{name}" for name in CALLED),
+    *("tracker/intercept/orders.py:WriterOrder", "tracker/intercept/orders.py:StatementOrder"),
+    *(f"tracker/session/write_capture.py:{name}" for name in ("WriteCapture.run", "WriteCapture._seal", "_release")),
     *("tracker/intercept/import_hook.py:WhenImported.find_spec", "tracker/session/rdds.py:Rdds.of_frame"),
-    *(f"tracker/session/read_capture.py:Reading.{name}" for name in {"_guarded", "_run"} | READS - {"inputs", "clear"}),
+    *(f"tracker/session/read_capture.py:ReadCapture.{name}" for name in ("_guarded", "_run", "frame", "lost", "plan")),
     *(f"tracker/session/caches.py:Caches.{name}" for name in ("cache_table", "checkpoint", "observed", "transposed")),
 )
 """What the script calls, or what those call at once: they guard all others."""

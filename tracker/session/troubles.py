@@ -17,6 +17,7 @@ class Troubles:
     def __init__(self, on_error: OnError) -> None:
         self._on_error = on_error
         self._reasons: list[Untracked] = []
+        self._raised: Exception | None = None
 
     @property
     def reasons(self) -> tuple[Untracked, ...]:
@@ -38,9 +39,14 @@ class Troubles:
         self.note(reason)
         log.debug("provspark: the error behind it", exc_info=error)
         if self.fatal and fatal:
-            if isinstance(error, ProvSparkError):
+            self._raised = error if isinstance(error, ProvSparkError) else CaptureError(str(reason))
+            if self._raised is error:
                 raise error
-            raise CaptureError(str(reason)) from error
+            raise self._raised from error
+
+    def stops(self, error: Exception) -> bool:
+        """Whether an error is trouble that was noted, and raised to stop the script."""
+        return error is self._raised
 
     def refuse(self, error: Exception, site: str = "") -> Untracked:
         """Note an error that stands for itself, and return the reason that it makes."""
