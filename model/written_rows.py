@@ -15,6 +15,8 @@ _KEYED = "jdbc"
 
 
 class _Lists(Protocol):
+    """What is asked of a store, which is above the model and imports it."""
+
     def files(self, step: str, version: Version) -> Files: ...
 
     def operations(self, step: str, write: Write) -> Operations | None: ...

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class Listener(Protocol):
-    """Who is told of what the script does."""
+    """Who is told of what the script does: a `Capture`, whose module imports what tells it."""
 
     def session_made(self, spark: Any) -> None:
         """Take note of a SparkSession that now exists."""

@@ -59,7 +59,7 @@ class Read(Protocol):
 
 
 class OpenRead(Protocol):
-    """A call whose rows the script takes one by one."""
+    """A call whose rows the script takes one by one: a `Taking`, whose module imports this one."""
 
     @property
     def before(self) -> Behind | None:
