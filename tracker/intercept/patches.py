@@ -338,9 +338,8 @@ class Interception:
                 self._around(writer, "save", self._save_model)
             self._around(module.JavaMLReader, "load", self._load_model)
         except Exception as e:  # the script's import goes on
-            self._listener.refused(
-                module.__name__, f"models that it saves or loads are not seen: {type(e).__name__}: {e}"
-            )
+            why = f"models that it saves or loads are not seen: {type(e).__name__}: {e}"
+            self._listener.refused(module.__name__, why)
 
     def _model_writer(self, init: Callable[..., Any], writer: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
         init(writer, instance, *args, **kwargs)
