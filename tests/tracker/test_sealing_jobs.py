@@ -183,7 +183,7 @@ def test_the_driver_holds_no_keys(grouped: Any, monkeypatch: pytest.MonkeyPatch)
     def never(*_: Any) -> None:
         raise AssertionError("keys came to the driver")
 
-    for name in ("Keys", "Ranges", "Asker", "_ask"):
+    for name in ("RequestedKeys", "GroupRanges", "_Asker", "_ask"):
         monkeypatch.setattr(seal, name, never)
     capture = grouped("fail")
     assert capture.untracked == () and len(capture.manifest.writes[0].tensors) == 2

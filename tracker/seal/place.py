@@ -47,7 +47,7 @@ def keys(noted: Noted) -> int:
     """
     asked: Counter[int] = Counter()
     for tap in noted.taps:
-        rows = sum(receipt.rows for receipt in noted.of(tap))
+        rows = sum(receipt.rows for receipt in noted.receipts.get(tap.place, []))
         for provenance_column in (
             provenance_column for provenance_column in tap.provenance if provenance_column.grouped
         ):
