@@ -2,7 +2,7 @@
 
 Executors read what taps noted (java/seal/Notes.java), join the keys that rows ask for with the groups that have them,
 and leave each tensor's ranges sorted by row. The driver streams these, as it streams the addresses that taps noted: of
-the groups that are kept it holds one number for each block of notes. Axes are numbered as in `in_driver.py`.
+the groups that are kept it holds one number for each block of notes. Axes are numbered as in `draft.py`.
 """
 
 from __future__ import annotations
