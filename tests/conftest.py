@@ -56,7 +56,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
         def _split_scope(self, nodeid: str) -> str:
             if re.search(r"::test_random_(plans|histories)\[", nodeid):
                 return nodeid
-            shared = re.match("tests/ui/|tests/provider/test_replay_", nodeid)
+            shared = re.match("tests/ui/|tests/replay/", nodeid)
             return shared[0] if shared else nodeid.split("::")[0]
 
     return Groups(config, log)

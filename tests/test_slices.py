@@ -16,6 +16,9 @@ import slices as tool
 from slices import Passed, Repository, Slice, Slices, Waiting
 
 SLICES = Slices.read()
+with (ROOT / "pyproject.toml").open("rb") as file:
+    HELPERS = [ROOT / folder for folder in tool.tomllib.load(file)["tool"]["pytest"]["ini_options"]["pythonpath"]]
+"""Folders of the tests' helpers."""
 
 
 def module_of(path: Path) -> str:
@@ -33,7 +36,7 @@ def file_of(name: str, importer: Path) -> Path | None:
     if packages:
         roots, name = [ROOT / FOLDERS[packages[-1]]], name[len(packages[-1]) :].strip(".")
     else:
-        roots = [ROOT] if module_of(importer) else [importer.parent, ROOT / "tests", ROOT / "tools", ROOT]
+        roots = [ROOT] if module_of(importer) else [importer.parent, *HELPERS, ROOT / "tools", ROOT]
     bases = [root.joinpath(*name.split(".")) if name else root for root in roots]
     files = [f for base in bases for f in (base.with_suffix(".py"), base / "__init__.py")]
     return next((f for f in files if f.is_file()), None)

@@ -31,7 +31,7 @@ VARIABLES = (
     "to_json(named_struct('p', p, 'q', array(r))) AS j",
     "parse_json(to_json(named_struct('p', p, 'q', array(r)))) AS va",
 )
-"""Columns of every type, of which _expressions.sql speaks."""
+"""Columns of every type, of which expressions.sql speaks."""
 
 _MORE = """
 i != 2
@@ -250,7 +250,7 @@ vector_normalize(array(FLOAT(i), 1F), 2F)
 """
 
 SCALARS: tuple[str, ...] = (
-    *(Path(__file__).parents[1] / "tracker" / "_expressions.sql").read_text(encoding="utf-8").splitlines(),
+    *(Path(__file__).parent / "expressions.sql").read_text(encoding="utf-8").splitlines(),
     *(line for line in _MORE.splitlines() if line),
     *(("quote(s)", "try_to_date('2020-01-02')") if VERSION >= (4, 1) else ()),
     *((line for line in _FROM_43.splitlines() if line) if VERSION >= (4, 3) else ()),

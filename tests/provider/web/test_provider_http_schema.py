@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from _http import build, client
 
-DESCRIPTION = Path(__file__).resolve().parents[2] / "docs" / "openapi.json"
+DESCRIPTION = Path(__file__).resolve().parents[3] / "docs" / "openapi.json"
 
 
 def test_the_file_is_the_apps_own(tmp_path: Path) -> None:

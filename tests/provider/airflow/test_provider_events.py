@@ -21,7 +21,7 @@ from provspark.airflow.facet import PRODUCER, ProvSparkDatasetFacet, ProvSparkRu
 from provspark.errors import EventError
 from provspark.index_store.store.store import Store
 
-SCHEMAS = Path(__file__).parents[2] / "docs" / "openlineage" / "1-3-0"
+SCHEMAS = Path(__file__).parents[3] / "docs" / "openlineage" / "1-3-0"
 
 
 def test_start_and_end_of_a_step():

@@ -21,7 +21,7 @@ from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark
 
-QUERIES = Path(__file__).parents[2] / "benchmarks" / "tpch"
+QUERIES = Path(__file__).parents[3] / "benchmarks" / "tpch"
 TABLES = {
     "customer": "c_custkey bigint, c_nationkey bigint, c_mktsegment string",
     "orders": "o_orderkey bigint, o_custkey bigint, o_orderdate date, o_shippriority int",

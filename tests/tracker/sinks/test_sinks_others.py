@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sinks_trial import Trial
+from _sinks_trial import Trial
 
 from provspark.errors import CaptureError, ConcurrentWriteError
 from provspark.tracker.sinks import TapRuns, WriteMetrics

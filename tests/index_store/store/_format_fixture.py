@@ -1,6 +1,6 @@
 """Writes the stored example of the present format: run once for each format version, then never again.
 
-``python tests/index_store/_format_fixture.py FOLDER`` makes FOLDER/store and FOLDER/expected.json.
+``python tests/index_store/store/_format_fixture.py FOLDER`` makes FOLDER/store and FOLDER/expected.json.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ ROWS = """
        '[]')
       AS t(i, l, d, n, s, b, dt, ts, a, m, st, bin, j)
 """
-CELLS = (Path(__file__).parent / "_expressions.sql").read_text().splitlines()
+CELLS = (Path(__file__).parents[2] / "oracle" / "expressions.sql").read_text().splitlines()
 """Expressions over these rows, one a line."""
 
 

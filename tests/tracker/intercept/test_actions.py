@@ -63,7 +63,7 @@ def test_what_takes_frames_is_known(owner: type) -> None:
 
 
 def test_the_docs_list_them() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "session.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "session.md").read_text()
     told = set(re.findall(r"`([\w.]+)`", text[text.index("## Reads on the driver") : text.index("### One number")]))
     named = {path.removeprefix("Estimator.").removeprefix("Evaluator.") for some in LEARNERS.values() for path in some}
     inner = {"callJavaFunc", "JavaWrapper._call_java"}

@@ -11,7 +11,7 @@ from _operations import axes
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
-QUERIES = Path(__file__).parents[2] / "benchmarks" / "tpch"
+QUERIES = Path(__file__).parents[3] / "benchmarks" / "tpch"
 KEYS = {
     "region": "r_regionkey BIGINT, r_name STRING, r_comment STRING",
     "nation": "n_nationkey BIGINT, n_name STRING, n_regionkey BIGINT, n_comment STRING",

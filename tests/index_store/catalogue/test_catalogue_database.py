@@ -137,7 +137,7 @@ def test_a_killed_process_leaves_nothing(catalogue_url):
     event = all_events(world)[3]
     with Catalogue.open(catalogue_url, files=world.files) as catalogue:
         empty = catalogue.dump()
-        args = [catalogue_url, str(Path(__file__).parents[1]), Serde.to_json(event)]
+        args = [catalogue_url, str(Path(__file__).parents[2]), Serde.to_json(event)]
         assert subprocess.run([sys.executable, "-c", KILLED, *args]).returncode == 9
         assert catalogue.dump() == empty
         assert catalogue.ingest(event).status == "succeeded"

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from families.aggregate.test_capture_groups import AGGREGATES, KEYS
 from oracle.cases import check
 from oracle.tables import TABLES
-from test_capture_groups import AGGREGATES, KEYS
-from test_capture_reuse import CASES as REUSE
-from test_capture_sinks import FILES
+from plan.test_capture_reuse import CASES as REUSE
+from sinks.test_capture_sinks import FILES
 
 from provspark.model.boxes import Boxes, spool
 from provspark.model.boxes.pairs import concat, from_pairs, pairs

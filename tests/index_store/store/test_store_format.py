@@ -22,7 +22,7 @@ from provspark.index_store.store.verification import verify
 from provspark.model.boxes.pairs import pairs
 from provspark.model.steps import FORMAT_VERSION
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 EXAMPLES = sorted(p for p in FIXTURES.iterdir() if p.name.startswith("format-"))
 
 

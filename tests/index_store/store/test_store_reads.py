@@ -33,7 +33,7 @@ RAW = version("/raw", {"r.csv": 30})
 OUT = version("/out", {"o": 4}, {"o"})
 CLOCK = "2024-01-01T00:00:00.000000"
 DAG = (Task("load", "SparkSubmitOperator"), Task("clean", "ProvSparkOperator", ("load",)))
-FORMAT_2 = Path(__file__).parent / "fixtures" / "format-2" / "store"
+FORMAT_2 = Path(__file__).parents[1] / "fixtures" / "format-2" / "store"
 
 
 @pytest.fixture

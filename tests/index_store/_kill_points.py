@@ -1,8 +1,8 @@
 """Runs an act again and again, each time in a process of its own that is killed one point further on.
 
-``python tests/_kill_points.py MODULE ACT ARGUMENTS…`` imports tests' MODULE, whose function ACT takes the number of the
-point, a function to be called at every point, and the arguments. Points are numbered from 1; the last run is the one
-that came to its end, and the number of points is printed. Processes are forked from one that has no threads.
+``python tests/index_store/_kill_points.py MODULE ACT ARGUMENTS…`` imports tests' MODULE, whose function ACT takes the
+number of the point, a function to be called at every point, and the arguments. Points are numbered from 1; the last run
+is the one that came to its end, and the number of points is printed. Processes are forked from one that has no threads.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _child(act: Callable[..., None], at: int, arguments: list[str]) -> int:
 
 def _main(module: str, name: str, every: str, *arguments: str) -> None:
     here = Path(__file__).parent
-    sys.path[:0] = [str(here), *(str(here / sub) for sub in ("index_store", "tracker"))]
+    sys.path[:0] = [str(here), str(here.parent)]
     act = getattr(importlib.import_module(module), name)
     pa.table({"x": np.zeros(1)})  # this imports what each process would else import again
     for at in range(1, _MOST, int(every)):

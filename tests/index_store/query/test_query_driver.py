@@ -297,7 +297,7 @@ def test_steps_that_did_not_record_reads_carry_a_stop(store: Store) -> None:
 
 
 def test_steps_of_older_formats_carry_a_stop() -> None:
-    old = provspark.open(Path(__file__).parent / "fixtures" / "format-2" / "store")
+    old = provspark.open(Path(__file__).parents[1] / "fixtures" / "format-2" / "store")
     assert "before-format-3" in kinds(old.forward("/data/in"))
     assert "before-format-3" not in kinds(old.forward("/data/in", trust=["before-format-3"]))
 

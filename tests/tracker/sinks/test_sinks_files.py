@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _sinks_trial import READERS, Trial, check, contents, parquet
 from pyspark.sql import functions as fn
-from sinks_trial import READERS, Trial, check, contents, parquet
 
 pytestmark = pytest.mark.spark
 

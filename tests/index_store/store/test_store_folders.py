@@ -159,7 +159,7 @@ print(store.steps())
 small = from_pairs(np.arange(9), np.arange(9))
 print(stored(store, "small", small, 9, 9).step in store.steps())
 """
-    said = in_own_mounts(code, str(tmp_path), str(Path(__file__).parent)).splitlines()
+    said = in_own_mounts(code, str(tmp_path), str(Path(__file__).parents[1])).splitlines()
     assert "No space left on device" in said[0]
     assert said[1:] == ["[]", "True"]
 

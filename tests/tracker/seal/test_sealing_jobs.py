@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from families.aggregate.test_capture_groups import AGGREGATES, CHAINS, KEYS
+from families.batch_functions.test_capture_maps import ITERATORS
+from families.cached.test_capture_transpose import CASES as TRANSPOSED
+from families.window.test_capture_windows import CASES as WINDOWS
 from oracle import batches
 from oracle.cases import Case, check, configured
 from oracle.tables import TABLES
-from test_caches import CASES as CACHED
-from test_caches import fresh
-from test_capture_groups import AGGREGATES, CHAINS, KEYS
-from test_capture_maps import ITERATORS
-from test_capture_reuse import CASES as REUSED
-from test_capture_scalars import CASES as SCALARS
-from test_capture_subqueries import CASES as SUBQUERIES
-from test_capture_transpose import CASES as TRANSPOSED
-from test_capture_windows import CASES as WINDOWS
+from plan.test_capture_reuse import CASES as REUSED
+from plan.test_capture_scalars import CASES as SCALARS
+from plan.test_capture_subqueries import CASES as SUBQUERIES
+from session.test_caches import CASES as CACHED
+from session.test_caches import fresh
 
 from provspark.errors import CaptureError, SettingsError
 from provspark.model.boxes.pairs import concat, pairs

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _sinks_trial import READERS, Trial, check
 from pyspark.sql import functions as fn
-from sinks_trial import READERS, Trial, check
 
 from provspark.errors import UnsupportedPlanError
 
