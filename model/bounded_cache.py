@@ -26,14 +26,14 @@ class Cache(Generic[V]):
 
     def several(self, keys: Iterable[Hashable]) -> list[V | None]:
         """Return the entry of each key, or None."""
-        found: list[V | None] = []
+        values: list[V | None] = []
         with self._lock:
             for key in keys:
                 entry = self._entries.get(key)
                 if entry is not None:
                     self._entries.move_to_end(key)
-                found.append(None if entry is None else entry[1])
-        return found
+                values.append(None if entry is None else entry[1])
+        return values
 
     def put(self, key: Hashable, value: V, weight: int = 1) -> None:
         """Keep an entry; the longest unused ones give way."""

@@ -51,8 +51,8 @@ class InvalidWriteError(ProvSparkError, ValueError):
 
 def within_store(path: str) -> tuple[str, str]:
     """The path within its store, and the step, of a file of a step; two "" for any other file."""
-    found = re.fullmatch(r"(?:.*/)?(steps/([^/]+)/.+)", path, re.DOTALL)
-    return (unquote(found[1]), unquote(found[2])) if found else ("", "")
+    match = re.fullmatch(r"(?:.*/)?(steps/([^/]+)/.+)", path, re.DOTALL)
+    return (unquote(match[1]), unquote(match[2])) if match else ("", "")
 
 
 class StepFileError(ProvSparkError):
@@ -71,10 +71,10 @@ class StepFileError(ProvSparkError):
 class StoreFormatError(StepFileError, ValueError):
     """The store's format is newer than this package reads."""
 
-    def __init__(self, where: str, found: int, known: int) -> None:
-        what = f"store format {found}; this version of provspark reads up to format {known}"
+    def __init__(self, where: str, stored: int, known: int) -> None:
+        what = f"store format {stored}; this version of provspark reads up to format {known}"
         super().__init__(where, what, f"{where} has {what}. Upgrade airflow-provider-provspark on this machine.")
-        self.found, self.known = found, known
+        self.stored, self.known = stored, known
 
 
 class CorruptIndexError(StepFileError, OSError):

@@ -29,12 +29,12 @@ def column_categories(o: DraftOperation, all_of: Sequence[DraftOperation]) -> tu
             made.append(column.name.lower())
     gone = [name.lower() for i, name in before.items() if i not in kept]
     replaced = [name for name in made if name in gone]
-    found: list[Category] = ["transformation"] if replaced else []
+    changes: list[Category] = ["transformation"] if replaced else []
     if any(name not in made for name in gone):
-        found.append("vertical reduction")
+        changes.append("vertical reduction")
     if len(replaced) < len(made):
-        found.append("vertical augmentation")
-    return tuple(found)
+        changes.append("vertical augmentation")
+    return tuple(changes)
 
 
 def widened(o: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[Category, ...]:

@@ -229,8 +229,8 @@ class Runs:
             return np.zeros(max(len(bounds) - 1, 0), dtype=np.int64)
         before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.lengths)])
         run = np.maximum(self.starts.searchsorted(bounds, "right") - 1, 0)
-        found: Int64 = np.diff(before[run] + np.clip(bounds - self.starts[run], 0, self.lengths[run]))
-        return found
+        inside: Int64 = np.diff(before[run] + np.clip(bounds - self.starts[run], 0, self.lengths[run]))
+        return inside
 
     def rows(self) -> Int64:
         """The row ids, ascending."""

@@ -52,16 +52,16 @@ def is_said(value: object) -> bool:
 
 def said_values() -> list[Any]:
     """Return single values that were said to be constants, out of their containers."""
-    found: list[Any] = []
+    values: list[Any] = []
     waiting: list[Any] = list(_said)
-    while waiting and len(found) < _MOST:
+    while waiting and len(values) < _MOST:
         value = waiting.pop()
         if isinstance(value, (str, bytes)):
-            found.append(value)
+            values.append(value)
         elif isinstance(value, Mapping):
             waiting += [*value, *value.values()]
         elif isinstance(value, (list, tuple, set, frozenset)):
             waiting += value
         else:
-            found.append(value)
-    return found
+            values.append(value)
+    return values

@@ -44,8 +44,8 @@ def commands(command: str | Sequence[str], depth: int = 0) -> list[list[str]] | 
         inner = _text_of_shell(words)
         return [words] if inner is None or depth >= _DEEPEST else commands(inner, depth + 1)
     try:
-        text = _COMMENT.sub(lambda found: found[1] or "", command[:_MOST])
-        text = _OPEN.sub(lambda found: found[1] or f" ; {found[2]} ; ", text)
+        text = _COMMENT.sub(lambda match: match[1] or "", command[:_MOST])
+        text = _OPEN.sub(lambda match: match[1] or f" ; {match[2]} ; ", text)
         text = _SAME.sub(" ", text)
         lexer = shlex.shlex(text.replace("\\\n", " ").replace("\n", " ; "), posix=True, punctuation_chars=";&|()")
         lexer.commenters, lexer.whitespace_split = "", True
@@ -58,7 +58,7 @@ def commands(command: str | Sequence[str], depth: int = 0) -> list[list[str]] | 
             calls.append([])
         else:
             calls[-1].append(word)
-    return [found for call in calls for found in _of_call(call, depth)]
+    return [parsed for call in calls for parsed in _of_call(call, depth)]
 
 
 def _of_call(words: Sequence[str], depth: int) -> list[list[str]]:
@@ -68,14 +68,14 @@ def _of_call(words: Sequence[str], depth: int) -> list[list[str]]:
     first = 0
     while first < len(words) and (skipped := _skipped(words[first])):
         first += skipped
-    within = [text for word in words for found in _WITHIN.finditer(word) for text in found.groups() if text]
+    within = [text for word in words for match in _WITHIN.finditer(word) for text in match.groups() if text]
     call = list(words[first:])
     inner = _text_of_shell(call)
-    found = [call] if call and inner is None else []
+    parsed = [call] if call and inner is None else []
     for text in (*within, *([inner] if inner is not None else ())):
         more = commands(text, depth + 1)
-        found += [call] if more is None and text is inner else more or []
-    return found
+        parsed += [call] if more is None and text is inner else more or []
+    return parsed
 
 
 def _skipped(word: str) -> int:

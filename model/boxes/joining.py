@@ -37,9 +37,9 @@ def merge(boxes: Boxes) -> Boxes:
         boxes = take(boxes, (boxes.n_out > 0) & (boxes.n_src > 0))
     boxes = sort(boxes)
     if len(boxes) > 1 and _units(boxes):
-        found = lines(boxes.out, boxes.src)
-        if found is not None:
-            return found
+        lined = lines(boxes.out, boxes.src)
+        if lined is not None:
+            return lined
     boxes = _rounds(boxes)
     unit = (boxes.n_out == 1) & boxes.diagonal
     if bool(unit.any()):
@@ -118,17 +118,17 @@ def _join(boxes: Boxes) -> Boxes:
     tiled = _tiled(boxes)
     if tiled and not any(_joinable(take(boxes, part)) for part in neighbours(len(boxes))):
         return boxes
-    found = []
+    ways = []
     for way in (_BOTH, _DOWN) if tiled else (_BOTH, _DOWN, _ALONG):
         order = _candidates(boxes, way, tiled)
         lined = boxes if order is None else take(boxes, order)
         linked = _joined(lined, way)
         if bool(linked.any()):
-            found.append((way, order, lined, linked))
-    if not found:
+            ways.append((way, order, lined, linked))
+    if not ways:
         return boxes
-    if len(found) == 1:
-        way, order, lined, linked = found[0]
+    if len(ways) == 1:
+        way, order, lined, linked = ways[0]
         joined = _collapse(lined, linked, way)
         if order is None:
             return joined
@@ -137,14 +137,14 @@ def _join(boxes: Boxes) -> Boxes:
         return sort(concat([joined, take(boxes, rest)]))
     choice = np.full(len(boxes), -1, dtype=np.int8)
     best = np.zeros(len(boxes), dtype=np.int64)
-    for way, order, lined, linked in reversed(found):
+    for way, order, lined, linked in reversed(ways):
         weight = _run_weights(lined, linked)
         where = slice(None) if order is None else order
         better = weight > best[where]
         choice[np.flatnonzero(better) if order is None else order[better]] = way
         best[where] = np.maximum(best[where], weight)
     parts = [take(boxes, choice < 0)]
-    for way, order, _, _ in found:
+    for way, order, _, _ in ways:
         mine = np.flatnonzero(choice == way) if order is None else order[choice[order] == way]
         if len(mine) == 0:
             continue

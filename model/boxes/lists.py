@@ -47,9 +47,9 @@ def constant(value: Any, n: int) -> Any:
 @lru_cache(maxsize=1 << 10, typed=True)
 def _held(value: Any) -> npt.NDArray[Any]:
     """One value, that nobody can change."""
-    found = np.array([value])
-    found.flags.writeable = False
-    return found
+    array = np.array([value])
+    array.flags.writeable = False
+    return array
 
 
 def every(mask: npt.NDArray[np.bool_]) -> bool:
@@ -161,8 +161,8 @@ def expand(counts: Int64) -> tuple[Int64, Int64]:
 def spread(first: Int64, stop: Int64) -> tuple[Int64, Int64]:
     """Each of the numbers first[i] … stop[i]-1, and beside it i."""
     if len(first) == 1:
-        found = np.arange(first[0], stop[0])
-        return found, constant(np.int64(0), len(found))
+        numbers = np.arange(first[0], stop[0])
+        return numbers, constant(np.int64(0), len(numbers))
     counts = stop - first
     if every(counts == 1):
         return first, np.arange(len(first))
@@ -212,11 +212,11 @@ def sort_rows(*columns: Int64) -> tuple[Int64, ...]:
         return tuple(c[order] for c in columns)
     key = joined_bits(columns, bits)
     key.sort()
-    found: list[Int64] = []
+    lower: list[Int64] = []
     for wide in reversed(bits[1:]):
-        found.append((key & ((1 << wide) - 1)).astype(np.int64, copy=False))
+        lower.append((key & ((1 << wide) - 1)).astype(np.int64, copy=False))
         key >>= wide
-    return (key.astype(np.int64, copy=False), *reversed(found))
+    return (key.astype(np.int64, copy=False), *reversed(lower))
 
 
 def joined_bits(columns: Sequence[Int64], bits: Sequence[int]) -> npt.NDArray[np.unsignedinteger[Any]]:

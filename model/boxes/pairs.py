@@ -59,9 +59,9 @@ def from_pairs(out: npt.ArrayLike, src: npt.ArrayLike) -> Boxes:
     """
     out, src = _ids("out", out), _ids("src", src)
     _one_length(out, src)
-    found = lines(out, src)
-    if found is not None:
-        return found
+    lined = lines(out, src)
+    if lined is not None:
+        return lined
     return merge(cells(*_distinct(out, src)))
 
 
@@ -175,8 +175,8 @@ def points(out: Int64, start: Int64) -> tuple[Int64, Int64, Int64] | None:
 def _ids(name: str, values: npt.ArrayLike) -> Int64:
     array = np.asarray(values)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
-        found = f"{array.ndim} dimensions of {array.dtype}"
-        raise ValueError(f"{name} must be a one-dimensional array of integers, found {found}")
+        shape = f"{array.ndim} dimensions of {array.dtype}"
+        raise ValueError(f"{name} must be a one-dimensional array of integers, found {shape}")
     array = array.astype(np.int64, copy=False)
     if len(array) and int(array[0] if is_constant(array) else array.min()) < 0:
         raise ValueError(f"{name} holds {int(array.min())}; ids start at 0")
