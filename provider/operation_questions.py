@@ -58,8 +58,8 @@ class OperationQuestions(Asking):
         bits = identity(_positions(asked, column, direction, existence))
         linker = asked.view.linker(direction)
         place = asked.view.dataset(to)
-        found = carry(linker, ColumnsAt(asked.at, bits), direction, place, context=asked.context)
-        answer = ColumnAnswer(asked.at, direction, found, existence, asked.kinds)
+        carried = carry(linker, ColumnsAt(asked.at, bits), direction, place, context=asked.context)
+        answer = ColumnAnswer(asked.at, direction, carried, existence, asked.kinds)
         answer.checked()
         return answer
 
@@ -80,9 +80,9 @@ class OperationQuestions(Asking):
         asked = self.asked("cells", dataset, rows, which)
         start = ColumnsAt(asked.at, identity(_positions(asked, columns, direction, existence)), asked.start().boxes)
         linker = asked.view.linker(direction)
-        found = carry(linker, start, direction, asked.view.dataset(to), context=asked.context, settle=settle)
-        found = replace(found, found=tuple(f for f in found.found if f.kind in asked.kinds))
-        answer = Cells(asked.at, direction, found, existence, asked.labels, used=(asked.view.chosen.used,))
+        carried = carry(linker, start, direction, asked.view.dataset(to), context=asked.context, settle=settle)
+        carried = replace(carried, parts=tuple(part for part in carried.parts if part.kind in asked.kinds))
+        answer = Cells(asked.at, direction, carried, existence, asked.labels, used=(asked.view.chosen.used,))
         answer.checked()
         return answer.now(asked.view.currents) if direction == "forward" else answer
 
@@ -125,10 +125,10 @@ class OperationQuestions(Asking):
         some = rows is not None or which.get("where") is not None or isinstance(what, RowSet)
         if column is not None:
             if some:
-                found = self.cells(what, rows, column, direction=direction, to=to, **which).via
+                via = self.cells(what, rows, column, direction=direction, to=to, **which).via
             else:
-                found = self.columns(what, column, direction=direction, to=to, existence=False, **which).via
-            return [line for node, chosen in found for line in operation_lines(node, chosen, parts=parts)]
+                via = self.columns(what, column, direction=direction, to=to, existence=False, **which).via
+            return [line for node, chosen in via for line in operation_lines(node, chosen, parts=parts)]
         if some or to is not None:
             return self.how(what, rows, direction=direction, to=to, **which).all_operations(parts=parts)
         asked = self.asked("operations", what, None, which)
@@ -177,13 +177,13 @@ class OperationQuestions(Asking):
         """The writes of a step of that id, or of the only one whose id begins so; none where a data set is meant."""
         graph = self._views.graph
         steps = dict.fromkeys(n.step for n in graph.nodes)
-        found = [s for s in steps if s == what] or [s for s in steps if s.startswith(what)]
-        if len(found) != 1:
+        matches = [s for s in steps if s == what] or [s for s in steps if s.startswith(what)]
+        if len(matches) != 1:
             return []
         try:
             graph.references(Dataset.parse(what))
         except UnknownDatasetError:
-            return [n for n in graph.nodes if n.step == found[0]]
+            return [n for n in graph.nodes if n.step == matches[0]]
         return []
 
 
@@ -230,5 +230,5 @@ def _ends(asked: Asked, name: str) -> list[Drop]:
     route = plan(back, [asked.at], "backward").nodes
     steps = {(n.step, n.write.index) for n in route}
     read: list[VersionReference] = [at for n in route for at in n.inputs.values() if name in names_of(at)]
-    found = {d for at in read for d in dropped(back, at, [1 + names_of(at).index(name)]).lines}
-    return sorted(d for d in found if (d.step, d.write) in steps)
+    drops = {d for at in read for d in dropped(back, at, [1 + names_of(at).index(name)]).lines}
+    return sorted(d for d in drops if (d.step, d.write) in steps)

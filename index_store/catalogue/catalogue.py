@@ -213,22 +213,22 @@ class Catalogue:
         with self._database.read() as connection:
             records = reading.steps(connection)
             seen = dict.fromkeys(self._find(connection, step, store))
-            frontier, found = list(seen), []
+            frontier, reached = list(seen), []
             while frontier:
                 links = find_links(connection, **{"consumers" if against else "producers": frontier})
                 near = dict.fromkeys(a if against else b for a, b, _ in links)
                 frontier = [i for i in records if i in near and i not in seen]
                 seen.update(dict.fromkeys(frontier))
-                found += [records[i] for i in frontier]
-        return found
+                reached += [records[i] for i in frontier]
+        return reached
 
     def _find(self, connection: Connection, step: str, store: str | None) -> list[int]:
         url = None if store is None else store_url(store)
-        found = reading.step_ids(connection, step, url)
-        if not found:
+        ids = reading.step_ids(connection, step, url)
+        if not ids:
             known = [r.ref for r in reading.steps(connection).values()]
             raise UnknownStepError(step, [ref.step for ref in known if url in (None, ref.store)])
-        return found
+        return ids
 
     def _ingest_within(self, connection: Connection, event: Any) -> bool:
         facts = facts_of(event)

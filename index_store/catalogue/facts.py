@@ -105,7 +105,7 @@ def _declaration(body: Mapping[str, Any], run: Mapping[str, Any]) -> Declaration
 
 def _named(entries: Any) -> tuple[Dataset, ...]:
     """Return data sets, sorted; none where there are more than are kept."""
-    found = set()
+    datasets = set()
     for entry in entries or ():
         try:
             namespace, name = _name(entry, "namespace", ""), _name(entry, "name", "")
@@ -113,8 +113,8 @@ def _named(entries: Any) -> tuple[Dataset, ...]:
             continue
         dataset = named_dataset(namespace, name)
         if dataset is not None and len(dataset.uri.encode()) <= _NAME_BYTES:
-            found.add(dataset)
-    return tuple(sorted(found)) if len(found) <= _MOST_NAMED else ()
+            datasets.add(dataset)
+    return tuple(sorted(datasets)) if len(datasets) <= _MOST_NAMED else ()
 
 
 def _task(run: Mapping[str, Any], job: str) -> tuple[str, str, str]:
@@ -164,7 +164,7 @@ def _uses(body: Mapping[str, Any], role: VersionRole, field: str) -> list[tuple[
     entries = body.get(field) or []
     if not isinstance(entries, list):
         raise EventError(f"{field} is to be a list, not {type(entries).__name__}")
-    found = []
+    used = []
     for i, entry in enumerate(entries):
         where = f"{field}[{i}]"
         if not isinstance(entry, Mapping):
@@ -186,8 +186,8 @@ def _uses(body: Mapping[str, Any], role: VersionRole, field: str) -> list[tuple[
         if unit not in _UNITS:
             raise EventError(f"{where}.unit is {unit!r}; it is to be one of {', '.join(_UNITS)}")
         use = VersionUse(dataset, version, role, _integer(facet, "rows", where, 0), files, coverage, cast(Unit, unit))
-        found.append((use, _ref(facet, where)))
-    return found
+        used.append((use, _ref(facet, where)))
+    return used
 
 
 def _ref(facet: Mapping[str, Any], where: str) -> StepRef:

@@ -164,11 +164,11 @@ def _use(connection: Connection, step_id: int, use: VersionUse, files: FileDiges
 def _id(connection: Connection, table: Table, key: dict[str, Any], rest: dict[str, Any] | None = None) -> int:
     """The id of the row with that unique key, which is made if need be."""
     query = _by_key(table, tuple(key))
-    found: int | None = connection.scalar(query, key)
-    if found is None:
+    id_: int | None = connection.scalar(query, key)
+    if id_ is None:
         _add(connection, table, [key | (rest or {})])
-        found = connection.execute(query, key).scalar_one()
-    return found
+        id_ = connection.execute(query, key).scalar_one()
+    return id_
 
 
 def _add(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:

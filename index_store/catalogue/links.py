@@ -39,15 +39,15 @@ def find_links(
     connection: Connection, producers: Iterable[int] | None = None, consumers: Iterable[int] | None = None
 ) -> list[tuple[int, int, StepLink]]:
     """Find links as (producer's row, consumer's row, link): of these steps' rows, or all; sorted."""
-    found: dict[_Ends, int] = {}
+    pairs: dict[_Ends, int] = {}
     for query, producer, consumer in (
         (_by_id(), _output.c.step_id, _input.c.step_id),
         (_by_files(), _written.c.step_id, _input.c.step_id),
     ):
         for limited in _limit(_limit([query], producer, producers), consumer, consumers):
             for a, output, b, input_, files in connection.execute(limited):
-                found[a, output, b, input_] = files
-    return _named(connection, found)
+                pairs[a, output, b, input_] = files
+    return _named(connection, pairs)
 
 
 def _by_files() -> Select[_Row]:
@@ -85,11 +85,11 @@ def _limit(queries: Iterable[Select[Any]], column: ColumnElement[int], ids: Iter
     return [query.where(column.in_(chunk)) for query in queries for chunk in chunks]
 
 
-def _named(connection: Connection, found: dict[_Ends, int]) -> list[tuple[int, int, StepLink]]:
-    steps = _steps(connection, {i for a, _, b, _ in found for i in (a, b)})
-    versions = _versions(connection, {i for _, a, _, b in found for i in (a, b)})
+def _named(connection: Connection, pairs: dict[_Ends, int]) -> list[tuple[int, int, StepLink]]:
+    steps = _steps(connection, {i for a, _, b, _ in pairs for i in (a, b)})
+    versions = _versions(connection, {i for _, a, _, b in pairs for i in (a, b)})
     links = []
-    for (a, output, b, input_), files in found.items():
+    for (a, output, b, input_), files in pairs.items():
         (left, left_dataset), (right, right_dataset) = versions[output], versions[input_]
         shared = None if files == _BY_ID else files
         links.append((a, b, StepLink(steps[a], left, left_dataset, steps[b], right, right_dataset, shared)))

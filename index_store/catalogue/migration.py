@@ -28,17 +28,17 @@ def ensure_head(database: Database, migrate: bool, beside: bool = False) -> None
     if not migrate and database.missing():
         raise NoCatalogueError(f"There is no catalogue at {database.where}: the file does not exist. {_INIT}")
     with database.read() as connection:
-        found = _revision(connection)
+        revision = _revision(connection)
         names = inspect(connection).get_table_names()
         others = sorted(name for name in names if not name.startswith("provspark_"))
-    if found == HEAD:
+    if revision == HEAD:
         return
-    _check_known(database.where, found)
+    _check_known(database.where, revision)
     if not migrate:
-        if found is None:
+        if revision is None:
             raise NoCatalogueError(f"There is no catalogue at {database.where}: it has no tables of provspark. {_INIT}")
         raise CatalogueError(
-            f"The catalogue {database.where} has schema {found}, and this version of provspark needs {HEAD}. "
+            f"The catalogue {database.where} has schema {revision}, and this version of provspark needs {HEAD}. "
             f"Run `provspark catalogue upgrade` as a user who can change tables."
         )
     if others and not beside:
@@ -49,30 +49,30 @@ def ensure_head(database: Database, migrate: bool, beside: bool = False) -> None
             "this one."
         )
     with database.migrating() as connection:
-        found = _revision(connection)
-        _check_known(database.where, found)
-        if found != HEAD:
+        revision = _revision(connection)
+        _check_known(database.where, revision)
+        if revision != HEAD:
             _upgrade(connection)
 
 
 def _revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
-    found: str | None = connection.scalar(select(column("version_num")).select_from(table(VERSION_TABLE)))
-    return found
+    revision: str | None = connection.scalar(select(column("version_num")).select_from(table(VERSION_TABLE)))
+    return revision
 
 
 def _scripts() -> Path:
     return Path(__file__).with_name("migrations")
 
 
-def _check_known(where: str, found: str | None) -> None:
+def _check_known(where: str, revision: str | None) -> None:
     from alembic.script import ScriptDirectory
 
     known = {script.revision for script in ScriptDirectory(str(_scripts())).walk_revisions()}
-    if found is not None and found not in known:
+    if revision is not None and revision not in known:
         raise CatalogueError(
-            f"{where} has catalogue schema {found}; this version of provspark knows up to {HEAD}. "
+            f"{where} has catalogue schema {revision}; this version of provspark knows up to {HEAD}. "
             f"Upgrade airflow-provider-provspark on this machine."
         )
 

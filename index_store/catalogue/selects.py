@@ -80,15 +80,15 @@ def versions(
         query = query.where(s.name == step)
     if role is not None:
         query = query.where(u.role == role)
-    found = []
+    records = []
     for row in connection.execute(query):
         ref, named = StepRef(row.url, row.step), Dataset(row.namespace, row.name)
         record = VersionRecord(
             named, row.key, ref, row.role, row.rows, row.files, row.coverage, row.files_read, row.unit
         )
         started = row.started or row.ended or ""
-        found.append(((started, ref, row.role, named, row.key, row.rows, row.coverage, row.unit), record))
-    return [record for _, record in sorted(found, key=lambda entry: entry[0])]
+        records.append(((started, ref, row.role, named, row.key, row.rows, row.coverage, row.unit), record))
+    return [record for _, record in sorted(records, key=lambda entry: entry[0])]
 
 
 def declarations(connection: Connection) -> list[Declaration]:
@@ -96,11 +96,11 @@ def declarations(connection: Connection) -> list[Declaration]:
     named: dict[tuple[int, str], list[Dataset]] = {}
     for foreign_id, role, *name in connection.execute(select(schema.foreign_dataset)):
         named.setdefault((foreign_id, role), []).append(Dataset(*name))
-    found = []
+    declared = []
     for id_, namespace, name, run, first, last, *task in connection.execute(select(schema.foreign)):
         inputs, outputs = (tuple(sorted(named.get((id_, role), ()))) for role in ("input", "output"))
-        found.append(Declaration(namespace, name, run, first, last, inputs, outputs, *task))
-    return sorted(found, key=lambda said: (said.last, said))
+        declared.append(Declaration(namespace, name, run, first, last, inputs, outputs, *task))
+    return sorted(declared, key=lambda said: (said.last, said))
 
 
 def dump(connection: Connection) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _files(connection: Connection, table: Table) -> dict[str, list[str]]:
     if "step_id" in table.c:
         query = query.join(schema.step, s.id == table.c.step_id).join(schema.store)
         query = query.add_columns(schema.store.c.url, s.name)
-    found: dict[str, list[str]] = {}
+    digests: dict[str, list[str]] = {}
     for digest, *names in connection.execute(query):
-        found.setdefault(" ".join(names), []).append(digest.hex())
-    return {names: sorted(found[names]) for names in sorted(found)}
+        digests.setdefault(" ".join(names), []).append(digest.hex())
+    return {names: sorted(digests[names]) for names in sorted(digests)}

@@ -91,13 +91,13 @@ class Impact:
 def _measures(column: ColumnProfile | None) -> dict[str, float]:
     if column is None:
         return {}
-    found = {m: getattr(column, m) for m in _MEASURES}
-    found |= dict(zip(("q5", "q25", "q50", "q75", "q95"), column.quantiles, strict=False))
-    return {m: v for m, v in found.items() if v is not None}
+    values = {m: getattr(column, m) for m in _MEASURES}
+    values |= dict(zip(("q5", "q25", "q50", "q75", "q95"), column.quantiles, strict=False))
+    return {m: v for m, v in values.items() if v is not None}
 
 
 def _share(column: ColumnProfile, value: str | None) -> float | None:
-    found = column.shares.get(value)
-    if found is None and (value is None or column.complete):
+    share = column.shares.get(value)
+    if share is None and (value is None or column.complete):
         return 0.0
-    return found
+    return share

@@ -129,8 +129,8 @@ def _floats(values: pa.ChunkedArray) -> Floats | None:
     kind = values.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         return None
-    found: Floats = values.cast(pa.float64(), safe=False).to_numpy().astype(np.float64)
-    return found
+    numbers: Floats = values.cast(pa.float64(), safe=False).to_numpy().astype(np.float64)
+    return numbers
 
 
 def _column(field: Field, values: pa.ChunkedArray, floats: Floats | None) -> ColumnProfile:
@@ -174,10 +174,10 @@ def _number(value: float) -> float | None:
 
 
 def _counted(values: pa.ChunkedArray) -> tuple[int, tuple[Share, ...]]:
-    found = pc.value_counts(values.drop_null())
-    if not len(found):
+    tallied = pc.value_counts(values.drop_null())
+    if not len(tallied):
         return 0, ()
-    kinds, counts = found.field("values"), found.field("counts").to_numpy()
+    kinds, counts = tallied.field("values"), tallied.field("counts").to_numpy()
     many = np.flatnonzero(counts >= np.partition(counts, -TOP)[-TOP]) if len(counts) > TOP else np.arange(len(counts))
     shares = [
         Share(text_of(v), n) for v, n in zip(kinds.take(pa.array(many)).to_pylist(), counts[many].tolist(), strict=True)

@@ -49,10 +49,10 @@ def correlate(columns: Mapping[str, Floats]) -> Correlations:
         together += x @ x.T
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = squares - sums * sums / n
-        found = (together - sums * sums.T / n) / np.sqrt(spread * spread.T)
+        correlation = (together - sums * sums.T / n) / np.sqrt(spread * spread.T)
     constant = ~(spread > _NOTHING * squares)
-    found = np.where(constant | constant.T | (n < 2), np.nan, np.clip(found, -1.0, 1.0))
-    upper = found[np.triu_indices(size, 1)].tolist()
+    correlation = np.where(constant | constant.T | (n < 2), np.nan, np.clip(correlation, -1.0, 1.0))
+    upper = correlation[np.triu_indices(size, 1)].tolist()
     return Correlations(names, tuple(None if v != v else v for v in upper))
 
 

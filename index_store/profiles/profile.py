@@ -68,8 +68,8 @@ class ColumnProfile:
     @property
     def shares(self) -> dict[str | None, float]:
         """Part of the rows that has each value of `top`, null too."""
-        found: dict[str | None, float] = {s.value: s.count / self.rows for s in self.top}
-        return found | ({None: self.nulls / self.rows} if self.nulls else {})
+        shares: dict[str | None, float] = {s.value: s.count / self.rows for s in self.top}
+        return shares | ({None: self.nulls / self.rows} if self.nulls else {})
 
     @property
     def complete(self) -> bool:
@@ -116,12 +116,12 @@ class Profile:
         UnknownColumnError
             With the names that come near.
         """
-        found = [c for c in self.columns if c.name == name] or [
+        matches = [c for c in self.columns if c.name == name] or [
             c for c in self.columns if c.name.lower() == name.lower()
         ]
-        if len(found) != 1:
+        if len(matches) != 1:
             raise near_columns(self.dataset, name, [c.name for c in self.columns])
-        return found[0]
+        return matches[0]
 
     def table(self) -> pa.Table:
         """One line for each column, without histogram and top values."""

@@ -69,14 +69,14 @@ def _number(column: str) -> str:
 
 def _sums(field: Field, column: str) -> list[tuple[str, str]]:
     """What the query over all columns tells of one."""
-    found = [("count", f"count({column})")]
+    sums = [("count", f"count({column})")]
     if not _is(field, (*_NO_ENDS, *_NESTED)):
         real = f"if(isnan({column}), NULL, {column})" if field.type in ("float", "double") else column
-        found += [("low", f"min({real})"), ("high", f"max({real})")]
+        sums += [("low", f"min({real})"), ("high", f"max({real})")]
     if _is(field, _NUMBERS):
         usual = _number(column)
-        found += [(n, f"{n}({usual})") for n in ("avg", "stddev_samp", "min", "max")] + [("usual", f"count({usual})")]
-    return found
+        sums += [(n, f"{n}({usual})") for n in ("avg", "stddev_samp", "min", "max")] + [("usual", f"count({usual})")]
+    return sums
 
 
 def _column(values: DataFrame, field: Field, told: ColumnProfile, row: dict[str, Any]) -> ColumnProfile:
@@ -103,11 +103,11 @@ def _column(values: DataFrame, field: Field, told: ColumnProfile, row: dict[str,
 def _top(counts: DataFrame) -> tuple[int, tuple[Share, ...]]:
     """How many values there are, and the most frequent ones."""
     most = counts.orderBy(*_falling()).limit(TOP).select("count")
-    (found,) = _rows(counts.selectExpr("count(*) AS n"))
+    (total,) = _rows(counts.selectExpr("count(*) AS n"))
     least = min((r["count"] for r in _rows(most)), default=0)
     near = _rows(counts.where(f"count >= {least}").orderBy(*_falling()).limit(_EQUAL))
     shares = [Share(text_of(r["v"]), r["count"]) for r in near]
-    return found["n"], tuple(sorted(shares, key=lambda s: (-s.count, s.value))[:TOP])
+    return total["n"], tuple(sorted(shares, key=lambda s: (-s.count, s.value))[:TOP])
 
 
 def _falling() -> list[Any]:
@@ -145,5 +145,5 @@ def _text(value: object) -> str | None:
 
 
 def _rows(frame: DataFrame) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = frame.toArrow().to_pylist()
-    return found
+    rows: list[dict[str, Any]] = frame.toArrow().to_pylist()
+    return rows

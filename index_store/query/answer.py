@@ -107,7 +107,7 @@ class Answer:
         asked: Version,
         labels: Runs,
         direction: str,
-        found: Reach,
+        reached: Reach,
         kinds: frozenset[Kind],
         trusted: Iterable[Trusted] = (),
         used: tuple[VersionUsed, ...] = (),
@@ -119,12 +119,12 @@ class Answer:
         UntrackedError
             See `Reach.checked`.
         """
-        kept = replace(found, stands=tuple(s for s in found.stands if s.kind in {*kinds, "possible"}))
+        kept = replace(reached, stands=tuple(s for s in reached.stands if s.kind in {*kinds, "possible"}))
         way = f"the way {direction}" if direction in get_args(Direction) else "a way"
         kept.checked(f"{way} from {asked.dataset}")
         sure, possible = (tuple(s for s in kept.stands if s.kind in some) for some in (kinds, frozenset({"possible"})))
-        ended = ends_at(s for s in found.ends if s.kind in {*kinds, "possible"})
-        beside = tuple(s for s in found.beside if s.kind in kinds)
+        ended = ends_at(s for s in reached.ends if s.kind in {*kinds, "possible"})
+        beside = tuple(s for s in reached.beside if s.kind in kinds)
         told = asked, labels, direction, sure, kept.stops, possible, ended, tuple(sorted(trusted))
         return cls(*told, beside=beside, used=used)
 
@@ -146,8 +146,8 @@ class Answer:
         current = None if to is None else currents.known(to, here)
         own = currents.within(self.beside, current) if current and self.beside else ()
         parts, more = (
-            found if told == found else tuple(collected(told))
-            for found, told in (
+            stands if told == stands else tuple(collected(told))
+            for stands, told in (
                 (self.parts, (*sure.stands, *own, *(sure.older if versions == "all" else ()))),
                 (self.possible, (*possible.stands, *(possible.older if versions == "all" else ()))),
             )
@@ -277,20 +277,20 @@ class Answer:
             out, src = pairs(part.boxes)
             for column, values in zip(columns, (out, src, np.full(len(out), number)), strict=True):
                 column.append(values)
-        label, found, number_of = (np.concatenate([*c, np.zeros(0, dtype=np.int64)]) for c in columns)
+        label, row, number_of = (np.concatenate([*c, np.zeros(0, dtype=np.int64)]) for c in columns)
         place = _ranks([_place(p) for p in parts])
         kind = np.array([_KINDS.index(p.kind) for p in parts], dtype=np.int64)
         if len(parts) > 1:
-            order = ordering(label, place[number_of], found, kind[number_of])
+            order = ordering(label, place[number_of], row, kind[number_of])
             if order is not None:
-                label, found, number_of = label[order], found[order], number_of[order]
+                label, row, number_of = label[order], row[order], number_of[order]
         return pa.table(
             {
                 "row": self.labels.at(label),
                 "dataset": _words(number_of, [str(p.at.version.dataset) for p in parts]),
                 "version": _words(number_of, [p.at.version.id for p in parts]),
                 "occurrence": np.array([p.occurrence for p in parts], dtype=np.int32)[number_of],
-                "source_row": found,
+                "source_row": row,
                 "kind": _words(number_of, [p.kind for p in parts]),
                 **({"gone": np.array([p.gone for p in parts], dtype=np.bool_)[number_of]} if self._all else {}),
             }
@@ -323,8 +323,8 @@ def about(
 
 def _told(table: pa.Table, name: str) -> list[dict[str, Any]]:
     told = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
-    found: list[dict[str, Any]] = told.get(name, [])
-    return found
+    entries: list[dict[str, Any]] = told.get(name, [])
+    return entries
 
 
 def stops_of(table: pa.Table) -> tuple[Stop, ...]:
@@ -357,10 +357,10 @@ def versions_of(table: pa.Table) -> tuple[VersionUsed, ...]:
 
 def possible_of(table: pa.Table) -> pa.Table:
     """The possible edges of an answer, as a table of the same columns, from the table's metadata."""
-    found = (table.schema.metadata or {}).get(POSSIBLE)
-    if found is None:
+    data = (table.schema.metadata or {}).get(POSSIBLE)
+    if data is None:
         return table.slice(0, 0).replace_schema_metadata(None)
-    return pa.ipc.open_stream(pa.BufferReader(found)).read_all()
+    return pa.ipc.open_stream(pa.BufferReader(data)).read_all()
 
 
 def _dump_possible(lines: pa.Table) -> bytes:
@@ -404,14 +404,14 @@ def ask(
     """
     trust = trust or Trust()
     stands = [Stand(start, relation)]
-    found = reach(linker, stands, direction, to, context="context" in kinds, via=via, trust=trust)
+    reached = reach(linker, stands, direction, to, context="context" in kinds, via=via, trust=trust)
     if direction == "forward" and isinstance(to, Dataset):
-        around = stops_around(linker, start, found.ends, to, trust)
-        found = replace(found, stops=tuple(sorted({*found.stops, *around})))
+        around = stops_around(linker, start, reached.ends, to, trust)
+        reached = replace(reached, stops=tuple(sorted({*reached.stops, *around})))
     tasks = stops_of_tasks(linker, stands, direction, to, trust, context="context" in kinds)
     if tasks:
-        found = replace(found, stops=tuple(sorted({*found.stops, *tasks})))
-    return Answer.of(start.version, labels, direction, found, kinds, trust.used, used)
+        reached = replace(reached, stops=tuple(sorted({*reached.stops, *tasks})))
+    return Answer.of(start.version, labels, direction, reached, kinds, trust.used, used)
 
 
 def _ranks(keys: list[tuple[str, str, int]]) -> Int64:

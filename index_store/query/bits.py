@@ -162,18 +162,18 @@ def compose(first: Bits, second: Bits) -> Bits:
 def _paths(x: Int64, y: Int64) -> Int64:
     """Masks of both kinds of edge."""
     xd, xc, yd, yc = x & _ALL, x >> _N, y & _ALL, y >> _N
-    found = _path(xd, yd)
+    masks = _path(xd, yd)
     if xc.any() or yc.any():
-        found |= (_path(xc, yd | yc) | _path(xd, yc)) << _N
-    return found
+        masks |= (_path(xc, yd | yc) | _path(xd, yc)) << _N
+    return masks
 
 
 def _path(x: Int64, y: Int64) -> Int64:
     """Masks of nine dependences each."""
     some_x, some_y = -((x & _DIRECT) != 0).astype(np.int64), -(y != 0).astype(np.int64)
-    found: Int64 = (x & ~_DIRECT & some_y) | (y & ~_DIRECT & some_x)
-    found |= _STRONGER[(x & _DIRECT) << 3 | (y & _DIRECT)]
-    return found
+    masks: Int64 = (x & ~_DIRECT & some_y) | (y & ~_DIRECT & some_x)
+    masks |= _STRONGER[(x & _DIRECT) << 3 | (y & _DIRECT)]
+    return masks
 
 
 def collected(out: Int64, src: Int64, may: Int64, sure: Int64, via: Objects, doubt: Objects) -> Bits:

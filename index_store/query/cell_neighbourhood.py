@@ -65,15 +65,15 @@ class _Cells:
         seen, waiting = set(start), list(start)
         while waiting:
             cell = waiting.pop()
-            found = [e for edge in self.by_row.get(cell.row, ()) for e in self.through(edge, cell)]
+            around = [e for edge in self.by_row.get(cell.row, ()) for e in self.through(edge, cell)]
             twins = list(self.twins(cell))
-            edges.update(found)
+            edges.update(around)
             same.update(twins)
             if len(edges) + len(same) > self.limit:
                 raise ConditionError(
                     f"there are more than {self.limit:,} edges around these cells; ask for fewer, or raise limit"
                 )
-            ends = [e.source if self.backward else e.cell for e in found] + [c for pair in twins for c in pair]
+            ends = [e.source if self.backward else e.cell for e in around] + [c for pair in twins for c in pair]
             for end in ends:
                 if end not in seen:
                     seen.add(end)

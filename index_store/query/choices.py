@@ -20,7 +20,7 @@ _COUNTS = {"Count", "RowNumber", "CountIf", "MonotonicallyIncreasingID"}
 
 def chosen(operation: Operation) -> dict[int, set[ColumnUse]]:
     """The uses, by the column that is made, that not every row makes."""
-    found: dict[int, set[ColumnUse]] = {}
+    varying: dict[int, set[ColumnUse]] = {}
     by_column: dict[int, list[Expression]] = {}
     for e in operation.expressions:
         if e.column >= 0 and not (e.role == "branch" and "child" in dict(e.details)):
@@ -33,18 +33,18 @@ def chosen(operation: Operation) -> dict[int, set[ColumnUse]]:
             # One of them makes the value of each row, as in an unpivot.
             always = set.intersection(*({(c, condition) for c, condition, sure in of if sure} for of in each))
         if made - always:
-            found[column] = made - always
-    return found
+            varying[column] = made - always
+    return varying
 
 
 def picked(operation: Operation) -> set[int]:
     """The columns of a window that take some rows of their partition only, by a frame or a function that picks."""
-    found = set()
+    columns = set()
     for e in operation.expressions if operation.node == "Window" else ():
         nodes = {t.node for t in e.terms}
         if "WindowExpression" in nodes and (nodes & _PICKS or not nodes >= _WHOLE):
-            found.add(e.column)
-    return found
+            columns.add(e.column)
+    return columns
 
 
 def counts_rows(expression: Expression) -> bool:

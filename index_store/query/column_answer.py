@@ -65,15 +65,15 @@ class _Answer:
     def via(self) -> list[tuple[WriteNode, list[int]]]:
         """The operations on the ways, by the writes, all in the order in which they ran."""
         mask = 0
-        for found in self.carried.found:
-            for *_, via, _ in found.bits:
+        for part in self.carried.parts:
+            for *_, via, _ in part.bits:
                 mask |= via
         return self.carried.operations(mask)
 
-    def ends(self, found: ColumnsAt, out: int, src: int) -> tuple[str | None, str | None]:
+    def ends(self, part: ColumnsAt, out: int, src: int) -> tuple[str | None, str | None]:
         """The names of an entry's columns: the one asked about, the one found."""
         asked, there = (out, src) if self.direction == "backward" else (src, out)
-        return _name(self.asked, asked), _name(found.at, there)
+        return _name(self.asked, asked), _name(part.at, there)
 
     def beside(self, out: int, src: int) -> bool:
         """Whether an entry is not to be told: rows of rows, and, unless asked for, what decides about rows."""
@@ -85,7 +85,7 @@ class _Answer:
     def checked(self) -> None:
         """Raise `UntrackedError` where nothing was found because a way stopped."""
         blocked = [s for s in self.stops if s.what in ("untracked", "unlinked")]
-        if blocked and not self.carried.found:
+        if blocked and not self.carried.parts:
             raise UntrackedError(
                 f"the way {self.direction} from {self.asked.version.dataset} stops at step {blocked[0].step}, which "
                 f"wrote {blocked[0].dataset}: {blocked[0].why}. Ask for a data set before it with to=…, or run that "
@@ -104,11 +104,11 @@ class ColumnAnswer(_Answer):
         """Sorted, those of the rows themselves first."""
         lines: dict[tuple[object, ...], bool] = {}
         ways: dict[tuple[object, ...], int] = {}
-        for found in self.carried.found:
-            version = found.at.version
-            place = str(version.dataset), version.id, found.occurrence
-            for out, src, may, sure, via, _ in found.bits:
-                one, other = self.ends(found, out, src)
+        for part in self.carried.parts:
+            version = part.at.version
+            place = str(version.dataset), version.id, part.occurrence
+            for out, src, may, sure, via, _ in part.bits:
+                one, other = self.ends(part, out, src)
                 if self.beside(out, src):
                     continue
                 pair = (one, *place, other)
@@ -170,13 +170,13 @@ class Cells(_Answer):
         here: dict[Dataset, Current] = {}
         told: list[ColumnsAt] = []
         older: list[Stand] = []
-        for found in self.carried.found:
-            current = None if found.rows is None else currents.known(found.at.version.dataset, here)
-            if found.rows is None or current is None or names_of(current.at) != names_of(found.at):
-                told.append(found)
+        for part in self.carried.parts:
+            current = None if part.rows is None else currents.known(part.at.version.dataset, here)
+            if part.rows is None or current is None or names_of(current.at) != names_of(part.at):
+                told.append(part)
                 continue
-            brought = currents.bring([Stand(found.at, found.rows, found.occurrence, found.kind)], here)
-            told += [replace(found, at=s.at, rows=s.boxes) for s in brought.stands]
+            brought = currents.bring([Stand(part.at, part.rows, part.occurrence, part.kind)], here)
+            told += [replace(part, at=s.at, rows=s.boxes) for s in brought.stands]
             older += brought.older
         used = (*self.used, *sorted({c.used for c in here.values()} - set(self.used)))
         return replace(self._of(told), gone=currents.gone(older), used=used)
@@ -192,37 +192,37 @@ class Cells(_Answer):
 
     def lines(self, start: int, most: int) -> pa.Table:
         """Write out some of the lines that `pages` hold; those before are counted, those after are left alone."""
-        found: list[pa.Table] = []
+        tables: list[pa.Table] = []
         for part in self._cut(PAGE):
             lines = part.count
             if start < lines:
-                found.append(part.table().slice(start, most))
-                most -= found[-1].num_rows
+                tables.append(part.table().slice(start, most))
+                most -= tables[-1].num_rows
             start = max(0, start - lines)
             if not most:
                 break
-        return pa.concat_tables(found) if found else self._of(()).table()
+        return pa.concat_tables(tables) if tables else self._of(()).table()
 
     @property
     def count(self) -> int:
         """Number of lines of `table`."""
         places: dict[tuple[object, ...], list[ColumnsAt]] = {}
-        for found in self.carried.found:
-            if found.rows is not None:
-                at = found.at.version
-                places.setdefault((at.dataset, at.id, found.occurrence, found.kind), []).append(found)
+        for part in self.carried.parts:
+            if part.rows is not None:
+                at = part.at.version
+                places.setdefault((at.dataset, at.id, part.occurrence, part.kind), []).append(part)
         total = 0
         for same in places.values():
             having: dict[tuple[object, ...], list[Boxes]] = {}
-            for found in same:
-                assert found.rows is not None
+            for part in same:
+                assert part.rows is not None
                 for key in {
-                    (*self.ends(found, out, src), dependence)
-                    for out, src, may, *_ in found.bits
+                    (*self.ends(part, out, src), dependence)
+                    for out, src, may, *_ in part.bits
                     if not self.beside(out, src)
                     for _, dependence, _ in named(may)
                 }:
-                    having.setdefault(key, []).append(found.rows)
+                    having.setdefault(key, []).append(part.rows)
             known: dict[tuple[int, ...], int] = {}
             for parts in having.values():
                 which = tuple(map(id, parts))
@@ -232,12 +232,12 @@ class Cells(_Answer):
         return total
 
     def _cut(self, size: int) -> Iterator[Cells]:
-        there = [f for f in self.carried.found if f.rows is not None]
+        there = [part for part in self.carried.parts if part.rows is not None]
         for page in paged([(0, f.rows) for f in there if f.rows is not None], size):
             yield self._of(replace(f, rows=b) for f, b in zip(there, page, strict=True) if len(b))
 
-    def _of(self, found: Iterable[ColumnsAt]) -> Cells:
-        return replace(self, carried=replace(self.carried, found=tuple(found)))
+    def _of(self, parts: Iterable[ColumnsAt]) -> Cells:
+        return replace(self, carried=replace(self.carried, parts=tuple(parts)))
 
     def table(self) -> pa.Table:
         """Write out distinct lines of row, column, dataset, version, occurrence, source_row, source_column, kind,
@@ -245,21 +245,21 @@ class Cells(_Answer):
         """
         words = _Words()
         parts: list[list[Int64]] = [[] for _ in _CODED]
-        for found in self.carried.found:
-            if found.rows is None:
+        for part in self.carried.parts:
+            if part.rows is None:
                 continue
-            label, row = pairs(found.rows)
-            version = found.at.version
+            label, row = pairs(part.rows)
+            version = part.at.version
             place = [words.code(w) for w in (str(version.dataset), version.id)]
-            for out, src, may, sure, _, doubt in found.bits:
-                one, other = self.ends(found, out, src)
+            for out, src, may, sure, _, doubt in part.bits:
+                one, other = self.ends(part, out, src)
                 if self.beside(out, src):
                     continue
                 for _, dependence, which in named(may):
                     exact = bool(sure & which)
                     why = None if exact else self.reason(doubt)
-                    names = [words.code(w) for w in (one, other, found.kind, dependence, why)]
-                    values = [label, names[0], *place, found.occurrence, row, *names[1:4], int(not exact), names[4]]
+                    names = [words.code(w) for w in (one, other, part.kind, dependence, why)]
+                    values = [label, names[0], *place, part.occurrence, row, *names[1:4], int(not exact), names[4]]
                     for column, value in zip(parts, values, strict=True):
                         column.append(np.broadcast_to(np.asarray(value, dtype=np.int64), label.shape))
         return self._table([np.concatenate([*p, np.zeros(0, dtype=np.int64)]) for p in parts], words)

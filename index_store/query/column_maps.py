@@ -59,14 +59,14 @@ class ColumnMap:
     def mixed(self) -> frozenset[int]:
         """The readings that context leads to in more than one way: whose columns are whose is not told apart."""
         node = self.node
-        found: list[int] = []
+        axes: list[int] = []
         for tensor in node.write.tensors:
             if tensor.kind == "context":
                 behind = {tensor.src}
                 for axis in node.axes("backward"):
                     behind |= {t.src for t in node.write.tensors if t.out == axis and axis in behind}
-                found += behind
-        return frozenset(axis for axis in found if found.count(axis) > 1)
+                axes += behind
+        return frozenset(axis for axis in axes if axes.count(axis) > 1)
 
 
 @kept
@@ -109,14 +109,14 @@ def operation_maps(node: WriteNode) -> tuple[Bits, ...]:
     subquery.
     """
     operations, states = node.operations, _states(node)
-    found = []
+    maps = []
     for op in operations:
         if op.axes:
-            found.append(states[op.index])
+            maps.append(states[op.index])
             continue
         below = {c: identity([ROWS, *(x.id + 1 for x in operations[c].columns)]) for c in op.children}
-        found.append(_made(op, operations, {**{i: states[i] for i in op.subqueries}, **below}))
-    return tuple(found)
+        maps.append(_made(op, operations, {**{i: states[i] for i in op.subqueries}, **below}))
+    return tuple(maps)
 
 
 @kept
@@ -139,15 +139,15 @@ def names_of(at: VersionReference) -> tuple[str, ...]:
     if at is at.node.output:
         return tuple(c.name for c in operations[-1].columns)
     axes = {i for i, a in enumerate(at.node.write.axes) if a.version == at.version.id and a.role == "input"}
-    found = (op.columns for op in operations if axes & set(op.axes))
-    return tuple(dict.fromkeys(c.name for columns in found for c in columns))
+    lists = (op.columns for op in operations if axes & set(op.axes))
+    return tuple(dict.fromkeys(c.name for columns in lists for c in columns))
 
 
 @kept
 def carried(one: VersionReference, other: VersionReference) -> Bits:
     """From the columns of a version as one step names them to the same columns as another does."""
     mine, theirs = names_of(one), names_of(other)
-    found: list[tuple[int, int]] = [(ROWS, ROWS)]
+    places: list[tuple[int, int]] = [(ROWS, ROWS)]
     if one.version.format == "text" != other.version.format:
         data = [n for n in theirs if n not in other.version.partitions]
         whole = bit("transformation")
@@ -155,14 +155,14 @@ def carried(one: VersionReference, other: VersionReference) -> Bits:
         return union([Bits.of(lines), Bits.of([(ROWS, ROWS, 1, 1, 0, 0)])])
     if _by_position(one.version, other.version, mine, theirs):
         parts = {*one.version.partitions, *other.version.partitions}
-        found += [
+        places += [
             (1 + mine.index(a), 1 + theirs.index(b))
             for a, b in zip([n for n in mine if n not in parts], [n for n in theirs if n not in parts], strict=False)
         ]
-        found += [(1 + mine.index(n), 1 + theirs.index(n)) for n in parts if n in mine and n in theirs]
+        places += [(1 + mine.index(n), 1 + theirs.index(n)) for n in parts if n in mine and n in theirs]
     else:
-        found += [(1 + i, 1 + at) for i, n in enumerate(mine) if (at := _find(n, theirs)) is not None]
-    return Bits.of((a, b, 1, 1, 0, 0) for a, b in found)
+        places += [(1 + i, 1 + at) for i, n in enumerate(mine) if (at := _find(n, theirs)) is not None]
+    return Bits.of((a, b, 1, 1, 0, 0) for a, b in places)
 
 
 def _by_position(one: Version, other: Version, mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
@@ -186,15 +186,15 @@ def output_places(node: WriteNode) -> list[int]:
 def source_places(node: WriteNode, operation: Operation) -> list[tuple[VersionReference, list[int]]]:
     """What an operation reads: each version, with the position in it of each column that the operation hands on."""
     read = dict.fromkeys(node.write.axes[a].version for a in operation.axes)
-    found = [node.inputs[version] for version in read if version]
-    return [(at, _places(at, operation.columns)) for at in found]
+    versions = [node.inputs[version] for version in read if version]
+    return [(at, _places(at, operation.columns)) for at in versions]
 
 
 def _places(at: VersionReference, columns: tuple[Column, ...]) -> list[int]:
     """The position of each column in a version; -1 where it has none of that name."""
     names = names_of(at)
-    found = [_find(c.name, names) for c in columns]
-    return [-1 if at is None else at + 1 for at in found]
+    places = [_find(c.name, names) for c in columns]
+    return [-1 if at is None else at + 1 for at in places]
 
 
 def _source(node: WriteNode, op: Operation) -> Bits:
@@ -222,21 +222,21 @@ def _made(op: Operation, operations: tuple[Operation, ...], states: Mapping[int,
     handed = np.array([c.id + 1 for c in op.columns if c.id in old], dtype=np.int64)
     bare = {c.id for c in op.columns} - old - counting - {link.out for link in op.links}
     parts = [s.take(np.isin(s.out, handed)) for s in below]
-    found = union([*parts, compose(_matrix(op, counting, bare), here), *_decided(op, operations, states)])
-    return _resolved(found, below) if op.subqueries else found
+    made = union([*parts, compose(_matrix(op, counting, bare), here), *_decided(op, operations, states)])
+    return _resolved(made, below) if op.subqueries else made
 
 
-def _resolved(found: Bits, below: list[Bits]) -> Bits:
+def _resolved(bits: Bits, below: list[Bits]) -> Bits:
     """Follow what a subquery takes of the columns around it."""
-    outside = found.src >= _OUTER
+    outside = bits.src >= _OUTER
     if not outside.any():
-        return found
-    taken = found.take(outside)
+        return bits
+    taken = bits.take(outside)
     taken = taken.moved(src=taken.src - _OUTER)
     there = np.isin(taken.src, np.concatenate([s.out for s in below]))
     further = taken.take(~there)
     return union(
-        [found.take(~outside), compose(taken.take(there), union(below)), further.moved(src=further.src + _OUTER)]
+        [bits.take(~outside), compose(taken.take(there), union(below)), further.moved(src=further.src + _OUTER)]
     )
 
 

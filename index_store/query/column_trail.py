@@ -40,11 +40,11 @@ def trails(linker: Linker, start: VersionReference, positions: set[int], directi
         for link in links.links:
             there = link.target
             if direction == "backward":
-                found = {e[1] for e in carried(at, there) if e[0] in here} - {ROWS}
+                reached = {e[1] for e in carried(at, there) if e[0] in here} - {ROWS}
             else:
-                found = {e[0] for e in carried(there, at) if e[1] in here} - {ROWS}
-            if found:
-                waiting.setdefault(there.node, {}).setdefault(there.version.id, set()).update(found)
+                reached = {e[0] for e in carried(there, at) if e[1] in here} - {ROWS}
+            if reached:
+                waiting.setdefault(there.node, {}).setdefault(there.version.id, set()).update(reached)
 
     arrive(linker.links(start, direction), start, positions)
     for node in plan(linker, [start], direction).nodes:
@@ -55,8 +55,8 @@ def trails(linker: Linker, start: VersionReference, positions: set[int], directi
         if direction == "backward":
             trail = _behind(node, mine[node.output.version.id])
             yield trail
-            for at, found in _sources(node, trail):
-                arrive(linker.links(at, direction), at, found)
+            for at, indices in _sources(node, trail):
+                arrive(linker.links(at, direction), at, indices)
         else:
             trail = _ahead(node, mine)
             yield trail
@@ -66,18 +66,18 @@ def trails(linker: Linker, start: VersionReference, positions: set[int], directi
 
 
 def _ahead(node: WriteNode, versions: dict[str, set[int]]) -> Trail:
-    found: dict[int, frozenset[int]] = {}
+    columns: dict[int, frozenset[int]] = {}
     for op in node.operations:
         here: set[int] = set()
         for version, places in source_places(node, op):
             mine = versions.get(version.version.id, set())
             here |= {c.id for c, at in zip(op.columns, places, strict=True) if at in mine}
-        below = frozenset[int]().union(*(found.get(i, frozenset()) for i in (*op.children, *op.subqueries)))
+        below = frozenset[int]().union(*(columns.get(i, frozenset()) for i in (*op.children, *op.subqueries)))
         here |= {c.id for c in op.columns if c.id in below}
         here |= {link.out for link in op.links if link.source in below and link.out >= 0}
         if here:
-            found[op.index] = frozenset(here)
-    return Trail(node, found)
+            columns[op.index] = frozenset(here)
+    return Trail(node, columns)
 
 
 def _behind(node: WriteNode, positions: set[int]) -> Trail:
@@ -99,6 +99,6 @@ def _sources(node: WriteNode, trail: Trail) -> Iterator[tuple[VersionReference, 
     for op in node.operations:
         mine = trail.columns.get(op.index, frozenset())
         for at, places in source_places(node, op):
-            found = {p for c, p in zip(op.columns, places, strict=True) if c.id in mine and p >= 0}
-            if found and names_of(at):
-                yield at, found
+            indices = {p for c, p in zip(op.columns, places, strict=True) if c.id in mine and p >= 0}
+            if indices and names_of(at):
+                yield at, indices

@@ -58,7 +58,7 @@ class ColumnsAt:
 class Carried:
     """Where a walk came to, and what the bits of `via` and `doubt` mean."""
 
-    found: tuple[ColumnsAt, ...]
+    parts: tuple[ColumnsAt, ...]
     stops: tuple[Stop, ...]
     nodes: tuple[WriteNode, ...]
     """The writes that it went through, in the order of the walk; backward, so that the last to run comes first."""
@@ -112,7 +112,7 @@ class _ColumnWalk:
     context: bool
     cut: bool
     settle: Settle | None = None
-    found: list[ColumnsAt] = field(default_factory=list)
+    reached: list[ColumnsAt] = field(default_factory=list)
     stops: set[Stop] = field(default_factory=set)
     pending: dict[WriteNode, list[ColumnsAt]] = field(default_factory=dict)
     first: dict[WriteNode, int] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class _ColumnWalk:
                 enter(node.step)
                 self.enter(node, _merged(replace(p, occurrence=-1) for p in arrived))
         first = tuple(self.first[n] for n in ran)
-        return Carried(tuple(self.found), tuple(sorted(self.stops)), ran, first, self.unsettled)
+        return Carried(tuple(self.reached), tuple(sorted(self.stops)), ran, first, self.unsettled)
 
     def stand(self, part: ColumnsAt, links: Links) -> None:
         """Take a part to the writes that share the files of its version."""
@@ -157,9 +157,9 @@ class _ColumnWalk:
             return
         if part.rows is None:
             if links.loose or not links.links:
-                self.found.append(part)
+                self.reached.append(part)
         elif len(rest := restrict(part.rows, links.loose)):
-            self.found.append(replace(part, rows=rest))
+            self.reached.append(replace(part, rows=rest))
 
     def follow(self, part: ColumnsAt, link: VersionLink) -> bool:
         """Take a part to a version that shares rows with its own; whether anything of it arrives."""
@@ -171,7 +171,7 @@ class _ColumnWalk:
             return False
         met = replace(part, at=there, bits=bits, rows=rows)
         if there.version.dataset == self.to != at.version.dataset:
-            self.found.append(met)
+            self.reached.append(met)
         self.pending.setdefault(there.node, []).append(met)
         return True
 
@@ -181,7 +181,7 @@ class _ColumnWalk:
             went = self.behind(node, part) if self.direction == "backward" else self.ahead(node, part)
             for there in _merged(went):
                 if there.at.version.dataset == self.to:
-                    self.found.append(there)
+                    self.reached.append(there)
                 if there.at.node.is_read and there.at is there.at.node.output:
                     self.at_model(there)
                 else:
@@ -269,11 +269,11 @@ class _ColumnWalk:
         """Ask `settle`; nothing, with a note why, where it does not know."""
         if self.settle is None or rows is None:
             return {}
-        found = self.settle(node, image(rows), np.unique(columns))
-        if isinstance(found, str):
-            self.unsettled[node] = found
+        cells = self.settle(node, image(rows), np.unique(columns))
+        if isinstance(cells, str):
+            self.unsettled[node] = cells
             return {}
-        return found
+        return cells
 
     def readings(self, node: WriteNode) -> Iterator[tuple[int, str]]:
         """The axes that a write's readings have, and their versions; those without a column only for rows uncut."""
@@ -293,8 +293,8 @@ class _ColumnWalk:
         if key not in self.walked:
             ends = {0} if start else {i for i, a in enumerate(node.write.axes) if a.role in ("input", "reads")}
             begin: dict[tuple[int, Kind], Boxes] = {(start, "data"): part.rows}
-            found = walk_axes(node, begin, self.direction, context=self.context, keep=ends)
-            self.walked[key] = found, part.rows
+            ways = walk_axes(node, begin, self.direction, context=self.context, keep=ends)
+            self.walked[key] = ways, part.rows
         for (axis, kind), boxes in self.walked[key][0].items():
             if axis == end:
                 yield kind, boxes

@@ -53,17 +53,17 @@ def divide(stands: Sequence[Stand], labels: Runs, column: str) -> pa.Table:
         )
     held_runs = Runs(np.concatenate([r.starts for r in held]), np.concatenate([r.lengths for r in held]))
     distinct, codes = _coded(values)
-    found = tally(concat(moved), held_runs, codes)
+    counts = tally(concat(moved), held_runs, codes)
     return pa.table(
-        {"row": labels.at(found.label), "value": distinct.take(pa.array(found.code)), "witnesses": found.count}
+        {"row": labels.at(counts.label), "value": distinct.take(pa.array(counts.code)), "witnesses": counts.count}
     )
 
 
 def _by_version(stands: Sequence[Stand]) -> list[tuple[VersionReference, Boxes]]:
-    found: dict[object, tuple[VersionReference, list[Boxes]]] = {}
+    versions: dict[object, tuple[VersionReference, list[Boxes]]] = {}
     for stand in settled(stands):
-        found.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
-    return [(at, concat(parts)) for at, parts in found.values()]
+        versions.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
+    return [(at, concat(parts)) for at, parts in versions.values()]
 
 
 def _values(at: VersionReference, rows: Runs, column: str) -> pa.Array:

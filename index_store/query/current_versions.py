@@ -254,16 +254,16 @@ class Currents:
             return known
         from provspark.index_store.values.listing import listing
 
-        found = listing(dataset, ask=ask)
-        removed = found.absent and self._has_neighbour(dataset)
-        state = found.files if removed else found.why or found.files
+        listed = listing(dataset, ask=ask)
+        removed = listed.absent and self._has_neighbour(dataset)
+        state = listed.files if removed else listed.why or listed.files
         if known is None or files != state:
-            if found.why and not removed:
-                known = Current(self.graph.latest(dataset), "last step", why=found.why)
+            if listed.why and not removed:
+                known = Current(self.graph.latest(dataset), "last step", why=listed.why)
             else:
-                known = self._on_disk(dataset, found.files)
+                known = self._on_disk(dataset, listed.files)
             self._known[dataset] = state, known
-        return replace(known, age=found.age) if found.age else known
+        return replace(known, age=listed.age) if listed.age else known
 
     def stands(self, current: Current) -> bool:
         """Whether what was the current version of a dataset still is."""
@@ -323,12 +323,12 @@ class Currents:
         """The files that captured steps wrote; of a dataset that none wrote, those that they read."""
         places = _places(dataset, listed)
         written = self.derived(dataset)
-        found = set()
+        captured = set()
         for s in (self.graph.written if written else self.graph.read).related(dataset):
             check()
             own = s.files.written.tolist() if written else None
-            found |= {places[place] for place, i in s.places() if place in places and (own is None or own[i])}
-        return found
+            captured |= {places[place] for place, i in s.places() if place in places and (own is None or own[i])}
+        return captured
 
     def told(self, files: list[Listed]) -> list[Listed]:
         """Files that no step wrote, as far as they may be told."""
@@ -336,16 +336,16 @@ class Currents:
 
     def moved(self, at: VersionReference, current: Current) -> Moved:
         """Where the rows of a version stand in the current one."""
-        found = current.moved.get(at.key)
-        if found is None:
-            found = self._moved(at, current.at, current.missing)
-            if current.apart and found.lost:
+        moved = current.moved.get(at.key)
+        if moved is None:
+            moved = self._moved(at, current.at, current.missing)
+            if current.apart and moved.lost:
                 apart = {path for path, _ in current.apart}
                 which = [i for i, path in enumerate(at.files.paths) if path in apart]
-                stays = Runs.united(at.files.bases[which], at.files.rows[which]) & found.lost
-                found = replace(found, lost=found.lost - stays, stays=stays)
-            current.moved[at.key] = found
-        return found
+                stays = Runs.united(at.files.bases[which], at.files.rows[which]) & moved.lost
+                moved = replace(moved, lost=moved.lost - stays, stays=stays)
+            current.moved[at.key] = moved
+        return moved
 
     def _moved(self, at: VersionReference, to: VersionReference, missing: frozenset[int] = frozenset()) -> Moved:
         nothing = Runs.span(0)
@@ -445,13 +445,13 @@ class Currents:
 
     def within(self, stands: Iterable[Stand], current: Current) -> tuple[Stand, ...]:
         """Tell rows of other datasets in a current version, as far as it has their files."""
-        found = []
+        moved = []
         for s in stands:
             boxes = self._moved(s.at, current.at, current.missing).boxes
             there = s.boxes if boxes is None else compose(s.boxes, boxes)
             if len(there):
-                found.append(replace(s, at=current.at, boxes=there))
-        return tuple(found)
+                moved.append(replace(s, at=current.at, boxes=there))
+        return tuple(moved)
 
     def gone(self, older: Iterable[Stand]) -> tuple[Gone, ...]:
         """Count rows that are in no current version, each once, by the step after which their files were missing."""

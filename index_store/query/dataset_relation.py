@@ -50,10 +50,10 @@ class Correspondence:
         cls, at: VersionReference, stands: Sequence[Stand], stops: tuple[Stop, ...], used: tuple[VersionUsed, ...] = ()
     ) -> Correspondence:
         """Put together what was reached from the rows of `at`."""
-        found: dict[object, tuple[VersionReference, list[Boxes]]] = {}
+        versions: dict[object, tuple[VersionReference, list[Boxes]]] = {}
         for stand in settled(stands):
-            found.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
-        return cls(at, tuple((where, united(boxes)) for where, boxes in found.values()), stops, used)
+            versions.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
+        return cls(at, tuple((where, united(boxes)) for where, boxes in versions.values()), stops, used)
 
     @property
     def edges(self) -> int:
@@ -78,10 +78,10 @@ class Correspondence:
 
     def counts(self) -> pa.Table:
         """How many distinct counterparts each row has: row, count; rows without any are left out."""
-        found = [tally(boxes) for _, boxes in self.parts]
-        row = np.concatenate([t.label for t in found] or [np.zeros(0, dtype=np.int64)])
-        count = np.concatenate([t.count for t in found] or [row])
-        if len(found) > 1:
+        tallies = [tally(boxes) for _, boxes in self.parts]
+        row = np.concatenate([t.label for t in tallies] or [np.zeros(0, dtype=np.int64)])
+        count = np.concatenate([t.count for t in tallies] or [row])
+        if len(tallies) > 1:
             row, place = np.unique(row, return_inverse=True)
             count = np.bincount(place, count, len(row)).astype(np.int64)
         return pa.table({"row": row, "count": count})

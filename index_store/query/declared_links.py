@@ -64,8 +64,8 @@ def _read(nodes: Iterable[WriteNode]) -> list[VersionReference]:
 def _named(references: Iterable[VersionReference], uris: Iterable[str]) -> list[VersionReference]:
     """Return those of some versions whose data sets are named, each once."""
     named = datasets(uris)
-    found = {at.key: at for at in references if any(name.meets(at.version.dataset) for name in named)}
-    return list(found.values())
+    versions = {at.key: at for at in references if any(name.meets(at.version.dataset) for name in named)}
+    return list(versions.values())
 
 
 def _declared(task: Task, made: VersionReference, taken: Sequence[VersionReference]) -> WriteNode:

@@ -110,18 +110,18 @@ class Derivations:
         ConditionError
             No occurrence, or more than one, is meant.
         """
-        found = [o for o in self.ways if o.version == rows.version and o.dataset == rows.dataset]
+        matches = [o for o in self.ways if o.version == rows.version and o.dataset == rows.dataset]
         if occurrence is not None:
-            found = [o for o in found if occurrence in (o.name, o.occurrence)]
-        if len(found) != 1:
+            matches = [o for o in matches if occurrence in (o.name, o.occurrence)]
+        if len(matches) != 1:
             names = ", ".join(o.name for o in self.ways)
             raise ConditionError(
-                f"{len(found)} occurrences are meant by {rows.dataset}, version {rows.version}, "
+                f"{len(matches)} occurrences are meant by {rows.dataset}, version {rows.version}, "
                 f"occurrence {occurrence!r}; there are {names or 'none'}"
             )
-        known = self.within.get(found[0])
+        known = self.within.get(matches[0])
         runs = rows.runs if known is None else known & rows.runs
-        return replace(self, within={**self.within, found[0]: runs})
+        return replace(self, within={**self.within, matches[0]: runs})
 
     def project(self, occurrences: Iterable[Occurrence | str]) -> Derivations:
         """Tell some columns only, each tuple of them once for each row.
@@ -160,13 +160,13 @@ class Derivations:
 
     def table(self, limit: int | None = None) -> pa.Table:
         """Tell all tuples, or the first so many, in one table."""
-        found, n = [self._table(np.zeros(0, dtype=np.int64), [None] * len(self.kept))], 0
+        pages, n = [self._table(np.zeros(0, dtype=np.int64), [None] * len(self.kept))], 0
         for page in self.batches(PAGE if limit is None else max(1, min(limit, PAGE))):
             if limit is not None and n >= limit:
                 break
-            found.append(page if limit is None else page.slice(0, limit - n))
-            n += len(found[-1])
-        return pa.concat_tables(found)
+            pages.append(page if limit is None else page.slice(0, limit - n))
+            n += len(pages[-1])
+        return pa.concat_tables(pages)
 
     def _table(self, rows: Int64, columns: Sequence[Int64 | None]) -> pa.Table:
         arrays = [pa.array(rows)]

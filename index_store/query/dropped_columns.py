@@ -126,13 +126,13 @@ _Shape = tuple[dict[int, str], dict[int, list[tuple[int, bool]]]]
 
 @kept
 def _shapes(node: WriteNode) -> tuple[_Shape, ...]:
-    found = []
+    shapes = []
     for op in node.operations:
         into: dict[int, list[tuple[int, bool]]] = {}
         for link in op.links:
             into.setdefault(link.source, []).append((link.out, link.kind == "identity"))
-        found.append(({c.id: c.name for c in op.columns}, into))
-    return tuple(found)
+        shapes.append(({c.id: c.name for c in op.columns}, into))
+    return tuple(shapes)
 
 
 def _handed(shape: _Shape, before: dict[int, str]) -> Iterator[tuple[int, str]]:
@@ -149,9 +149,9 @@ def _handed(shape: _Shape, before: dict[int, str]) -> Iterator[tuple[int, str]]:
 def _into(node: WriteNode, axes: set[int], positions: set[int]) -> tuple[str, ...]:
     """What of a write's output came of columns of some readings."""
     output = names_of(node.output)
-    found: set[int] = set()
+    places: set[int] = set()
     for axis, bits in column_map(node).axes.items():
         if axis in axes:
             some = np.isin(bits.src, list(positions)) & (bits.may != 0) & (bits.out != ROWS)
-            found.update(bits.out[some].tolist())
-    return tuple(output[p - 1] for p in sorted(found))
+            places.update(bits.out[some].tolist())
+    return tuple(output[p - 1] for p in sorted(places))

@@ -93,8 +93,8 @@ class Arrivals:
     @cached_property
     def ended(self) -> Mapping[Ending, Runs]:
         """The endings in order, each with the rows that it is about."""
-        found = (self._ending(at, _all(parts)) for at, parts in self._came.items() if self._counts(at))
-        return dict(sorted((e for e in found if e is not None), key=lambda e: e[0]))
+        endings = (self._ending(at, _all(parts)) for at, parts in self._came.items() if self._counts(at))
+        return dict(sorted((e for e in endings if e is not None), key=lambda e: e[0]))
 
     def _counts(self, at: VersionReference) -> bool:
         """Whether a captured write is known to make its rows of those that come to it here."""
@@ -150,8 +150,8 @@ def _behind(at: VersionReference, made: Runs, *, context: bool) -> Runs:
     for axis in node.axes("backward"):
         for t in tensors if rows.get(axis) else ():
             if t.out == axis and t.src in leading:
-                found = through(gathered(rows[axis]), node.reader(t, "out"), "backward")
-                rows[t.src] = _all([image(found), *([rows[t.src]] if t.src in rows else [])])
+                behind = through(gathered(rows[axis]), node.reader(t, "out"), "backward")
+                rows[t.src] = _all([image(behind), *([rows[t.src]] if t.src in rows else [])])
     return _all(rows[axis] for axis in axes if axis in rows)
 
 
@@ -160,5 +160,5 @@ def _used(at: VersionReference, rows: Runs) -> Runs:
     if all(t.kind != "context" for t in at.node.write.tensors):
         return Runs.span(0)
     start: dict[tuple[int, Kind], Boxes] = {(axis, "data"): gathered(rows) for axis in _axes(at)}
-    found = walk_axes(at.node, start, "forward", context=True, keep={0})
-    return rows & _behind(at, _all(image(boxes) for boxes in found.values()), context=True)
+    ways = walk_axes(at.node, start, "forward", context=True, keep={0})
+    return rows & _behind(at, _all(image(boxes) for boxes in ways.values()), context=True)

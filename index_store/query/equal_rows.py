@@ -34,12 +34,12 @@ def equal_rows(
     tuple of two int64 arrays of equal length
         Labels, and the rows that equal theirs; each row equals itself.
     """
-    mine, classes, found = equal_classes(read, scan, rows)
+    mine, classes, members = equal_classes(read, scan, rows)
     by_class = np.argsort(mine, kind="stable")
     sorted_classes = mine[by_class]
     first = sorted_classes.searchsorted(classes)
     count = sorted_classes.searchsorted(classes, "right") - first
-    return by_class[expand(first, count)], np.repeat(found, count)
+    return by_class[expand(first, count)], np.repeat(members, count)
 
 
 def equal_classes(
@@ -96,8 +96,8 @@ def _coder(column: pa.ChunkedArray) -> tuple[Callable[[pa.ChunkedArray], Int64],
 
 
 def _codes(column: pa.ChunkedArray, distinct: pa.Array) -> Int64:
-    found = pc.fill_null(pc.index_in(column, value_set=distinct), -1)
-    codes: Int64 = found.to_numpy().astype(np.int64)
+    indices = pc.fill_null(pc.index_in(column, value_set=distinct), -1)
+    codes: Int64 = indices.to_numpy().astype(np.int64)
     return codes
 
 

@@ -83,13 +83,13 @@ def how(
     carried = carry(linker, begin, direction, to, context="context" in kinds, cut=False)
     stands: list[Stand] = []
     masks: dict[_Place, int] = {}
-    for found in carried.found:
-        if found.rows is None or found.kind not in kinds:
+    for part in carried.parts:
+        if part.rows is None or part.kind not in kinds:
             continue
-        stands.append(Stand(found.at, found.rows, found.occurrence, found.kind))
-        version = found.at.version
-        place = str(version.dataset), version.id, found.occurrence, found.kind
-        masks[place] = masks.get(place, 0) | int(np.bitwise_or.reduce(found.bits.via)) if len(found.bits) else 0
+        stands.append(Stand(part.at, part.rows, part.occurrence, part.kind))
+        version = part.at.version
+        place = str(version.dataset), version.id, part.occurrence, part.kind
+        masks[place] = masks.get(place, 0) | int(np.bitwise_or.reduce(part.bits.via)) if len(part.bits) else 0
     reach = Reach(tuple(collected(stands)), carried.stops)
     answer = Answer.of(start.version, labels, direction, reach, kinds, used=used)
     return Explanations(answer, carried, tuple(sorted(masks.items())))

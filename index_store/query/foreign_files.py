@@ -29,16 +29,16 @@ def on_the_way(
 ) -> list[tuple[VersionReference, Strange]]:
     """The same in what the writes ahead of a version read, or those on the way to a dataset."""
     key = ("strangers", start.key, to)
-    found: list[tuple[VersionReference, Strange]] | None = back.routes.get(key)
-    if found is None:
+    strange: list[tuple[VersionReference, Strange]] | None = back.routes.get(key)
+    if strange is None:
         nodes: Sequence[WriteNode] = plan(ahead, [start], "forward").nodes
         if to is not None:
             nodes = route(back, to).nodes
         read = {at.key: at for n in nodes for at in n.inputs.values() if currents.derived(at.version.dataset)}
         told = ((at, _unwritten(back, currents, at)) for at in read.values())
-        found = [(at, files) for at, files in told if files]
-        back.routes.put(key, found, 1 + len(nodes))
-    return found
+        strange = [(at, files) for at, files in told if files]
+        back.routes.put(key, strange, 1 + len(nodes))
+    return strange
 
 
 def since(files: Files, rows: Runs) -> int:
@@ -55,8 +55,8 @@ def _unwritten(back: Linker, currents: Currents, at: VersionReference, missing: 
         return ()
     held = (loose.counts(at.files.bases) > 0).tolist()
     left = frozenset(missing)
-    found = [f for i, f in enumerate(_listed(at.files)) if held[i] and i not in left]
-    return tuple((path, time) for path, _, time in currents.told(found))
+    files = [f for i, f in enumerate(_listed(at.files)) if held[i] and i not in left]
+    return tuple((path, time) for path, _, time in currents.told(files))
 
 
 def _listed(files: Files) -> Iterator[Listed]:

@@ -102,7 +102,7 @@ class _Foreign:
         taken: set[FileIdentity],
     ) -> dict[tuple[Declaration, ...], list[int]]:
         """By the runs that may have made them, the numbers of the files of a version; each file goes to one version."""
-        found: dict[tuple[Declaration, ...], list[int]] = {}
+        claims: dict[tuple[Declaration, ...], list[int]] = {}
         for place, number in self._places(at):
             if place in taken:
                 continue
@@ -110,9 +110,9 @@ class _Foreign:
             until = bisect_right(makers, seen[place], key=itemgetter(0))
             jobs = dict.fromkeys(d for _, name, d in makers[since:until] if _lies_in(place, name) and self._taken(d))
             if jobs:
-                found.setdefault(tuple(jobs), []).append(number)
+                claims.setdefault(tuple(jobs), []).append(number)
                 taken.add(place)
-        return found
+        return claims
 
     def _node(
         self, at: VersionReference, jobs: tuple[Declaration, ...], files: list[int], key: StepKey, number: int
@@ -155,17 +155,19 @@ class _Foreign:
     def _inputs(self, said: Declaration) -> list[VersionReference]:
         """The versions that a run may have read: of each data set the last before it, and those made during it."""
         first, last = milliseconds(said.first), milliseconds(said.last)
-        found = [at for name in said.inputs for dataset in self._met(name) for at in self._before(dataset, first, last)]
-        return list({at.version.id: at for at in found if self._places(at)}.values())
+        versions = [
+            at for name in said.inputs for dataset in self._met(name) for at in self._before(dataset, first, last)
+        ]
+        return list({at.version.id: at for at in versions if self._places(at)}.values())
 
     def _before(self, dataset: Dataset, first: int, last: int) -> list[VersionReference]:
         good, read, wrote = (some.get(dataset, []) for some in (self._good, self._read, self._wrote))
         known, seen = self._until(good, last), self._until(read, last)
-        found = good[max(self._until(good, first) - 1, 0) : known]
-        if not found:
+        versions = good[max(self._until(good, first) - 1, 0) : known]
+        if not versions:
             return read[max(seen - 1, 0) : seen] or wrote[: self._until(wrote, last)][-1:]
-        newest = [at for at in read[max(seen - 1, 0) : seen] if self._ended(at.node) > self._ended(found[-1].node)]
-        return [*found, *(at for at in newest if not self._part(at, found[-1]))]
+        newest = [at for at in read[max(seen - 1, 0) : seen] if self._ended(at.node) > self._ended(versions[-1].node)]
+        return [*versions, *(at for at in newest if not self._part(at, versions[-1]))]
 
     def _until(self, some: Sequence[VersionReference], when: int) -> int:
         """How many of some references, in order, are of steps that had ended by a time."""

@@ -42,11 +42,11 @@ class _Index:
         yield from self.by_name.get(dataset, ())
         prefix = dataset.name.rstrip("/") + "/" if dataset.name else ""
         for at in range(bisect_left(self._sorted, Dataset(dataset.namespace, prefix)), len(self._sorted)):
-            found = self._sorted[at]
-            if found.namespace != dataset.namespace or not found.name.startswith(prefix):
+            other = self._sorted[at]
+            if other.namespace != dataset.namespace or not other.name.startswith(prefix):
                 return
-            if found != dataset:
-                yield from self.by_name[found]
+            if other != dataset:
+                yield from self.by_name[other]
 
 
 class Graph:
@@ -203,13 +203,13 @@ class Graph:
         ------
         UnknownDatasetError
         """
-        found = self.references(dataset)
-        best = found[-1]
+        references = self.references(dataset)
+        best = references[-1]
         if best is not best.node.output or best.node.manifest.status != "succeeded":
             return best
         began = best.node.manifest.started
         beside: dict[str, VersionReference] = {}
-        for s in reversed(found):
+        for s in reversed(references):
             manifest = s.node.manifest
             if s is not s.node.output or manifest.status != "succeeded" or manifest.ended < began:
                 break
@@ -225,10 +225,10 @@ class Graph:
         ------
         UnknownDatasetError, UnknownVersionError
         """
-        found = self.references(dataset)
-        same = [s for s in found if s.version.id == version]
+        references = self.references(dataset)
+        same = [s for s in references if s.version.id == version]
         if not same:
-            raise UnknownVersionError(str(dataset), version, dict.fromkeys(s.version.id for s in found))
+            raise UnknownVersionError(str(dataset), version, dict.fromkeys(s.version.id for s in references))
         wrote = [s for s in same if s is s.node.output]
         return (wrote or same)[-1]
 

@@ -80,8 +80,8 @@ class Links:
             lengths = np.concatenate([b.n_out for b in boxes])
             self.spans.append((starts, starts + lengths, np.repeat(np.arange(len(boxes)), [len(b) for b in boxes])))
         starts, ends, number = self.spans[0]
-        found, _ = overlaps(starts, ends, rows.starts, rows.starts + rows.lengths)
-        return [self.links[i] for i in np.unique(number[found]).tolist()]
+        hits, _ = overlaps(starts, ends, rows.starts, rows.starts + rows.lengths)
+        return [self.links[i] for i in np.unique(number[hits]).tolist()]
 
 
 Drivers = Literal["", "rows", "all"]
@@ -101,7 +101,7 @@ class Linker:
     def __init__(self, graph: Graph, drivers: Drivers = "") -> None:
         self.graph = graph
         self.drivers: Drivers = drivers
-        self._found: dict[tuple[str, object], Links] = {}
+        self._links: dict[tuple[str, object], Links] = {}
         self._counts: dict[WriteNode, bool] = {}
         self._made: _FileIndex[VersionReference] = _FileIndex()
         self._read: _FileIndex[tuple[object, ...]] = _FileIndex()
@@ -113,11 +113,11 @@ class Linker:
     def through(self, drivers: Drivers) -> Linker:
         """The linker of the same graph whose ways lead through so much of what drivers read."""
         with self._lock:
-            found = self._through.get(drivers)
-            if found is None:
-                found = self._through[drivers] = Linker(self.graph, drivers)
-                found._through = self._through
-        return found
+            linker = self._through.get(drivers)
+            if linker is None:
+                linker = self._through[drivers] = Linker(self.graph, drivers)
+                linker._through = self._through
+        return linker
 
     def follows(self, read: WriteNode) -> bool:
         """Whether ways lead through a read on the driver."""
@@ -131,8 +131,8 @@ class Linker:
         """For ways that do not lead through drivers: the reads of rows that took rows of a version somewhere else."""
         if self.drivers or not self.graph.reads:
             return ()
-        found = self.through("rows").links(at, "forward").links
-        return tuple(link for link in found if link.target.node.is_read and link.target.node.later)
+        ahead = self.through("rows").links(at, "forward").links
+        return tuple(link for link in ahead if link.target.node.is_read and link.target.node.later)
 
     def later(self, read: WriteNode) -> tuple[WriteNode, ...]:
         """The writes and reads that have a read behind them, which ways lead through."""
@@ -141,24 +141,24 @@ class Linker:
     def links(self, at: VersionReference, direction: Direction) -> Links:
         """Where the rows of a version came from, or went to: the writes that made, or read, its files."""
         key = (direction, at.key)
-        found = self._found.get(key)
-        if found is None:
+        links = self._links.get(key)
+        if links is None:
             with self._lock:
-                found = self._producers(at) if direction == "backward" else self._readers(at, False)
-            self._found[key] = found
-        return found
+                links = self._producers(at) if direction == "backward" else self._readers(at, False)
+            self._links[key] = links
+        return links
 
     def onward(self, node: WriteNode) -> Links:
         """Where the rows that a write made went to; files that its output only lists may lead back to it."""
         if not node.write.tensors:
             return Links((), (), Runs.span(0), Runs.span(0))
         key = ("onward", node)
-        found = self._found.get(key)
-        if found is None:
+        links = self._links.get(key)
+        if links is None:
             with self._lock:
-                found = self._readers(node.output, True)
-            self._found[key] = found
-        return found
+                links = self._readers(node.output, True)
+            self._links[key] = links
+        return links
 
     def _producers(self, at: VersionReference) -> Links:
         for read in self.graph.on_driver.by_name.get(at.version.dataset, ()):
@@ -250,11 +250,11 @@ class _FileIndex(Generic[Name]):
 
     def shared(self, at: VersionReference) -> dict[Name, tuple[Int64, Int64]]:
         """For each name that holds files of a version: their numbers in the version, and under the name."""
-        found: dict[Name, list[tuple[int, int]]] = {}
+        shared: dict[Name, list[tuple[int, int]]] = {}
         for place, i in at.places():
             for name, j in self._where.get(place, ()):
-                found.setdefault(name, []).append((i, j))
-        pairs = {name: np.array(both, dtype=np.int64).T for name, both in found.items()}
+                shared.setdefault(name, []).append((i, j))
+        pairs = {name: np.array(both, dtype=np.int64).T for name, both in shared.items()}
         return {name: (both[0], both[1]) for name, both in pairs.items()}
 
 

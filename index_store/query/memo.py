@@ -24,7 +24,7 @@ def kept(function: Callable[Concatenate[Known, P], R]) -> Callable[Concatenate[K
         key = (function, about, args, tuple(kwargs.items()))
         if key not in node.memory:
             node.memory[key] = function(about, *args, **kwargs)
-        found: R = node.memory[key]
-        return found
+        result: R = node.memory[key]
+        return result
 
     return call

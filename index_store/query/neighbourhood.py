@@ -104,10 +104,10 @@ def neighbourhood(
     ConditionError
         There are more edges.
     """
-    found = _Near(linker, context, limit)
-    found.stand(start, rows)
-    found.go(start, rows, direction, hops)
-    return found.result()
+    near = _Near(linker, context, limit)
+    near.stand(start, rows)
+    near.go(start, rows, direction, hops)
+    return near.result()
 
 
 @dataclass(slots=True)
@@ -223,9 +223,9 @@ class _Near:
 
     def node(self, at: VersionReference, row: int) -> RowNode:
         self.versions.setdefault(at.version.id, at)
-        found = RowNode(str(at.version.dataset), at.version.id, row)
-        self.rows.add(found)
-        return found
+        node = RowNode(str(at.version.dataset), at.version.id, row)
+        self.rows.add(node)
+        return node
 
     def too_many(self) -> ConditionError:
         return ConditionError(
@@ -234,7 +234,7 @@ class _Near:
 
     def result(self) -> Neighbourhood:
         known = {v: self.versions[v] for v in sorted(self.versions)}
-        parts = (tuple(sorted(found)) for found in (self.rows, self.edges, self.same, self.dropped))
+        parts = (tuple(sorted(some)) for some in (self.rows, self.edges, self.same, self.dropped))
         return Neighbourhood(*parts, self.writes, known, tuple(sorted(self.stops)))  # type: ignore[arg-type, call-arg]
 
 

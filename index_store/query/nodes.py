@@ -129,10 +129,10 @@ class WriteNode:
 
     def reader(self, tensor: Tensor, order: Literal["out", "src"]) -> StoredTensor:
         """A tensor of this write, opened once."""
-        found = self._readers.get((tensor, order))
-        if found is None:
-            found = self._readers[tensor, order] = self.store.tensor(self.step, tensor, order)
-        return found
+        reader = self._readers.get((tensor, order))
+        if reader is None:
+            reader = self._readers[tensor, order] = self.store.tensor(self.step, tensor, order)
+        return reader
 
     @cached_property
     def _readers(self) -> dict[tuple[Tensor, str], StoredTensor]:
@@ -141,8 +141,8 @@ class WriteNode:
     @cached_property
     def operations(self) -> tuple[Operation, ...]:
         """What its plan did, in order; none where its step kept no operations."""
-        found = self.store.operations(self.step, self.write)
-        return found.operations if found else ()
+        stored = self.store.operations(self.step, self.write)
+        return stored.operations if stored else ()
 
     @cached_property
     def memory(self) -> dict[object, Any]:

@@ -120,15 +120,15 @@ def _line(node: WriteNode, operations: Sequence[Operation], group: list[int]) ->
 
 def _roots(members: Iterable[Operation]) -> dict[int, int]:
     """The column that each column is under another id."""
-    found: dict[int, int] = {}
+    roots: dict[int, int] = {}
     for op in members:
         by_out: dict[int, list[tuple[int, str]]] = {}
         for link in op.links:
             by_out.setdefault(link.out, []).append((link.source, link.kind))
         for out, sources in by_out.items():
             if len(sources) == 1 and sources[0][1] == "identity":
-                found[out] = found.get(sources[0][0], sources[0][0])
-    return found
+                roots[out] = roots.get(sources[0][0], sources[0][0])
+    return roots
 
 
 def _distinct(columns: Iterable[Column]) -> list[Column]:

@@ -83,13 +83,13 @@ def reach(
         What is not to be told as a stop, a possible edge or an end.
     """
     trust = trust or Trust()
-    found = [_reach(linker, some, direction, to, context, via, trust) for some in _blocks(starts)]
-    if len(found) == 1:
-        return found[0]
-    stops = {stop for block in found for stop in block.stops}
-    stands = [stand for block in found for stand in block.stands]
-    ends = [stand for block in found for stand in block.ends]
-    beside = [stand for block in found for stand in block.beside]
+    blocks = [_reach(linker, some, direction, to, context, via, trust) for some in _blocks(starts)]
+    if len(blocks) == 1:
+        return blocks[0]
+    stops = {stop for block in blocks for stop in block.stops}
+    stands = [stand for block in blocks for stand in block.stands]
+    ends = [stand for block in blocks for stand in block.ends]
+    beside = [stand for block in blocks for stand in block.beside]
     told = [tuple(collected(some, concat)) for some in (stands, ends, beside)]
     return Reach(told[0], tuple(sorted(stops)), *told[1:])
 
@@ -133,13 +133,13 @@ def _reach(
 
 def collected(stands: Iterable[Stand], how: Callable[[list[Boxes]], Boxes] = united) -> list[Stand]:
     """Sort by data set, version, occurrence, kind and whether gone, what is equal in them put together."""
-    found: dict[tuple[Dataset, str, int, Kind, bool], tuple[VersionReference, list[Boxes]]] = {}
+    groups: dict[tuple[Dataset, str, int, Kind, bool], tuple[VersionReference, list[Boxes]]] = {}
     for s in stands:
         version = s.at.version
-        found.setdefault((version.dataset, version.id, s.occurrence, s.kind, s.gone), (s.at, []))[1].append(s.boxes)
+        groups.setdefault((version.dataset, version.id, s.occurrence, s.kind, s.gone), (s.at, []))[1].append(s.boxes)
     return [
         Stand(at, how(parts), *key[2:])
-        for key, (at, parts) in sorted(found.items(), key=lambda item: (str(item[0][0]), *item[0][1:]))
+        for key, (at, parts) in sorted(groups.items(), key=lambda item: (str(item[0][0]), *item[0][1:]))
     ]
 
 
@@ -148,7 +148,7 @@ class Collect:
 
     def __init__(self, to: ReachTarget | None) -> None:
         self.to = to
-        self.found: list[Stand] = []
+        self.reached: list[Stand] = []
         self.ends: list[Stand] = []
         self.beside: list[Stand] = []
         self.stops: set[Stop] = set()
@@ -156,7 +156,7 @@ class Collect:
     def begun(self, stand: Stand) -> None:
         """Take in rows of the place asked for, where the way to them was asked for, too."""
         if stand.at.version.dataset == self.to:
-            self.found.append(stand)
+            self.reached.append(stand)
 
     def met(
         self,
@@ -169,9 +169,9 @@ class Collect:
     ) -> None:
         if isinstance(self.to, StepTarget):
             if via is not None and via.step == self.to.id:
-                self.found.append(Stand(at, rel, occurrence, kind))
+                self.reached.append(Stand(at, rel, occurrence, kind))
         elif at.version.dataset == self.to and (via is not None or origin.version.dataset != self.to):
-            self.found.append(Stand(at, rel, occurrence, kind))
+            self.reached.append(Stand(at, rel, occurrence, kind))
         elif via is not None and self.to is not None and at.version.dataset.meets(self.to):
             self.beside.append(Stand(at, rel, occurrence, kind))
 
@@ -179,13 +179,13 @@ class Collect:
         if at.node.is_read and at is at.node.output:
             self.ends.append(Stand(at, rel, occurrence, kind))
         elif self.to is None:
-            self.found.append(Stand(at, rel, occurrence, kind))
+            self.reached.append(Stand(at, rel, occurrence, kind))
 
     def stopped(self, stop: Stop) -> None:
         self.stops.add(stop)
 
     def stands(self) -> list[Stand]:
-        return collected(self.found)
+        return collected(self.reached)
 
 
 def towards(linker: Linker, route: WalkPlan, to: ReachTarget | None) -> Callable[[WriteNode], bool]:
@@ -193,11 +193,11 @@ def towards(linker: Linker, route: WalkPlan, to: ReachTarget | None) -> Callable
     if to is None:
         return lambda node: True
     key = "towards", route, to
-    found: set[WriteNode] | None = linker.routes.get(key)
-    if found is None:
-        found = _leading(linker, route, to)
-        linker.routes.put(key, found, 1 + len(route.nodes))
-    return found.__contains__
+    leading: set[WriteNode] | None = linker.routes.get(key)
+    if leading is None:
+        leading = _leading(linker, route, to)
+        linker.routes.put(key, leading, 1 + len(route.nodes))
+    return leading.__contains__
 
 
 def _is_at(dataset: Dataset, to: ReachTarget, direction: Direction) -> bool:

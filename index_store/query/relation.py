@@ -57,14 +57,14 @@ def compose(first: Boxes, second: Boxes) -> Boxes:
             )
     i, j = overlaps(first.src, first.src + first.n_src, second.out, second.out + second.n_out)
     if (_full(first) and _full(second)) or (_cells(first) and _cells(second)):
-        found = second.src[j]
-        return Boxes(first.out[i], picked(first.n_out, i), found, picked(second.n_src, j), constant(np.False_, len(i)))
+        src = second.src[j]
+        return Boxes(first.out[i], picked(first.n_out, i), src, picked(second.n_src, j), constant(np.False_, len(i)))
     if _full(first) and _ones(first.n_src) and every(second.diagonal):
-        found = second.src[j]
-        found += first.src[i]
-        found -= second.out[j]
+        src = second.src[j]
+        src += first.src[i]
+        src -= second.out[j]
         single = constant(np.int64(1), len(i))
-        return Boxes(first.out[i], picked(first.n_out, i), found, single, constant(np.False_, len(i)))
+        return Boxes(first.out[i], picked(first.n_out, i), src, single, constant(np.False_, len(i)))
     one, other = take(first, i), take(second, j)
     a, b = one.src, other.out
     low = np.maximum(a, b)
@@ -154,12 +154,12 @@ def _lone(boxes: Boxes) -> bool:
     key -= low
     at = np.arange(0, len(boxes), len(boxes) // _SAMPLE)
     n_src = boxes.n_src[at]
-    found = 0
+    together = 0
     for further in (0, 1):
         near = np.minimum(key.searchsorted(key[at] + (span + further)), len(boxes) - 1)
         same = (key[near] == key[at] + (span + further)) & (boxes.n_src[near] == n_src)
-        found += int(np.count_nonzero(same & (n_src == 1) if further else same))
-    return found * 4 < len(at)
+        together += int(np.count_nonzero(same & (n_src == 1) if further else same))
+    return together * 4 < len(at)
 
 
 def _scattered(boxes: Boxes) -> bool:

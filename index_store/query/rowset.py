@@ -92,5 +92,5 @@ class Located(RowSet):
         lost = self.gone.rows()
         rows = np.concatenate([row, lost])
         order = np.argsort(rows, kind="stable")
-        found = pa.array(np.concatenate([there, np.zeros_like(lost)])[order], mask=(order >= len(row)))
-        return pa.table({"row": rows[order], "located": found, "gone": order >= len(row)})
+        places = pa.array(np.concatenate([there, np.zeros_like(lost)])[order], mask=(order >= len(row)))
+        return pa.table({"row": rows[order], "located": places, "gone": order >= len(row)})

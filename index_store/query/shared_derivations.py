@@ -55,15 +55,15 @@ def co_dependency(
     """
     back = reach(linker, [start], "backward", witness, context=context)
     shares = [Stand(s.at, s.boxes, kind=s.kind) for s in back.stands]
-    found = reach(ahead or linker, shares, "forward", to, context=context)
+    reached = reach(ahead or linker, shares, "forward", to, context=context)
     rows = labelled(labels)
     others = []
-    for stand in found.stands:
+    for stand in reached.stands:
         itself = compose(rows, shared(start.at, stand.at)) if to == start.at.version.dataset else Boxes.empty()
         rest = without(stand.boxes, itself)
         if len(rest):
             others.append(Stand(stand.at, rest, stand.occurrence, stand.kind))
-    return Reach(tuple(others), tuple(sorted({*back.stops, *found.stops})))
+    return Reach(tuple(others), tuple(sorted({*back.stops, *reached.stops})))
 
 
 def co_contributory(
@@ -148,22 +148,22 @@ class _Lead:
     def __init__(self, forward: _Forward) -> None:
         self.stops: set[Stop] = set()
         self._met = {n: {a: _union(parts) for a, parts in axes.items()} for n, axes in forward.axes.items()}
-        self._found: dict[WriteNode, dict[int, dict[Kind, Runs]]] = {}
+        self._leads: dict[WriteNode, dict[int, dict[Kind, Runs]]] = {}
 
     def limit(self, node: WriteNode) -> WalkLimit:
-        met, found = self._met.get(node, {}), self._found.setdefault(node, {})
+        met, leads = self._met.get(node, {}), self._leads.setdefault(node, {})
 
         def cut(axis: int, kind: Kind, rel: Boxes) -> Boxes:
             rel = restrict(rel, met[axis]) if axis in met else Boxes.empty()
             if len(rel):
-                known = found.setdefault(axis, {})
+                known = leads.setdefault(axis, {})
                 known[kind] = known[kind] | image(rel) if kind in known else image(rel)
             return rel
 
         return cut
 
     def axis(self, node: WriteNode, axis: int) -> Kinds:
-        return self._found.get(node, {}).get(axis, {})
+        return self._leads.get(node, {}).get(axis, {})
 
     def version(self, node: WriteNode, version: str) -> Kinds:
         """The same for a version that a write read, whichever occurrence leads on."""
@@ -199,7 +199,7 @@ class _Together:
         self.linker, self.onward, self.start = linker, ahead, start
         self.to, self.target, self.context = to, target, context
         self.forward = _Forward(target)
-        self.found: list[Stand] = []
+        self.reached: list[Stand] = []
 
     def run(self) -> Reach:
         route = plan(self.onward, [self.start.at], "forward")
@@ -211,7 +211,7 @@ class _Together:
         self.ahead()
         below = self.below()
         stops = {*self.forward.stops, *self.lead.stops, *below.stops}
-        return Reach(tuple(collected([*self.found, *below.stands])), tuple(sorted(stops)))
+        return Reach(tuple(collected([*self.reached, *below.stands])), tuple(sorted(stops)))
 
     def back(self) -> None:
         """From the target's rows that were met, back through nothing but what was met."""
@@ -246,7 +246,7 @@ class _Together:
                 kinds = self.lead.axis(node, 0) if via is not None else self.lead.version(node, version.id)
                 kinds = self.ends(stand, kinds)
             for kind, boxes in self.leading(stand.boxes, stand.kind, kinds):
-                self.found.append(Stand(stand.at, boxes, stand.occurrence, kind))
+                self.reached.append(Stand(stand.at, boxes, stand.occurrence, kind))
 
     def ends(self, stand: Stand, kinds: Kinds) -> Kinds:
         """A row of the target leads to itself."""
@@ -332,21 +332,21 @@ class _Wanted:
         self._axes: dict[WriteNode, set[int]] = {}
 
     def axis(self, node: WriteNode, axis: int) -> bool:
-        found = self._axes.get(node)
-        if found is None:
-            found = self._axes[node] = self._leading(node)
-        return axis in found
+        axes = self._axes.get(node)
+        if axes is None:
+            axes = self._axes[node] = self._leading(node)
+        return axis in axes
 
     def _leading(self, node: WriteNode) -> set[int]:
-        found = set()
+        axes = set()
         for i in reversed(node.axes("backward")):
             axis = node.write.axes[i]
             if axis.role == "input":
                 if self._version(node.inputs[axis.version]):
-                    found.add(i)
-            elif any(t.out == i and t.src in found for t in node.write.tensors):
-                found.add(i)
-        return found
+                    axes.add(i)
+            elif any(t.out == i and t.src in axes for t in node.write.tensors):
+                axes.add(i)
+        return axes
 
     def _version(self, at: VersionReference) -> bool:
         if at.version.dataset == self.to:

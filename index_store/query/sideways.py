@@ -46,7 +46,7 @@ def beside(linker: Linker, at: VersionReference) -> SidewaysDatasets:
 
 
 def _together(linker: Linker, at: VersionReference) -> dict[Dataset, tuple[Dataset, ...]]:
-    found: dict[Dataset, dict[Dataset, None]] = {}
+    outputs: dict[Dataset, dict[Dataset, None]] = {}
     led = {link.target.key for link in linker.links(at, "forward").links}
     for node in _nodes(linker, at, "forward"):
         axes = [node.inputs[a.version] for a in node.write.axes if a.role == "input"]
@@ -56,21 +56,21 @@ def _together(linker: Linker, at: VersionReference) -> dict[Dataset, tuple[Datas
         for i, reference in enumerate(axes):
             if leading - {i}:
                 for dataset in [reference.version.dataset, *_inputs(_nodes(linker, reference, "backward"))]:
-                    found.setdefault(dataset, {}).update(dict.fromkeys(n.write.output.dataset for n in ends))
-    return {dataset: tuple(ends) for dataset, ends in found.items()}
+                    outputs.setdefault(dataset, {}).update(dict.fromkeys(n.write.output.dataset for n in ends))
+    return {dataset: tuple(ends) for dataset, ends in outputs.items()}
 
 
 def _nodes(linker: Linker, at: VersionReference, direction: Direction) -> tuple[WriteNode, ...]:
     """Writes before or after a version, the nearest first."""
-    found = plan(linker, [at], direction).nodes
-    for node in found:
+    nodes = plan(linker, [at], direction).nodes
+    for node in nodes:
         enter(node.step)
-    return found
+    return nodes
 
 
 def _inputs(nodes: Iterable[WriteNode]) -> dict[Dataset, VersionReference]:
-    found: dict[Dataset, VersionReference] = {}
+    inputs: dict[Dataset, VersionReference] = {}
     for node in nodes:
         for reference in node.inputs.values():
-            found.setdefault(reference.version.dataset, reference)
-    return found
+            inputs.setdefault(reference.version.dataset, reference)
+    return inputs

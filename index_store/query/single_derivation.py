@@ -34,11 +34,11 @@ def one_derivation(
     mapping
         Rows by the key of the version, the row itself included.
     """
-    found: dict[object, set[int]] = {}
+    rows_of: dict[object, set[int]] = {}
     waiting = [(start, row)]
     while waiting:
         at, here = waiting.pop()
-        known = found.setdefault(at.key, set())
+        known = rows_of.setdefault(at.key, set())
         if here in known:
             continue
         known.add(here)
@@ -51,13 +51,13 @@ def one_derivation(
             if within is not None and not any(at.key in within for at in node.inputs.values()):
                 continue
             enter(node.step)
-            found.setdefault(link.target.key, set()).update(image(made).rows().tolist())
+            rows_of.setdefault(link.target.key, set()).update(image(made).rows().tolist())
             paths = leaves(node)
             first = next(derivations(node, made, paths, {}, 1))
             for path in paths:
                 axis = node.write.axes[node.write.tensors[path[-1]].src]
                 waiting += [(node.inputs[axis.version], int(r)) for r in first.columns[path][:1] if r >= 0]
-    return {key: Runs.of(_ids(*sorted(rows))) for key, rows in found.items()}
+    return {key: Runs.of(_ids(*sorted(rows))) for key, rows in rows_of.items()}
 
 
 def _ids(*rows: int) -> Int64:

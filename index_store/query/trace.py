@@ -353,12 +353,12 @@ class _Draw:
 
     def _drawn(self, at: VersionReference, number: Mapping[int, int]) -> list[tuple[int, Boxes | None]]:
         """The nodes, what is not gone first, in which rows of a version are drawn, and how their row ids lead there."""
-        found: list[tuple[int, Boxes | None]] = []
+        drawn: list[tuple[int, Boxes | None]] = []
         for n in sorted((n for n in self.placed.get(at, ()) if n in number), key=lambda n: n in self.gone):
             there = self.at[n]
             same = at.key == there.key
-            found.append((number[n], None if same else concat([x.boxes for x in between(at, there).links])))
-        return found
+            drawn.append((number[n], None if same else concat([x.boxes for x in between(at, there).links])))
+        return drawn
 
     def _kept(self) -> list[int]:
         """The nodes whose rows are there, those on the way to them, and one of each dataset that has no other."""

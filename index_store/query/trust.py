@@ -184,9 +184,9 @@ def _names(graph: Graph) -> set[str]:
     return known
 
 
-def _bad_trust(found: object) -> ArgumentError:
+def _bad_trust(given: object) -> ArgumentError:
     return ArgumentError(
-        f"trust takes a list of tasks, operators, lines such as 'clean.py:12' and kinds of stops, found {found!r}"
+        f"trust takes a list of tasks, operators, lines such as 'clean.py:12' and kinds of stops, found {given!r}"
     )
 
 

@@ -27,16 +27,16 @@ TensorPath = tuple[int, ...]
 def leaves(node: WriteNode) -> tuple[TensorPath, ...]:
     """The ways along data tensors of a write from its output to its inputs, by occurrence."""
     tensors, axes = node.write.tensors, node.write.axes
-    found: list[TensorPath] = []
+    paths: list[TensorPath] = []
     waiting: list[TensorPath] = [()]
     while waiting:
         path = waiting.pop()
         at = tensors[path[-1]].src if path else 0
         if path and axes[at].role == "input":
-            found.append(path)
+            paths.append(path)
             continue
         waiting += [(*path, n) for n, t in enumerate(tensors) if t.out == at and t.kind == "data"]
-    return tuple(sorted(found, key=lambda p: (axes[tensors[p[-1]].src].occurrence, p)))
+    return tuple(sorted(paths, key=lambda p: (axes[tensors[p[-1]].src].occurrence, p)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,11 +76,11 @@ def derivations(
     allowed = _allowed(node, within)
     wanted = {path[:n] for path in (*keep, *within) for n in range(1, len(path) + 1)}
     todo = sorted(p for p in wanted if len(p) == 1)
-    found = _Tuples(node, wanted, allowed, size).pages(_first(rows, allowed.get((), None), size), todo)
+    pages = _Tuples(node, wanted, allowed, size).pages(_first(rows, allowed.get((), None), size), todo)
     if set(keep) == set(leaves(node)):
-        yield from found
+        yield from pages
     else:
-        yield from _distinct(TuplePage(p.labels, {path: p.columns[path] for path in keep}) for p in found)
+        yield from _distinct(TuplePage(p.labels, {path: p.columns[path] for path in keep}) for p in pages)
 
 
 def _allowed(node: WriteNode, within: Mapping[TensorPath, Runs]) -> dict[TensorPath, Runs]:
@@ -114,14 +114,14 @@ class _Tuples:
         self.node, self.wanted, self.allowed, self.size = node, wanted, allowed, size
         self.tensors = node.write.tensors
 
-    def pages(self, found: Iterator[TuplePage], todo: Sequence[TensorPath]) -> Iterator[TuplePage]:
+    def pages(self, pages: Iterator[TuplePage], todo: Sequence[TensorPath]) -> Iterator[TuplePage]:
         """Go one tensor further, then along what begins there, then along the others."""
         if not todo:
-            yield from found
+            yield from pages
             return
         path, rest = todo[0], todo[1:]
         further = sorted(p for p in self.wanted if len(p) == len(path) + 1 and p[:-1] == path)
-        for page in found:
+        for page in pages:
             yield from self.pages(self.joined(page, path), [*further, *rest])
 
     def joined(self, page: TuplePage, path: TensorPath) -> Iterator[TuplePage]:
@@ -129,10 +129,10 @@ class _Tuples:
         at = page.columns[path[:-1]]
         there = at >= 0
         places = Runs.of(at[there])
-        found = self.node.reader(self.tensors[path[-1]], "out").lookup(places.starts, places.lengths)
+        boxes = self.node.reader(self.tensors[path[-1]], "out").lookup(places.starts, places.lengths)
         which = np.flatnonzero(there)
         one = np.ones(len(which), dtype=np.int64)
-        ranges = compose(Boxes(which, one, at[there], one, one < 0), found)
+        ranges = compose(Boxes(which, one, at[there], one, one < 0), boxes)
         bare = np.ones(len(at), dtype=np.bool_)
         bare[ranges.out] = False
         none = np.flatnonzero(bare)

@@ -108,11 +108,11 @@ def _onward(linker: Linker, nodes: Iterable[WriteNode], to: object, trust: Trust
 
 def _partly(manifests: Iterable[Manifest]) -> dict[tuple[str, str, str], list[Manifest]]:
     """The steps of which part was not captured, by DAG, run and task."""
-    found: dict[tuple[str, str, str], list[Manifest]] = {}
+    steps: dict[tuple[str, str, str], list[Manifest]] = {}
     for m in manifests:
         if m.untracked:
-            found.setdefault((m.key.dag_id, m.key.run_id, m.key.task_id), []).append(m)
-    return found
+            steps.setdefault((m.key.dag_id, m.key.run_id, m.key.task_id), []).append(m)
+    return steps
 
 
 def _knowing(linker: Linker, to: object) -> Iterable[WriteNode]:

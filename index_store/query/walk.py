@@ -104,11 +104,11 @@ def plan(
     """
     starts, within = list(starts), tuple(within)
     key = "plan", direction, tuple(s.key for s in starts), within
-    found: WalkPlan | None = linker.routes.get(key)
-    if found is None:
-        found = _planned(linker, starts, direction, within)
-        linker.routes.put(key, found, 1 + len(found.nodes))
-    return found
+    walk_plan: WalkPlan | None = linker.routes.get(key)
+    if walk_plan is None:
+        walk_plan = _planned(linker, starts, direction, within)
+        linker.routes.put(key, walk_plan, 1 + len(walk_plan.nodes))
+    return walk_plan
 
 
 def _planned(
@@ -311,11 +311,11 @@ class _Walk:
     def from_read(self, node: WriteNode, read: WriteNode, axis: int, kind: Kind, rel: Boxes) -> Iterator[WalkPart]:
         """Take rows of a read to a later write, or read, that has it on its axis of reads."""
         there = compose(rel, stretch(0, read.base, read.write.output.rows))
-        for (_, after), found in self.within(node, {(axis, kind): there}, {0}).items():
+        for (_, after), further in self.within(node, {(axis, kind): there}, {0}).items():
             if after == "possible" != kind and self.trusted(read, node):
                 continue
-            self.sink.met(node.output, read.output, node, 0, after, found)
-            yield 0, after, found
+            self.sink.met(node.output, read.output, node, 0, after, further)
+            yield 0, after, further
 
     def on_driver(self, read: WriteNode, parts: list[WalkPart]) -> None:
         """Take the rows of a read to what came after it in the script; they end here unless they surely went on."""
@@ -405,9 +405,9 @@ def _rows(parts: Sequence[WalkPart]) -> Runs:
 
 def _surely_read(read: WriteNode, later: Iterable[WriteNode]) -> Runs:
     """The rows of a read that went into something after it by an edge that is not only possible."""
-    rows, found = read.write.output.rows, Runs.span(0)
+    rows, surely = read.write.output.rows, Runs.span(0)
     for node in later:
         for tensor in node.from_reads:
             there = node.reader(tensor, "src").lookup(np.array([read.base]), np.array([rows]))
-            found |= Runs.united(there.src - read.base, there.n_src)
-    return found
+            surely |= Runs.united(there.src - read.base, there.n_src)
+    return surely

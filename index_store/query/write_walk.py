@@ -108,12 +108,12 @@ def through(here: Boxes, reader: StoredTensor, direction: Direction) -> Boxes:
     most = ROWS_AT_ONCE if rising and not reader.scattered else max(ROWS_AT_ONCE, 2 * len(here))
     for starts, lengths in pieces(image(here), most):
         check()
-        found = reader.lookup(starts, lengths)
+        boxes = reader.lookup(starts, lengths)
         near = here
         if rising and len(here) > 1:
             first, stop = ends.searchsorted(starts[0], "right"), here.src.searchsorted(starts[-1] + lengths[-1])
             near = take(here, slice(int(first), int(stop)))
-        further = compose(near, found if backward else transpose(found))
+        further = compose(near, boxes if backward else transpose(boxes))
         parts.append(further if plain else shrink(further))
         waiting += len(parts[-1])
         if not plain and waiting > 2 * settled + ROWS_AT_ONCE:
@@ -138,8 +138,8 @@ def _all_of(here: Boxes, reader: StoredTensor) -> Boxes:
     marks = GrowingSet()
     rows = image(here)
     for starts, lengths in [(rows.starts, rows.lengths)] if reader.scattered else pieces(rows):
-        for found in reader.across(starts, lengths):
-            marks.add(*found)
+        for piece in reader.across(starts, lengths):
+            marks.add(*piece)
     runs = marks.runs()
     n = len(runs.starts)
     return Boxes(

@@ -99,9 +99,9 @@ def salvaged_key(data: bytes, step: str) -> StepKey | None:
 
     The step's id is a hash of its key, so a key of that id is certain, whatever else is damaged.
     """
-    for found in _KEY.finditer(data):
+    for match in _KEY.finditer(data):
         try:
-            key = from_json(StepKey, json.loads(found[1]), step)
+            key = from_json(StepKey, json.loads(match[1]), step)
         except (ValueError, RecursionError, CorruptIndexError):
             continue
         if key.id == step:
@@ -111,12 +111,12 @@ def salvaged_key(data: bytes, step: str) -> StepKey | None:
 
 def summary(broken: Iterable[Broken]) -> str:
     """Name broken steps in one line; "" where there is none."""
-    found = list(broken)
-    if not found:
+    steps = list(broken)
+    if not steps:
         return ""
-    if len(found) == 1:
-        return f"{found[0]} Answers leave it out."
-    some = "; ".join(f"{b.file or b.store}: {b.why}" for b in found[:_NAMED])
-    more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    advice = " ".join(dict.fromkeys(b.advice for b in found))
-    return f"{len(found)} steps can't be read and are missing from the answers: {some}{more}. {advice}"
+    if len(steps) == 1:
+        return f"{steps[0]} Answers leave it out."
+    some = "; ".join(f"{b.file or b.store}: {b.why}" for b in steps[:_NAMED])
+    more = f"; and {len(steps) - _NAMED} more" if len(steps) > _NAMED else ""
+    advice = " ".join(dict.fromkeys(b.advice for b in steps))
+    return f"{len(steps)} steps can't be read and are missing from the answers: {some}{more}. {advice}"

@@ -38,7 +38,7 @@ def _gone(store: Store, step: str) -> bool:
 
 def notes_of(store: Store, step: str) -> list[Note]:
     """What writers of a step noted, the furthest one first; notes that can't be read are left aside."""
-    found = []
+    notes = []
     for name in store.folder.names(f"{step_path(step)}/{NOTES}"):
         path = f"{step_path(step)}/{NOTES}/{name}"
         if name.endswith(".json"):
@@ -47,8 +47,8 @@ def notes_of(store: Store, step: str) -> list[Note]:
             except (FileNotFoundError, CorruptIndexError, StoreFormatError):
                 continue
             if note.key.id == step:
-                found.append(note)
-    return sorted(found, key=lambda note: (-len(note.writes) - len(note.reads), note.begun))
+                notes.append(note)
+    return sorted(notes, key=lambda note: (-len(note.writes) - len(note.reads), note.begun))
 
 
 def sweep(store: Store, idle: float, *, dry_run: bool = False) -> list[str]:

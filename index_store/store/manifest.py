@@ -48,10 +48,10 @@ def load(data: bytes, where: str) -> Manifest:
     CorruptIndexError
         Truncated, changed, or of another shape.
     """
-    found, body = unseal(data, where)
-    manifest = from_json(Manifest, {"format_version": found} | body, where)
-    if manifest.format_version != found:
-        raise CorruptIndexError(where, f"it says format {found} and {manifest.format_version}")
+    format_version, body = unseal(data, where)
+    manifest = from_json(Manifest, {"format_version": format_version} | body, where)
+    if manifest.format_version != format_version:
+        raise CorruptIndexError(where, f"it says format {format_version} and {manifest.format_version}")
     _check_references(manifest, where)
     return manifest
 
@@ -154,11 +154,11 @@ def _parse(data: bytes, where: str) -> dict[str, Any]:
         outer = json.loads(data.decode("ascii"))
     except (ValueError, RecursionError):
         raise CorruptIndexError(where, "it is no JSON") from None
-    found = outer.get("format") if isinstance(outer, dict) else None
-    if type(found) is not int or found < 1:
+    format_version = outer.get("format") if isinstance(outer, dict) else None
+    if type(format_version) is not int or format_version < 1:
         raise CorruptIndexError(where, "it names no format")
-    if found > FORMAT_VERSION:
-        raise StoreFormatError(where, found, FORMAT_VERSION)
+    if format_version > FORMAT_VERSION:
+        raise StoreFormatError(where, format_version, FORMAT_VERSION)
     return dict(outer)
 
 

@@ -49,12 +49,12 @@ class NoteTexts:
     def _text(self, value: Any) -> str:
         if not isinstance(value, tuple):
             return manifests.canonical(value)
-        found = []
+        texts = []
         for part in value:
             if id(part) not in self._known:
                 self._known[id(part)] = part, manifests.canonical(part)
-            found.append(self._known[id(part)][1])
-        return f"[{','.join(found)}]"
+            texts.append(self._known[id(part)][1])
+        return f"[{','.join(texts)}]"
 
 
 def load_note(data: bytes, where: str) -> Note:
@@ -65,5 +65,5 @@ def load_note(data: bytes, where: str) -> Note:
     StoreFormatError, CorruptIndexError
         As of a manifest.
     """
-    found, body = manifests.unseal(data, where)
-    return manifests.from_json(Note, {"format_version": found} | body, where)
+    format_version, body = manifests.unseal(data, where)
+    return manifests.from_json(Note, {"format_version": format_version} | body, where)

@@ -137,10 +137,10 @@ class Store:
             stamp = None
         if stamp is None:
             raise UnknownStepError(step, self.steps())
-        found = self._read_manifest(step, stamp)
-        if found is None:
+        manifest = self._read_manifest(step, stamp)
+        if manifest is None:
             raise UnknownStepError(step, self.steps())
-        return found
+        return manifest
 
     def manifests(self) -> list[Manifest]:
         """All published steps' manifests, by the time they ended; only new and changed ones are read.
@@ -150,8 +150,8 @@ class Store:
         CorruptIndexError, StoreFormatError, StoreUnreachableError
             One of them can't be read; `survey` goes on with the others.
         """
-        found = (self._read_manifest(n, stamp) for n, stamp in self._published())
-        return _in_order(m for m in found if m is not None)
+        readable = (self._read_manifest(n, stamp) for n, stamp in self._published())
+        return _in_order(m for m in readable if m is not None)
 
     def survey(self) -> Survey:
         """`manifests`, and the steps whose manifest can't be read instead of an error.
@@ -165,7 +165,7 @@ class Store:
         if not there:
             self.check()
         answers = True
-        found: list[Manifest] = []
+        readable: list[Manifest] = []
         broken: list[Broken] = []
         for step, stamp in there:
             try:
@@ -176,8 +176,8 @@ class Store:
                     answers = False
                 broken.append(self._describe(step, stamp, e))
             else:
-                found += [] if manifest is None else [manifest]
-        return Survey(_in_order(found), broken)
+                readable += [] if manifest is None else [manifest]
+        return Survey(_in_order(readable), broken)
 
     def check(self) -> None:
         """Check that the store is still there.
@@ -208,23 +208,23 @@ class Store:
             The step was removed meanwhile.
         """
         stored = self._stored(step, version.files)
-        found = self._files.get(stored.sha256)
-        if found is not None:
-            return found
+        files = self._files.get(stored.sha256)
+        if files is not None:
+            return files
         data, where = self._read_whole(step, stored)
         try:
-            found = load_files(data)
+            files = load_files(data)
         except (pa.ArrowException, OSError, ValueError, LookupError) as e:
             raise CorruptIndexError(where, f"it is no list of files: {str(e)[:200]}") from e
-        self._files.put(stored.sha256, found, 1 + len(found.paths))
-        return found
+        self._files.put(stored.sha256, files, 1 + len(files.paths))
+        return files
 
     def written_files(self, step: str) -> set[tuple[str, int, int]]:
         """What a step wrote, whether or not its manifest can be read: name, size (bytes) and time (ms) of each file.
 
         Lists of files that are damaged, too, are left out.
         """
-        found: set[tuple[str, int, int]] = set()
+        written_files: set[tuple[str, int, int]] = set()
         for name in self.folder.names(f"{step_path(step)}/versions"):
             try:
                 (data,) = self.folder.read(f"{step_path(step)}/versions/{name}")
@@ -232,8 +232,8 @@ class Store:
             except (pa.ArrowException, OSError, ValueError, LookupError):
                 continue
             each = zip(files.paths, files.sizes.tolist(), files.mtimes.tolist(), files.written.tolist(), strict=True)
-            found |= {(path.rsplit("/", 1)[-1], size, mtime) for path, size, mtime, written in each if written}
-        return found
+            written_files |= {(path.rsplit("/", 1)[-1], size, mtime) for path, size, mtime, written in each if written}
+        return written_files
 
     def operations(self, step: str, write: Write) -> Operations | None:
         """Read what a write's plan did; None where the step kept no operations.
@@ -248,12 +248,12 @@ class Store:
         if not write.operations:
             return None
         stored = self._stored(step, write.operations)
-        found = self._operations.get(stored.sha256)
-        if found is None:
+        operations = self._operations.get(stored.sha256)
+        if operations is None:
             data, where = self._read_whole(step, stored)
-            found = manifests.from_json(Operations, manifests.unseal(data, where)[1], where)
-            self._operations.put(stored.sha256, found, len(data))
-        return found
+            operations = manifests.from_json(Operations, manifests.unseal(data, where)[1], where)
+            self._operations.put(stored.sha256, operations, len(data))
+        return operations
 
     def profiles(self, step: str, write: Write) -> Profiles | None:
         """Read the profiles of a write's output and inputs; None where the step made none.
@@ -382,10 +382,10 @@ class Store:
         if key is None:
             with suppress(FileNotFoundError, StoreUnreachableError, CorruptIndexError):
                 key = salvaged_key(self.folder.read(manifest_path(step))[0], step)
-        found = broken_step(self.url.split("?", 1)[0], step, error, key)
+        described = broken_step(self.url.split("?", 1)[0], step, error, key)
         with self._lock:
-            self._broken[step] = (stamp, found)
-        return found
+            self._broken[step] = (stamp, described)
+        return described
 
     def _read_manifest(self, step: str, stamp: Stamp) -> Manifest | None:
         known = self._known.get(step)
@@ -396,25 +396,25 @@ class Store:
             data = self.folder.read(path)[0]
         except FileNotFoundError:
             return None
-        found = manifests.load(data, self.folder.where(path))
-        if found.step != step:
+        manifest = manifests.load(data, self.folder.where(path))
+        if manifest.step != step:
             raise CorruptIndexError(self.folder.where(path), "it is the manifest of another step")
         with self._lock:
-            self._known[step] = (stamp, found)
-        return found
+            self._known[step] = (stamp, manifest)
+        return manifest
 
     def _stored(self, step: str, path: str) -> StoredFile:
         """What the manifest says of a file; it is looked at again only where it does not list the file."""
         known = self._known.get(step)
-        found = _listed(known[1], path) if known else None
-        if found is None:
+        stored = _listed(known[1], path) if known else None
+        if stored is None:
             try:
-                found = _listed(self.manifest(step), path)
+                stored = _listed(self.manifest(step), path)
             except UnknownStepError:
                 raise StepRemovedError(step, self.url) from None
-        if found is None:
+        if stored is None:
             raise CorruptIndexError(self.folder.where(manifest_path(step)), f"it does not list {path}")
-        return found
+        return stored
 
 
 def _in_order(manifests: Iterable[Manifest]) -> list[Manifest]:

@@ -41,8 +41,8 @@ def dump_dag(tasks: Iterable[Task], run_started: str) -> bytes:
 
 def load_dag(data: bytes, where: str) -> tuple[tuple[Task, ...], str]:
     """Read what `dump_dag` wrote: the tasks, and when the run began; the same errors as of a manifest."""
-    found, body = manifests.unseal(data, where)
-    shape = manifests.from_json(_Shape, {"format_version": found} | body, where)
+    format_version, body = manifests.unseal(data, where)
+    shape = manifests.from_json(_Shape, {"format_version": format_version} | body, where)
     return shape.tasks, shape.run_started
 
 
@@ -89,13 +89,13 @@ def _lacks_shape(manifest: Manifest) -> bool:
 
 def datasets(uris: Iterable[str]) -> list[Dataset]:
     """Return the data sets of inlets or outlets; a text that names none is left out."""
-    found = []
+    parsed = []
     for uri in uris:
         try:
-            found.append(Dataset.parse(uri))
+            parsed.append(Dataset.parse(uri))
         except (TypeError, ValueError):  # of which ArgumentError is one
             continue
-    return found
+    return parsed
 
 
 def is_captured(task: Task) -> bool:
@@ -119,10 +119,10 @@ def below(tasks: Mapping[str, Task], task_id: str) -> dict[str, Task]:
     for task in tasks.values():
         for above in task.upstream:
             after.setdefault(above, []).append(task.task_id)
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = [task_id]
     while waiting:
-        new = set(after.get(waiting.pop(), ())) - found
-        found |= new
+        new = set(after.get(waiting.pop(), ())) - names
+        names |= new
         waiting += new
-    return {name: tasks[name] for name in sorted(found - {task_id})}
+    return {name: tasks[name] for name in sorted(names - {task_id})}

@@ -54,18 +54,18 @@ def verify(
     StoreUnreachableError
         The store does not answer; a missing file is a problem, not an error.
     """
-    found: list[Problem] = []
+    problems: list[Problem] = []
     if steps is None:
         try:
             load_format(store.folder.read(FORMAT)[0], FORMAT)
         except (CorruptIndexError, StoreFormatError, FileNotFoundError) as e:
-            found.append(Problem("", FORMAT, _said(e)))
+            problems.append(Problem("", FORMAT, _said(e)))
         steps = store.steps()
     steps = list(steps)
     for number, step in enumerate(steps):
         checking(step, number, len(steps))
-        found += verify_step(store, step)
-    return found
+        problems += verify_step(store, step)
+    return problems
 
 
 def verify_step(store: Store, step: str) -> list[Problem]:
@@ -83,14 +83,14 @@ def verify_step(store: Store, step: str) -> list[Problem]:
         what = check_file(store, f"{path}/{stored.path}", stored)
         if what:
             damaged[stored.path] = what
-    found = [Problem(step, f"{path}/{name}", what) for name, what in damaged.items()]
+    problems = [Problem(step, f"{path}/{name}", what) for name, what in damaged.items()]
     for write in manifest.writes:
         said = _verify_write(store, manifest, write, f"write {write.index}", set(damaged))
-        found += [Problem(step, file, what, write=write.index) for file, what in said]
+        problems += [Problem(step, file, what, write=write.index) for file, what in said]
     for read in manifest.reads:
         said = _verify_write(store, manifest, read, f"read {read.index}", set(damaged))
-        found += [Problem(step, file, what, read=read.index) for file, what in said]
-    return found
+        problems += [Problem(step, file, what, read=read.index) for file, what in said]
+    return problems
 
 
 def check_file(store: Store, path: str, stored: StoredFile) -> str:

@@ -341,10 +341,10 @@ class StepWriter:
     def _add_shared(self, pending: PendingTensor, number: str) -> Tensor:
         """Store a read's tensor in the files of an equal one: the coarse reads of an input are all rows by all rows."""
         one = _one(pending.boxes)
-        found = self._shared.get(one) or self._add_tensor(pending, number)
+        tensor = self._shared.get(one) or self._add_tensor(pending, number)
         if one:
-            self._shared[one] = found
-        return replace(found, out=pending.out, src=pending.src, kind=pending.kind)
+            self._shared[one] = tensor
+        return replace(tensor, out=pending.out, src=pending.src, kind=pending.kind)
 
 
 def _one(boxes: Boxes | Parts | Spool) -> tuple[int, ...]:

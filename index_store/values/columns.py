@@ -73,12 +73,12 @@ class Columns:
 
     def _source(self, name: str) -> str | None:
         names = self._schema.names
-        found = [n for n in names if n == name] or [n for n in names if n.lower() == name.lower()]
-        if len(found) > 1:
+        matches = [n for n in names if n == name] or [n for n in names if n.lower() == name.lower()]
+        if len(matches) > 1:
             raise ValuesUnavailableError(
-                f"{self._file.full} has the columns {', '.join(map(repr, found))}: which one is {name!r} is not clear"
+                f"{self._file.full} has the columns {', '.join(map(repr, matches))}: which one is {name!r} is not clear"
             )
-        return found[0] if found else None
+        return matches[0] if matches else None
 
     def _target(self, field: Field, source: str | None) -> pa.DataType:
         try:

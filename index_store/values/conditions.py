@@ -63,10 +63,10 @@ def parse_condition(text: str) -> Condition:
     column = _Column(text)
     if operator := column.null():
         return Condition(column.name, operator)
-    found = column.within() or column.compares() or column.word()
-    if not found:
+    parsed = column.within() or column.compares() or column.word()
+    if not parsed:
         raise ConditionError(f"{text!r} is no condition; {_HOW}")
-    operator, rest = found
+    operator, rest = parsed
     values = _values(rest)
     if values is None:
         raise ConditionError(f"{text!r} has no value that can be read; {_HOW}")

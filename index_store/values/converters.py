@@ -43,8 +43,8 @@ def double_of(text: str) -> float | None:
     text = text.strip(_BLANKS)
     if _JAVA_DOUBLE.fullmatch(text):
         return float(text.rstrip("fFdD"))
-    if found := _JAVA_WORD.fullmatch(text):
-        return float(found[1] + ("nan" if found[2] == "NaN" else "inf"))
+    if match := _JAVA_WORD.fullmatch(text):
+        return float(match[1] + ("nan" if match[2] == "NaN" else "inf"))
     if _JAVA_HEX.fullmatch(text):
         return float.fromhex(text.rstrip("fFdD") if text[-1] in "fFdD" else text)
     return None
@@ -155,5 +155,5 @@ def _decimal(text: str, target: pa.Decimal128Type) -> Decimal | None:
 
 
 def _without_zone(text: str) -> datetime | None:
-    found = None if names_zone(text) else parse_timestamp(text, timezone.utc)
-    return found.replace(tzinfo=None) if found else None
+    instant = None if names_zone(text) else parse_timestamp(text, timezone.utc)
+    return instant.replace(tzinfo=None) if instant else None

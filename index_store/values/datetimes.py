@@ -55,11 +55,11 @@ def zone_of(text: str) -> tzinfo | None:
     if text in ("Z", "UTC", "GMT", "UT"):
         return timezone.utc
     text = _SHORT.get(text, text)
-    if found := _OFFSET.fullmatch(text):
-        offset = timedelta(hours=int(found[2]), minutes=int(found[3] or 0), seconds=int(found[4] or 0))
+    if match := _OFFSET.fullmatch(text):
+        offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0), seconds=int(match[4] or 0))
         if offset > timedelta(hours=18):
             return None
-        return timezone(-offset if found[1] == "-" else offset)
+        return timezone(-offset if match[1] == "-" else offset)
     try:
         return ZoneInfo(text)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -68,14 +68,14 @@ def zone_of(text: str) -> tzinfo | None:
 
 def names_zone(text: str) -> bool:
     """Return whether a time has a zone behind it."""
-    found = _TIMESTAMP.fullmatch(text.strip(_BLANKS))
-    return bool(found and found[8])
+    match = _TIMESTAMP.fullmatch(text.strip(_BLANKS))
+    return bool(match and match[8])
 
 
 def parse_date(text: str) -> date | None:
     """Read ``yyyy``, ``yyyy-M``, ``yyyy-M-d`` with anything behind a blank or a T; None where Spark reads no date."""
-    found = _DATE.fullmatch(text.strip(_BLANKS))
-    return _date(found[1], found[2], found[3]) if found else None
+    match = _DATE.fullmatch(text.strip(_BLANKS))
+    return _date(match[1], match[2], match[3]) if match else None
 
 
 def parse_timestamp(text: str, zone: tzinfo | None) -> datetime | None:
@@ -92,18 +92,18 @@ def parse_timestamp(text: str, zone: tzinfo | None) -> datetime | None:
         The text has no zone and `zone` is None, or it has only a time of day.
     """
     text = text.strip(_BLANKS)
-    found = _TIMESTAMP.fullmatch(text)
-    if not found:
+    match = _TIMESTAMP.fullmatch(text)
+    if not match:
         if re.match(r"T?\d{1,2}:\d", text):
             raise ValuesUnavailableError(f"{text!r} is a time of day, which Spark reads as today's; the row ids stand")
         return None
-    day = _date(found[1], found[2], found[3])
+    day = _date(match[1], match[2], match[3])
     own = zone
-    if found[8]:
-        own = zone_of(found[8])
+    if match[8]:
+        own = zone_of(match[8])
         if own is None:
             return None
-    return None if day is None else _instant(day, found[4], found[5], found[6], found[7], own, text)
+    return None if day is None else _instant(day, match[4], match[5], match[6], match[7], own, text)
 
 
 def _date(year: str, month: str | None, day: str | None) -> date | None:
@@ -203,10 +203,10 @@ class Pattern:
 
     def timestamp(self, text: str, zone: tzinfo | None) -> datetime | None:
         """Read a time; None where the pattern does not fit."""
-        found = self._match(text)
-        if not found:
+        match = self._match(text)
+        if not match:
             return None
-        got = dict(zip(self._names, found.groups(), strict=True))
+        got = dict(zip(self._names, match.groups(), strict=True))
         own = zone
         if got.get("X"):
             own = zone_of(got["X"])
@@ -217,8 +217,8 @@ class Pattern:
 
     def date(self, text: str) -> date | None:
         """Read a date; None where the pattern does not fit."""
-        found = self.timestamp(text, timezone.utc)
-        return found.date() if found else None
+        instant = self.timestamp(text, timezone.utc)
+        return instant.date() if instant else None
 
 
 def _unknown(option: str, pattern: str, text: str) -> ValuesUnavailableError:

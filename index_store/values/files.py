@@ -38,10 +38,10 @@ class DataFile:
         with (self.filesystem or LocalFileSystem()).open_input_file(self.full) as source:
             yield cast(BinaryIO, source)
 
-    def wrong_count(self, found: int) -> ValuesUnavailableError:
+    def wrong_count(self, count: int) -> ValuesUnavailableError:
         """Return the error for a file that reads as another number of rows than was recorded."""
         return ValuesUnavailableError(
-            f"{self.full} reads as {found:,} rows, and {self.rows:,} were recorded when it was captured, though its "
+            f"{self.full} reads as {count:,} rows, and {self.rows:,} were recorded when it was captured, though its "
             f"size and time are the same: no value can be told by its position. The row ids stand."
         )
 
@@ -80,10 +80,10 @@ def check(file: DataFile) -> None:
     VersionChangedError
         It is gone, or its size or its time (milliseconds) differs.
     """
-    found = _local_stamp(file) if file.filesystem is None else _remote_stamp(file)
-    if found is None:
+    stamp = _local_stamp(file) if file.filesystem is None else _remote_stamp(file)
+    if stamp is None:
         raise VersionChangedError(f"{file.full} is gone since it was captured. {_ADVICE}")
-    size, mtime = found
+    size, mtime = stamp
     if size != file.size:
         raise VersionChangedError(
             f"{file.full} has changed since it was captured: {size:,} bytes now, {file.size:,} then. {_ADVICE}"

@@ -90,15 +90,15 @@ class JsonReader:
 
     def _scalar(self, start: int) -> JsonNode:
         kind: NodeKind = "word"
-        found = _WORD.match(self._text, start)
-        if not found and self._rules.non_numeric and (found := _NOT_FINITE.match(self._text, start)):
+        match = _WORD.match(self._text, start)
+        if not match and self._rules.non_numeric and (match := _NOT_FINITE.match(self._text, start)):
             kind = "float"
-        if not found and (found := _NUMBER.match(self._text, start)):
-            kind = "float" if found[1] or found[2] else "integer"
-        if not found or _NAME.match(self._text, found.end()) or self._text[found.end() : found.end() + 1] == ".":
+        if not match and (match := _NUMBER.match(self._text, start)):
+            kind = "float" if match[1] or match[2] else "integer"
+        if not match or _NAME.match(self._text, match.end()) or self._text[match.end() : match.end() + 1] == ".":
             self._fail()
-        self._at = found.end()
-        return JsonNode(kind, found[0], start, self._at)
+        self._at = match.end()
+        return JsonNode(kind, match[0], start, self._at)
 
     def _object(self) -> list[tuple[str, JsonNode]]:
         pairs: list[tuple[str, JsonNode]] = []

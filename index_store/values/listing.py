@@ -66,26 +66,26 @@ def listing(dataset: Dataset, *, max_age: float = KEPT_SECONDS, ask: bool = True
         return _local(dataset.name)
     now = time.monotonic()
     with _lock:
-        made, found = _kept.get(dataset, (0.0, None))
-    if found is not None and now - made < max_age:
-        return replace(found, age=now - made)
+        made, listed = _kept.get(dataset, (0.0, None))
+    if listed is not None and now - made < max_age:
+        return replace(listed, age=now - made)
     if not ask:
         return DatasetListing((), f"{dataset} was not listed: an overview lists local disks only")
-    found = _within(PATIENCE, dataset)
+    listed = _within(PATIENCE, dataset)
     with _lock:
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
-        _kept[dataset] = (time.monotonic(), found)
-    return found
+        _kept[dataset] = (time.monotonic(), listed)
+    return listed
 
 
 def _within(seconds: float, dataset: Dataset) -> DatasetListing:
     """List what is not a local disk, unless it takes too long: then the listing goes on, and nobody waits for it."""
-    found: list[DatasetListing] = []
-    work = Thread(target=lambda: found.append(_remote(dataset)), name="provspark-listing", daemon=True)
+    listings: list[DatasetListing] = []
+    work = Thread(target=lambda: listings.append(_remote(dataset)), name="provspark-listing", daemon=True)
     work.start()
     work.join(seconds)
-    return found[0] if found else DatasetListing((), f"{dataset} was not listed within {seconds:g} seconds")
+    return listings[0] if listings else DatasetListing((), f"{dataset} was not listed within {seconds:g} seconds")
 
 
 def is_hidden(name: str) -> bool:
@@ -121,11 +121,11 @@ def _local(root: str) -> DatasetListing:
     if seen is not None and seen.holds(root):
         return seen.listing
     try:
-        found = os.stat(root)  # noqa: PTH116 (each question asks)
-        if stat.S_ISREG(found.st_mode):
-            return DatasetListing((("", found.st_size, found.st_mtime_ns // 1_000_000),))
+        status = os.stat(root)  # noqa: PTH116 (each question asks)
+        if stat.S_ISREG(status.st_mode):
+            return DatasetListing((("", status.st_size, status.st_mtime_ns // 1_000_000),))
         now = time.time_ns()
-        folders = [(root, found.st_mtime_ns)]
+        folders = [(root, status.st_mtime_ns)]
         listed = DatasetListing(tuple(sorted(_below(root, folders))))
         if len(_seen) >= _MOST_KEPT:
             _seen.clear()
@@ -156,8 +156,8 @@ def _below(root: str, folders: list[tuple[str, int]]) -> Iterator[Listed]:
                     folders.append((entry.path, entry.stat().st_mtime_ns))
                     waiting.append(path)
                 elif entry.is_file():
-                    found = entry.stat()
-                    yield path, found.st_size, found.st_mtime_ns // 1_000_000
+                    status = entry.stat()
+                    yield path, status.st_size, status.st_mtime_ns // 1_000_000
 
 
 def _remote(dataset: Dataset) -> DatasetListing:
@@ -167,15 +167,15 @@ def _remote(dataset: Dataset) -> DatasetListing:
     try:
         filesystem, root = root_of(dataset)
         info = filesystem.get_file_info(root)
-        found: list[Any] = [info] if info.type == FileType.File else []
+        infos: list[Any] = [info] if info.type == FileType.File else []
         if info.type == FileType.Directory:
-            found = filesystem.get_file_info(FileSelector(root, recursive=True))
+            infos = filesystem.get_file_info(FileSelector(root, recursive=True))
     except ValuesUnavailableError as e:
         return DatasetListing((), str(e))
     except (OSError, ArrowException) as e:
         return DatasetListing((), f"{dataset} can't be listed: {e}")
     files = []
-    for one in found:
+    for one in infos:
         path = one.path[len(root) :].strip("/")
         if one.type == FileType.File and not any(is_hidden(part) for part in path.split("/")):
             files.append((path, one.size, one.mtime_ns // 1_000_000))

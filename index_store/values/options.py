@@ -34,10 +34,10 @@ def charset(options: Mapping[str, str]) -> str:
         An encoding whose lines are not those of its bytes (UTF-16, UTF-32) or that is not known.
     """
     name = options.get("encoding", options.get("charset", "UTF-8"))
-    found = _CHARSETS.get(name.strip().lower())
-    if found is None:
+    codec = _CHARSETS.get(name.strip().lower())
+    if codec is None:
         raise refusal("encoding", name)
-    return found
+    return codec
 
 
 def decode(data: bytes, name: str = "utf-8") -> str:

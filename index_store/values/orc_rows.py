@@ -38,8 +38,8 @@ class OrcReader:
                 break
         if tables:
             return pa.concat_tables(tables)
-        with _opened(file) as found:
-            return Columns(file, found.schema, fields).empty()
+        with _opened(file) as opened:
+            return Columns(file, opened.schema, fields).empty()
 
     def scan(self, file: DataFile, fields: Sequence[Field], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:
         """See `RowReader`."""
@@ -49,13 +49,13 @@ class OrcReader:
                     f"column {field.name} is {field.type}, and times in ORC depend on the time zones of the JVMs that "
                     f"wrote and read them, which are not known here; ask for the other columns"
                 )
-        with _opened(file) as found:
-            columns = Columns(file, found.schema, fields)
+        with _opened(file) as opened:
+            columns = Columns(file, opened.schema, fields)
             start = 0
-            for stripe in range(found.nstripes):
+            for stripe in range(opened.nstripes):
                 # A stripe's length shows only in one of its columns.
-                names = columns.stored or found.schema.names[:1]
-                batch = found.read_stripe(stripe, columns=names)
+                names = columns.stored or opened.schema.names[:1]
+                batch = opened.read_stripe(stripe, columns=names)
                 yield start, columns.shape(pa.Table.from_batches([batch]), batch.num_rows)
                 start += batch.num_rows
 
@@ -64,11 +64,11 @@ class OrcReader:
 def _opened(file: DataFile) -> Iterator[orc.ORCFile]:
     try:
         with file.open() as raw:
-            found = orc.ORCFile(raw)
-            if found.nrows != file.rows:
-                raise file.wrong_count(found.nrows)
-            if found.schema.names and all(n.startswith("_col") for n in found.schema.names):
+            opened = orc.ORCFile(raw)
+            if opened.nrows != file.rows:
+                raise file.wrong_count(opened.nrows)
+            if opened.schema.names and all(n.startswith("_col") for n in opened.schema.names):
                 raise file.unreadable("its columns have no names of their own, only Hive's _col0 and so on")
-            yield found
+            yield opened
     except (OSError, pa.ArrowException) as e:
         raise file.unreadable(e) from e

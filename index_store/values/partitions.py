@@ -32,10 +32,10 @@ def partition_text(file: DataFile, column: str) -> str | None:
     """
     pairs = [part.split("=", 1) for part in file.path.split("/")[:-1] if "=" in part]
     named = [(unescape(name), value) for name, value in pairs]
-    found = [v for n, v in named if n == column] or [v for n, v in named if n.lower() == column.lower()]
-    if len(found) != 1:
+    matches = [v for n, v in named if n == column] or [v for n, v in named if n.lower() == column.lower()]
+    if len(matches) != 1:
         raise ValuesUnavailableError(
             f"{file.full} lies in no folder {column}=… of its own, so the value of that partition column is not known; "
             f"ask for the other columns"
         )
-    return None if found[0] == NULL_NAME else unescape(found[0])
+    return None if matches[0] == NULL_NAME else unescape(matches[0])

@@ -72,11 +72,11 @@ def _within(version: Version, column: Field, rest: str) -> ColumnPath:
     kind, full = column.type, column.name
     for step in rest.split("."):
         fields = _fields(kind)
-        found = [n for n in fields if n == step] or [n for n in fields if n.lower() == step.lower()]
-        if len(found) != 1:
+        matches = [n for n in fields if n == step] or [n for n in fields if n.lower() == step.lower()]
+        if len(matches) != 1:
             raise UnknownColumnError(f"{full} of {version.dataset} is {kind}{_missing(step, full, list(fields))}")
-        steps.append(found[0])
-        kind, full = fields[found[0]], f"{full}.{found[0]}"
+        steps.append(matches[0])
+        kind, full = fields[matches[0]], f"{full}.{matches[0]}"
     return ColumnPath(column, tuple(steps), Field(full, kind))
 
 

@@ -25,11 +25,11 @@ def list_files(dataset: Dataset) -> list[Listed]:
     InvalidWriteError
         There is nothing.
     """
-    found = listing(dataset, max_age=0)
-    if not found.files:
-        why = f" ({found.why})" if found.why else ""
+    listed = listing(dataset, max_age=0)
+    if not listed.files:
+        why = f" ({listed.why})" if listed.why else ""
         raise InvalidWriteError(f"{dataset} has no data files{why}; record a step while its datasets exist")
-    return list(found.files)
+    return list(listed.files)
 
 
 def present_version(
@@ -80,8 +80,8 @@ def _counted(version: Version, file: DataFile) -> tuple[int, tuple[Field, ...]]:
             from pyarrow import orc
 
             with file.open() as raw:
-                found = orc.ORCFile(raw)
-                return found.nrows, _fields(found.schema)
+                opened = orc.ORCFile(raw)
+                return opened.nrows, _fields(opened.schema)
     except (OSError, pa.ArrowException) as e:
         raise file.unreadable(e) from e
     reader = reader_of(version)

@@ -60,18 +60,18 @@ def read_rows(version: Version, files: Files, rows: Int64, columns: Sequence[str
     if not len(wanted):
         return schema.empty_table()
     reader = reader_of(version)
-    bases, found = files.bases, files_of(version, files)
+    bases, data_files = files.bases, files_of(version, files)
     where = np.searchsorted(bases, wanted, side="right") - 1
     touched = np.unique(where).tolist()
     for at in touched:
-        check(found[at])
+        check(data_files[at])
     tables = []
     for number, at in enumerate(touched):
         tell("files", number, len(touched))
         mine = wanted[where == at] - bases[at]
         stored = [f for f in fields if f.name not in version.partitions]
-        table = reader.take(found[at], mine, stored) if stored else None
-        tables.append(_assemble(version, found[at], table, len(mine), fields))
+        table = reader.take(data_files[at], mine, stored) if stored else None
+        tables.append(_assemble(version, data_files[at], table, len(mine), fields))
     return pa.concat_tables(tables).take(pa.array(place.reshape(-1)))
 
 
@@ -149,11 +149,11 @@ def find_column(version: Version, name: str) -> Field:
     UnknownColumnError
         With the names that come near.
     """
-    found = [f for f in version.fields if f.name == name] or [
+    matches = [f for f in version.fields if f.name == name] or [
         f for f in version.fields if f.name.lower() == name.lower()
     ]
-    if len(found) == 1:
-        return found[0]
+    if len(matches) == 1:
+        return matches[0]
     raise near_columns(version.dataset, name, [f.name for f in version.fields])
 
 

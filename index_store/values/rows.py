@@ -53,20 +53,20 @@ class LineReader:
 
     def take(self, file: DataFile, wanted: Int64, fields: Sequence[Field]) -> pa.Table:
         """See `RowReader`."""
-        found: list[bytes] = []
+        lines: list[bytes] = []
         start, whole = 0, self._lines.lines_may_differ(file)
         for records in self._lines.records(file):
             upto = int(np.searchsorted(wanted, start + len(records)))
-            found.extend(records[row - start] for row in wanted[len(found) : upto].tolist())
+            lines.extend(records[row - start] for row in wanted[len(lines) : upto].tolist())
             start += len(records)
             if start > file.rows:
                 raise file.wrong_count(start)
             if upto == len(wanted) and not whole:
                 break
         else:
-            if start != file.rows or len(found) < len(wanted):
+            if start != file.rows or len(lines) < len(wanted):
                 raise file.wrong_count(start)
-        return self._lines.parse(file, found, fields)
+        return self._lines.parse(file, lines, fields)
 
     def scan(self, file: DataFile, fields: Sequence[Field], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:
         """See `RowReader`."""

@@ -83,10 +83,10 @@ def select_there(
     if not missing:
         return select_rows(version, files, conditions)
     there = files.without(missing)
-    found = select_rows(replace(version, rows=there.total, n_files=len(there.paths)), there, conditions)
+    rows = select_rows(replace(version, rows=there.total, n_files=len(there.paths)), there, conditions)
     bases = np.delete(files.bases[:-1], sorted(missing))
-    file = there.bases.searchsorted(found, "right") - 1
-    return found - there.bases[file] + bases[file]
+    file = there.bases.searchsorted(rows, "right") - 1
+    return rows - there.bases[file] + bases[file]
 
 
 def condition_of(given: Condition | tuple[str, str, Any]) -> Condition:

@@ -46,8 +46,8 @@ def arrow_type(text: str) -> pa.DataType:
     """
     if text in _SIMPLE:
         return _SIMPLE[text]
-    if found := _DECIMAL.fullmatch(text):
-        return pa.decimal128(int(found[1]), int(found[2]))
+    if match := _DECIMAL.fullmatch(text):
+        return pa.decimal128(int(match[1]), int(match[2]))
     if _TEXT.fullmatch(text):
         return pa.string()
     kind, parts = parts_of(text)

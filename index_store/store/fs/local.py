@@ -51,18 +51,18 @@ class LocalFolder(Folder):
 
     def stamps(self, paths: list[str]) -> list[Stamp | None]:
         """Size and time of each file."""
-        found: list[Stamp | None] = []
+        stamps: list[Stamp | None] = []
         for path in paths:
             full = f"{self.root}/{checked(path)}"
             try:
                 with reading(full):
                     s = os.stat(full)  # noqa: PTH116 (there may be a hundred thousand steps)
-                found.append(Stamp(s.st_size, s.st_mtime_ns))
+                stamps.append(Stamp(s.st_size, s.st_mtime_ns))
             except FileNotFoundError:
-                found.append(None)
+                stamps.append(None)
             except StoreUnreachableError:
-                found.append(UNKNOWN)
-        return found
+                stamps.append(UNKNOWN)
+        return stamps
 
     def names(self, path: str) -> list[str]:
         """Names in a folder."""
@@ -76,10 +76,10 @@ class LocalFolder(Folder):
     def walk(self, path: str) -> list[str]:
         """All files below a folder."""
         full = self._full(path)
-        found = []
+        paths = []
         for folder, _, files in os.walk(full):
-            found += [(Path(folder) / name).relative_to(full).as_posix() for name in files]
-        return sorted(found)
+            paths += [(Path(folder) / name).relative_to(full).as_posix() for name in files]
+        return sorted(paths)
 
     def make(self, path: str) -> None:
         """Make a folder, durably."""

@@ -73,8 +73,8 @@ class Few:
         there = self._starts(boxes)
         if not self.diagonal:
             return np.array(there, dtype=np.int64), constant(np.int64(self.n_there), len(there))
-        found = [(first + low, high - low) for first, (low, high) in zip(there, cut, strict=True)]
-        table = np.array(found, dtype=np.int64).reshape(-1, 2)
+        stretches = [(first + low, high - low) for first, (low, high) in zip(there, cut, strict=True)]
+        table = np.array(stretches, dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
     def _starts(self, boxes: list[int]) -> list[int]:
@@ -88,8 +88,8 @@ class Few:
         for number, page in pages.items():
             if len(page) != self.file.layout.boxes(number) * wide:
                 raise CorruptIndexError(self.file.where, f"page {number} holds {len(page)} bytes")
-        found = []
+        starts = []
         for box in boxes:
             page, place = divmod(box, per)
-            found.append(int.from_bytes(pages[page][place * wide : place * wide + wide], "little"))
-        return found
+            starts.append(int.from_bytes(pages[page][place * wide : place * wide + wide], "little"))
+        return starts

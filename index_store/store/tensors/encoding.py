@@ -139,17 +139,17 @@ class _BoxGroup:
     def extents(self, lead: Lead) -> dict[str, Int64]:
         """Of each page the extents on both axes, and the ends of the box before."""
         heads = np.arange(0, len(self.boxes), PAGE_ROWS)
-        found = {}
+        extents = {}
         for axis in ("out", "src"):
             starts, lengths = self.axis(axis)
-            found[f"{axis}_low"] = starts[heads] if axis == lead else np.minimum.reduceat(starts, heads)
+            extents[f"{axis}_low"] = starts[heads] if axis == lead else np.minimum.reduceat(starts, heads)
             if is_constant(lengths):
-                found[f"{axis}_high"] = np.maximum.reduceat(starts, heads) + lengths[0]
+                extents[f"{axis}_high"] = np.maximum.reduceat(starts, heads) + lengths[0]
             else:
-                found[f"{axis}_high"] = np.maximum.reduceat(starts + lengths, heads)
+                extents[f"{axis}_high"] = np.maximum.reduceat(starts + lengths, heads)
             last = heads[1:] - 1
-            found[f"{axis}_base"] = np.concatenate([[self.before[axis]], starts[last] + lengths[last]])
-        return found
+            extents[f"{axis}_base"] = np.concatenate([[self.before[axis]], starts[last] + lengths[last]])
+        return extents
 
 
 def _groups(boxes: Boxes | Parts | Spool) -> Iterator[_BoxGroup]:
@@ -240,7 +240,7 @@ class _Survey:
 
 def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
     """Look through boxes, sorted by the lead axis."""
-    found = _Survey(len(boxes))
+    survey = _Survey(len(boxes))
     pages = -(-len(boxes) // PAGE_ROWS)
     sampled = np.unique(np.linspace(0, pages - 1, _SAMPLE_PAGES).astype(np.int64)) * PAGE_ROWS
     start = 0
@@ -253,18 +253,18 @@ def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
             for form in FORMS[name]:
                 if form != "same":
                     rising = name == lead and form == "plain"
-                    found.add(name, form, group.values(name, form), mine, rising=rising)
-        found.square = found.square and (part.n_out is part.n_src or bool((part.n_out == part.n_src).all()))
+                    survey.add(name, form, group.values(name, form), mine, rising=rising)
+        survey.square = survey.square and (part.n_out is part.n_src or bool((part.n_out == part.n_src).all()))
         if alike(part.diagonal):
             if int(part.n_out.max()) > 1 or int(part.n_src.max()) > 1:
-                found.diagonal.add(bool(part.diagonal[0]))
+                survey.diagonal.add(bool(part.diagonal[0]))
         else:
             large = (part.n_out > 1) | (part.n_src > 1)
             slanted = int(np.count_nonzero(large & part.diagonal))
-            found.diagonal |= {way for way, n in ((True, slanted), (False, np.count_nonzero(large) - slanted)) if n}
+            survey.diagonal |= {way for way, n in ((True, slanted), (False, np.count_nonzero(large) - slanted)) if n}
         for page in () if alone else mine:
-            found.add("diagonal", "plain", _flags(take(part, page)), [slice(None)])
-    return found
+            survey.add("diagonal", "plain", _flags(take(part, page)), [slice(None)])
+    return survey
 
 
 def _zigzag(values: Int64) -> Int64:

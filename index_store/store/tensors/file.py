@@ -112,15 +112,15 @@ class TensorFile:
         if not keep:
             return dict(zip(names, self._fresh(ids), strict=True))
         keys = [(self.where, i) for i in ids]
-        found = self._cache.several(keys)
-        at = [k for k, page in enumerate(found) if page is None]
+        cached = self._cache.several(keys)
+        at = [k for k, page in enumerate(cached) if page is None]
         if at:
             read = [tuple(map(bytes, page)) for page in zip(*self._fresh([ids[k] for k in at]), strict=True)]
             for k, page in zip(at, read, strict=True):
-                found[k] = page
+                cached[k] = page
             sizes = (sum(map(len, page)) + 200 for page in read)
             self._cache.put_several(zip([keys[k] for k in at], read, sizes, strict=True))
-        pages = (page for page in found if page is not None)
+        pages = (page for page in cached if page is not None)
         return dict(zip(names, zip(*pages, strict=True), strict=True))
 
     def _fresh(self, ids: list[int]) -> list[list[Any]]:
@@ -141,7 +141,7 @@ class TensorFile:
                 low = stretches.pop()[0] if stretches and stretches[-1][1] == start else start
                 stretches.append((low, start + n))
         parts = zip(stretches, self._read(stretches), strict=True)
-        found: list[list[Any]] = []
+        columns: list[list[Any]] = []
         part, low, high = memoryview(b""), 0, 0
         for lists in told:
             column: list[Any] = []
@@ -155,8 +155,8 @@ class TensorFile:
                 if zlib.crc32(data) != crc:
                     raise CorruptIndexError(self.where, f"the checksum of page {number} differs")
                 column.append(data[head : head + body])
-            found.append(column)
-        return found
+            columns.append(column)
+        return columns
 
     def _layout(self, tail: bytes) -> Layout:
         text = (self._metadata.metadata or {}).get(META_KEY)

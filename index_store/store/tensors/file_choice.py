@@ -106,8 +106,8 @@ def spooled_cover(boxes: Spool) -> Spool:
         dealt.add(unite((np.arange(len(part)) + at) // per, part.src, part.n_src))
         at += len(part)
     covers = Spool()
-    for _, found in dealt.files():
-        covers.add(transpose(cover(found.out, found.src, found.n_src)))
+    for _, group in dealt.files():
+        covers.add(transpose(cover(group.out, group.src, group.n_src)))
     return covers
 
 
@@ -123,12 +123,12 @@ def _windows(values: Int64, marks: Int64) -> list[Int64]:
     wide = max(1, len(marks) * _WINDOW // len(values))
     first = np.linspace(0, len(marks) - 1 - wide, _WINDOWS).astype(np.int64)
     bounds = list(zip(marks[first], np.maximum(marks[first + wide], marks[first] + 1), strict=True))
-    found: list[list[Int64]] = [[] for _ in bounds]
+    windows: list[list[Int64]] = [[] for _ in bounds]
     for part in chunks(len(values)):
         some = values[part]
-        for inside, (low, high) in zip(found, bounds, strict=True):
+        for inside, (low, high) in zip(windows, bounds, strict=True):
             inside.append(np.flatnonzero((some >= low) & (some < high)) + part.start)
-    return [np.concatenate(inside) for inside in found]
+    return [np.concatenate(inside) for inside in windows]
 
 
 def _guide_out(boxes: Boxes, marks: Int64) -> float:

@@ -104,14 +104,14 @@ class Gaps:
         if len(places) * self._size > self._total:
             return self.all()[places]
         block, place = np.divmod(places, self._size)
-        found: Int64 = self._of(block)[np.arange(len(places)), place] - self._length(places)
-        return found
+        starts: Int64 = self._of(block)[np.arange(len(places)), place] - self._length(places)
+        return starts
 
     def all(self) -> Int64:
         """Starts of all boxes."""
-        found: Int64 = self._of(slice(None)).reshape(-1)[: self._total]
-        found -= self._lengths
-        return found
+        starts: Int64 = self._of(slice(None)).reshape(-1)[: self._total]
+        starts -= self._lengths
+        return starts
 
     def _of(self, blocks: Int64 | slice) -> Int64:
         """Ends of the boxes of some blocks, a line each."""

@@ -101,19 +101,19 @@ class Spans:
     @property
     def at(self) -> Int64:
         """First byte of each page."""
-        found: Int64 = self.lists[0]
-        return found
+        first: Int64 = self.lists[0]
+        return first
 
     @property
     def size(self) -> Int64:
         """Bytes of each."""
-        found: Int64 = self.lists[1]
-        return found
+        sizes: Int64 = self.lists[1]
+        return sizes
 
     def of(self, pages: list[int]) -> list[list[int]]:
         """The five lists of some pages."""
-        found: list[list[int]] = self.lists[:, pages].tolist()
-        return found
+        lists: list[list[int]] = self.lists[:, pages].tolist()
+        return lists
 
 
 @dataclass(frozen=True)
@@ -190,11 +190,11 @@ class Layout:
     @cached_property
     def _rise(self) -> dict[Lead, bool]:
         """Of each axis whether neither low nor high fall from page to page."""
-        found: dict[Lead, bool] = {}
+        rise: dict[Lead, bool] = {}
         for axis in ("out", "src"):
             ends = [getattr(self, f"{axis}_{end}") for end in ("low", "high")]
-            found[axis] = all(bool((a[1:] >= a[:-1]).all()) for a in ends)
-        return found
+            rise[axis] = all(bool((a[1:] >= a[:-1]).all()) for a in ends)
+        return rise
 
 
 def dump_layout(layout: Layout, index: dict[str, Any]) -> bytes:
@@ -227,9 +227,9 @@ def load_layout(text: bytes, where: str, index: Any) -> Layout:
         The file's format is newer than this package reads.
     """
     body = json.loads(text)
-    found = int(body["format"])
-    if found > TENSOR_FORMAT:
-        raise StoreFormatError(where, found, TENSOR_FORMAT)
+    format_version = int(body["format"])
+    if format_version > TENSOR_FORMAT:
+        raise StoreFormatError(where, format_version, TENSOR_FORMAT)
     columns = {
         n: ColumnLayout(c["form"], c.get("constant"), c.get("width", 0), c.get("codec", "zstd"))
         for n, c in body["columns"].items()
@@ -240,14 +240,16 @@ def load_layout(text: bytes, where: str, index: Any) -> Layout:
         raise ValueError("a column is of an unknown form or packed in an unknown way")
     if body["lead"] not in ("out", "src") or body["holds"] not in ("boxes", "guide"):
         raise ValueError("an unknown order or content")
-    block, rows, page_rows = (int(body[k]) for k in ("block", "rows", "group_rows" if found == 1 else "page_rows"))
+    block, rows, page_rows = (
+        int(body[k]) for k in ("block", "rows", "group_rows" if format_version == 1 else "page_rows")
+    )
     if page_rows < 1:
         raise ValueError("pages without rows")
     least = {"n_out": 1, "n_src": 1}
     if rows and any(c.constant is not None and c.constant < least.get(name, 0) for name, c in columns.items()):
         raise ValueError("a constant is too small")
     pages = -(-rows // page_rows)
-    if found == 1:
+    if format_version == 1:
         groups = {name: np.array(values, dtype=np.int64) for name, values in body["groups"].items()}
         extents = [groups[name] for name in EXTENTS]
         starts = np.concatenate([np.zeros(1, dtype=np.int64), groups["ends"]])[:-1]
@@ -261,4 +263,4 @@ def load_layout(text: bytes, where: str, index: Any) -> Layout:
         spans = {name: Spans(five) for name, five in zip(stored, fives, strict=True)}
     if {len(a) for a in extents} | {len(s.at) for s in spans.values()} != {pages}:
         raise ValueError("rows and pages disagree")
-    return Layout(found, body["lead"], body["holds"], block, rows, page_rows, columns, spans, *extents)
+    return Layout(format_version, body["lead"], body["holds"], block, rows, page_rows, columns, spans, *extents)

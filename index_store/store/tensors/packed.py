@@ -86,9 +86,9 @@ class Packed:
         if axis != self._layout.lead:
             return None
         gapped = self._gapped(axis)
-        found = gapped.hits(runs) if isinstance(gapped, Gaps) else None
-        if found is not None:
-            return found
+        hits = gapped.hits(runs) if isinstance(gapped, Gaps) else None
+        if hits is not None:
+            return hits
         starts, lengths = self._column(axis), self._column(f"n_{axis}")
         ends = starts + lengths
         return runs.hits(starts, ends) if is_constant(lengths) or bool((ends[1:] >= ends[:-1]).all()) else None
@@ -113,15 +113,15 @@ class Packed:
 
     def _column(self, name: str) -> Any:
         name = self._name(name)
-        found = self._known.get(name)
-        if found is None:
+        column = self._known.get(name)
+        if column is None:
             gapped = self._gapped(name)
             if gapped is None:
-                found = _typed(name, self._numbers(name), self._total)
+                column = _typed(name, self._numbers(name), self._total)
             else:
-                found = gapped.all() if isinstance(gapped, Gaps) else self._evenly(gapped)
-            self._known[name] = found
-        return found
+                column = gapped.all() if isinstance(gapped, Gaps) else self._evenly(gapped)
+            self._known[name] = column
+        return column
 
     def _evenly(self, axis: Even) -> Int64:
         """All starts on an axis on which they are evenly apart."""
@@ -147,20 +147,20 @@ class Packed:
         value = self._layout.columns[name].constant
         if value is not None:
             return value
-        found = self._raw.get(name)
-        if found is None:
-            found = self._raw[name] = self._stored[name].all()
-        return found
+        numbers = self._raw.get(name)
+        if numbers is None:
+            numbers = self._raw[name] = self._stored[name].all()
+        return numbers
 
     def _gapped(self, name: str) -> Even | Gaps | None:
         """Starts on an axis that stand in the file as gaps."""
         if self._layout.columns[name].form != "gap":
             return None
-        found = self._axes.get(name)
-        if found is None:
+        gapped = self._axes.get(name)
+        if gapped is None:
             axis: Lead = "out" if name == "out" else "src"
-            found = self._axes[name] = self._layout.even(axis) or self._opened(axis)
-        return found
+            gapped = self._axes[name] = self._layout.even(axis) or self._opened(axis)
+        return gapped
 
     def _opened(self, axis: Lead) -> Gaps:
         base, per = getattr(self._layout, f"{axis}_base"), self._layout.page_rows

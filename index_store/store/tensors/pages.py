@@ -51,7 +51,7 @@ def unpack(columns: list[list[Any]], how: list[ColumnLayout], rows: list[int]) -
         return columns
     each = [column.item for column in how if column.codec == "zstd"]
     whole = memoryview(_ZSTD.decompress(frames[0] if len(frames) == 1 else b"".join(frames), sum(rows) * sum(each)))
-    found: list[list[Any]] = []
+    unpacked: list[list[Any]] = []
     at = 0
     for pages, column in zip(columns, how, strict=True):
         if column.codec == "zstd":
@@ -59,8 +59,8 @@ def unpack(columns: list[list[Any]], how: list[ColumnLayout], rows: list[int]) -
             for n in rows:
                 pages.append(whole[at : at + n * width])
                 at += n * item
-        found.append(pages)
-    return found
+        unpacked.append(pages)
+    return unpacked
 
 
 class PageValues:
@@ -109,9 +109,9 @@ def _joined(planes: Any) -> AnyInts:
     if len(planes) == 1:
         return first
     wide = np.dtype(np.uint16 if len(planes) == 2 else np.uint32 if len(planes) < 5 else np.int64)
-    found = first.astype(wide)
+    integers = first.astype(wide)
     for place, plane in enumerate(planes[1:], 1):
         higher = plane.astype(wide)
         higher <<= wide.type(8 * place)
-        found |= higher
-    return found
+        integers |= higher
+    return integers

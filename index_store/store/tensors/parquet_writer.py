@@ -224,9 +224,9 @@ def _low_bytes(values: Int64, width: int) -> bytes:
 
 def _planes(pages: npt.NDArray[np.int64], how: ColumnLayout) -> npt.NDArray[np.uint8]:
     """The values' bytes apart, page by page: those from `width` on are 0."""
-    found = np.zeros((len(pages), how.item, pages.shape[1]), dtype=np.uint8)
+    planes = np.zeros((len(pages), how.item, pages.shape[1]), dtype=np.uint8)
     rest: Any = pages.astype(np.uint32 if how.item == 4 else np.uint64)
     for k in range(how.width):
-        found[:, k] = rest
+        planes[:, k] = rest
         rest >>= 8
-    return found
+    return planes

@@ -100,10 +100,10 @@ def _batches(file: TensorFile) -> Iterator[tuple[int, Boxes]]:
 def _hashes(boxes: Boxes) -> UInt64:
     """A 64-bit hash of each box; a box of one pair counts as no diagonal."""
     diagonal = boxes.diagonal & (boxes.n_out > 1)
-    found = np.zeros(len(boxes), dtype=np.uint64)
+    hashes = np.zeros(len(boxes), dtype=np.uint64)
     for values in (boxes.out, boxes.n_out, boxes.src, boxes.n_src, diagonal):
-        found = _mixed(found ^ _unsigned(values))
-    return found
+        hashes = _mixed(hashes ^ _unsigned(values))
+    return hashes
 
 
 def _unsigned(values: Int64 | npt.NDArray[np.bool_]) -> UInt64:
