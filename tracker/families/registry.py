@@ -29,8 +29,8 @@ def names() -> tuple[str, ...]:
 @cache
 def family(name: str) -> Family:
     """Return what a family says of itself."""
-    found: Family = import_module(f"{families.__name__}.{name}").FAMILY
-    return found
+    family_: Family = import_module(f"{families.__name__}.{name}").FAMILY
+    return family_
 
 
 def part(name: str, which: str) -> Any:

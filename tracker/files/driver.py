@@ -63,12 +63,12 @@ class DriverFiles:
             The step ends: all files that were written and exist come.
         """
         with self._reading:
-            found = list(self._replay.play(self._journal.take()))
-            found += self._replay.written({*paths, *map(os.path.realpath, paths)}) if paths else ()
+            records = list(self._replay.play(self._journal.take()))
+            records += self._replay.written({*paths, *map(os.path.realpath, paths)}) if paths else ()
             if final:
                 self._flush()
-                found += self._replay.written()
-            return found
+                records += self._replay.written()
+            return records
 
     def _flush(self) -> None:
         try:
@@ -81,23 +81,23 @@ class DriverFiles:
     def reads(self) -> list[FileRead]:
         """Return, once, the files that were read since the last call."""
         self._sort(self.take())
-        found, self._reads = self._reads, []
-        return found
+        reads, self._reads = self._reads, []
+        return reads
 
     def written(self) -> list[FileWrite]:
         """Return, once, the files that the step wrote and that exist; call it when the step ends."""
         self._sort(self.take(final=True))
-        found, self._writes = self._writes, []
-        return found
+        writes, self._writes = self._writes, []
+        return writes
 
     def written_now(self, paths: Collection[str]) -> list[FileWrite]:
         """Return, once, the files of the step at or below these paths, which are about to be read."""
         self._sort(self.take(paths))
-        found, self._writes = self._writes, []
-        return found
+        writes, self._writes = self._writes, []
+        return writes
 
-    def _sort(self, found: list[FileRead | FileWrite]) -> None:
-        for each in found:
+    def _sort(self, records: list[FileRead | FileWrite]) -> None:
+        for each in records:
             if isinstance(each, FileRead):
                 self._reads.append(each)
             else:

@@ -41,12 +41,12 @@ class Stat(NamedTuple):
 def look(path: str) -> Stat | None:
     """Return the state of a regular file, links followed; None for a folder, a pipe, a device or no file at all."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - hot
+        status = os.stat(path)  # noqa: PTH116 - hot
     except (OSError, ValueError):
         return None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return None
-    return Stat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_dev, found.st_ino)
+    return Stat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_dev, status.st_ino)
 
 
 @dataclass(frozen=True, slots=True)

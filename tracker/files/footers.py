@@ -95,5 +95,5 @@ def spark_type(kind: pa.DataType) -> str:
 
 
 def _unchanged(state: FileState) -> bool:
-    found = look(state.path)
-    return found is not None and (found.size, found.mtime_ns) == (state.size, state.mtime_ns)
+    stat = look(state.path)
+    return stat is not None and (stat.size, stat.mtime_ns) == (state.size, state.mtime_ns)

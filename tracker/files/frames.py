@@ -141,7 +141,7 @@ def _named(frame: FrameType | None) -> str:
 @cache
 def _folders(*modules: str) -> tuple[str, ...]:
     """Return where modules lie, each with a slash behind it."""
-    found = []
+    folders = []
     for module in modules:
         try:
             spec = find_spec(module)
@@ -149,8 +149,8 @@ def _folders(*modules: str) -> tuple[str, ...]:
             continue
         if spec is not None and spec.origin:
             folder = Path(spec.origin).parent
-            found += [f"{folder}{os.sep}", f"{folder.resolve()}{os.sep}"]
-    return tuple(dict.fromkeys(found))
+            folders += [f"{folder}{os.sep}", f"{folder.resolve()}{os.sep}"]
+    return tuple(dict.fromkeys(folders))
 
 
 @cache

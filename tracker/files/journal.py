@@ -144,13 +144,13 @@ class Journal:
 
     def take_lost(self) -> list[Untracked]:
         """Return, once, what could not be noted."""
-        found, self._lost = self._lost, {}
-        return list(found)
+        lost, self._lost = self._lost, {}
+        return list(lost)
 
     def take_processes(self) -> list[Untracked]:
         """Return, once, where the script forked this process, or started one that runs Spark."""
-        found, self._processes = self._processes, {}
-        return list(found)
+        processes, self._processes = self._processes, {}
+        return list(processes)
 
     def failed(self, error: Exception) -> None:
         """Note that something of ours failed."""
@@ -301,8 +301,8 @@ class Journal:
         real, of = real_name(path), look(source)
         if of is None or self._left_out(path) or self._left_out(real):
             return
-        found = self.place(source, source_root) or FilePlace(source, real_name(source), source_root)
-        self._add(Copied(found, FilePlace(path, real, root), by, of, look(path), same))
+        origin = self.place(source, source_root) or FilePlace(source, real_name(source), source_root)
+        self._add(Copied(origin, FilePlace(path, real, root), by, of, look(path), same))
 
     @_guarded
     def _sqlite(self, path: Any) -> None:
@@ -386,10 +386,10 @@ class Journal:
         self._last.clear()
 
     def _below(self, folder: str, by: Caller) -> list[str]:
-        found = list(files_below(folder, MOST))
-        if len(found) == MOST:
+        files = list(files_below(folder, MOST))
+        if len(files) == MOST:
             self.lose(Untracked(by.action, f"{folder} has more than {MOST} files; the rest is missed", by.site))
-        return found
+        return files
 
 
 def _names_log(path: str) -> bool:

@@ -97,11 +97,11 @@ def by_dataset(writes: Sequence[FileWrite]) -> list[tuple[str, list[FileWrite]]]
     calls: dict[str, list[FileWrite]] = {}
     for write in writes:
         calls.setdefault(write.site, []).append(write)
-    found = []
+    groups = []
     for members in calls.values():
         for name, numbers in grouped((m.file.path, m.root) for m in members).items():
-            found.append((name, [members[i] for i in numbers]))
-    return found
+            groups.append((name, [members[i] for i in numbers]))
+    return groups
 
 
 def files_written(name: str, writes: Sequence[FileWrite], reads: int, known: KnownFiles) -> PendingWrite:

@@ -174,5 +174,5 @@ def _sum(draft: _Draft) -> _Content:
     return draft.content if draft.origin is None else replace(draft.origin.content, until_ns=draft.content.until_ns)
 
 
-def _state(place: FilePlace, found: Stat) -> FileState:
-    return FileState(place.path, found.size, found.mtime_ns)
+def _state(place: FilePlace, stat: Stat) -> FileState:
+    return FileState(place.path, stat.size, stat.mtime_ns)

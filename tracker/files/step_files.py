@@ -103,8 +103,8 @@ class FilesOfDriver:
 
     def _bring(self, paths: Sequence[str], *, final: bool = False) -> None:
         with self._bringing:
-            found = self._files.take(paths, final=final)
-            for group in _alike(found if self._reads.setting == "on" else ()):
+            records = self._files.take(paths, final=final)
+            for group in _alike(records if self._reads.setting == "on" else ()):
                 self._read([each for each in group if isinstance(each, FileRead)])
                 self._write([each for each in group if isinstance(each, FileWrite)])
             self._marks.append((now_ns(), self._reads.rows()))
@@ -140,7 +140,7 @@ class FilesOfDriver:
         return min((rows for at, rows in self._marks if at > write.until_ns), default=self._reads.rows())
 
 
-def _alike(found: Sequence[FileRead | FileWrite]) -> Iterator[list[FileRead | FileWrite]]:
+def _alike(records: Sequence[FileRead | FileWrite]) -> Iterator[list[FileRead | FileWrite]]:
     """Cut a list where reads follow writes, or writes reads."""
-    for _, group in groupby(found, type):
+    for _, group in groupby(records, type):
         yield list(group)

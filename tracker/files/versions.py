@@ -76,18 +76,18 @@ def grouped(files: Iterable[tuple[str, str]]) -> dict[str, list[int]]:
     dict of str to list of int
         By the data set's path, which files it has. A single file is its own data set, unless there are many beside it.
     """
-    found: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     alone: dict[str, list[tuple[int, str]]] = {}
     for i, (path, root) in enumerate(files):
         if root:
-            found.setdefault(root, []).append(i)
+            groups.setdefault(root, []).append(i)
         else:
             alone.setdefault(posixpath.dirname(path), []).append((i, path))
     for folder, members in alone.items():
         many = len(members) > _SINGLE
         for i, path in members:
-            found.setdefault(folder if many else path, []).append(i)
-    return found
+            groups.setdefault(folder if many else path, []).append(i)
+    return groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +171,9 @@ class KnownFiles:
         known = [self._by_file.get(_key(s)) for s in states]
         if known.count(None) <= _COUNTED:
             known = [self._of(s) for s in states]
-        found = [k for k in known if k is not None]
-        alike = len({(k.format, k.options) for k in found}) == 1
-        return found if len(found) == len(states) and alike else None
+        files = [k for k in known if k is not None]
+        alike = len({(k.format, k.options) for k in files}) == 1
+        return files if len(files) == len(states) and alike else None
 
     def _of(self, state: FileState) -> _KnownFile | None:
         key = _key(state)

@@ -84,9 +84,9 @@ class Decisions:
         if known is not None:
             return known
         self._assumed.add(key)
-        return self._found(key, work_out())
+        return self._settled(key, work_out())
 
-    def _found(self, key: object, shown: bool) -> bool:
+    def _settled(self, key: object, shown: bool) -> bool:
         if not shown:
             self._known[key] = False
         return shown

@@ -88,16 +88,16 @@ def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None, *, numbers: frozen
     -------
     Hidden
     """
-    found = json.loads(jvm.new("PlanValues", made.java if made is not None else None).of(plan))
-    if found["made"] and not (numbers and found["made"].startswith(OF_NUMBERS)):
-        return Hidden(found["made"].removeprefix(OF_NUMBERS), made=True)
-    for name, site in found["functions"]:
+    report = json.loads(jvm.new("PlanValues", made.java if made is not None else None).of(plan))
+    if report["made"] and not (numbers and report["made"].startswith(OF_NUMBERS)):
+        return Hidden(report["made"].removeprefix(OF_NUMBERS), made=True)
+    for name, site in report["functions"]:
         return Hidden(f"The query calls the Python function {name}{_at(site)}, which may use any value of the script.")
     with reading(numbers):
         _texts.again(numbers)
         for file in script_files():
             program().source(file)
-        for *place, values in found["literals"]:
+        for *place, values in report["literals"]:
             node, fragment, call, text, site = place
             reason = _reason(
                 _HiddenGroup(node, fragment, call, text, site, tuple((kind, shown) for kind, shown in values))
@@ -180,13 +180,13 @@ def _beyond(source: ScriptFile, part: ast.AST, wanted: str) -> set[str]:
 
     Functions of PySpark call `lit`, so any value of the statement may be one's.
     """
-    found = set(_leaves.of(source, part)) if wanted in ("", "lit") else set()
+    keys = set(_leaves.of(source, part)) if wanted in ("", "lit") else set()
     for node in ast.walk(part):
         if isinstance(node, ast.Name) or (isinstance(node, ast.Call) and shown().names.functions(source, node.func)):
-            found |= _leaves.of(source, node)
+            keys |= _leaves.of(source, node)
         if isinstance(node, ast.Call) and wanted in ("", "lit"):
-            found |= _defaults(last_name(node.func))
-    return found
+            keys |= _defaults(last_name(node.func))
+    return keys
 
 
 def _wanted(group: _HiddenGroup) -> str:
@@ -247,9 +247,9 @@ def _anywhere(group: _HiddenGroup, keys: set[str]) -> bool:
     wanted = _wanted(group)
     left = keys - _defaults(wanted)
     for source in program().sources():
-        for name, found in source.calls.items():
+        for name, named in source.calls.items():
             if name == wanted or (not wanted and name in query_names()):
-                for call in found:
+                for call in named:
                     left -= _leaves.of(source, call, counts=group.node in _NUMBERED)
     return not left
 
@@ -259,7 +259,7 @@ def _defaults(name: str) -> frozenset[str]:
     """Return the values that PySpark passes on by itself where a call leaves them out."""
     from pyspark.sql import Column, functions
 
-    found = {""}
+    keys = {""}
     for owner in (functions, Column):
         function = getattr(owner, name, None)
         if callable(function):
@@ -267,16 +267,16 @@ def _defaults(name: str) -> frozenset[str]:
                 parameters = inspect.signature(function).parameters.values()
             except (TypeError, ValueError):
                 continue
-            found |= {key(p.default) for p in parameters if isinstance(p.default, (str, int, float))}
-    return frozenset(found)
+            keys |= {key(p.default) for p in parameters if isinstance(p.default, (str, int, float))}
+    return frozenset(keys)
 
 
 def _given() -> set[str]:
     """Return keys of what the process was given: its arguments, and values that `provspark.constant` said."""
-    found = set(map(key, said_values()))
+    keys = set(map(key, said_values()))
     for argument in sys.argv[1:]:
         parts = {argument, *argument.split("="), *argument.split(",")}
         parts |= {piece.strip() for part in parts for piece in part.split(",")}
         for part in parts:
-            found |= {f"text {part}", number(part)}
-    return found
+            keys |= {f"text {part}", number(part)}
+    return keys

@@ -63,21 +63,21 @@ class Leaves:
         return False
 
     def _gathered(self, source: ScriptFile, node: ast.AST, *, counts: bool) -> frozenset[str]:
-        found: set[str] = set()
-        self._gather(source, node, found, set(), 0, counts)
-        return frozenset(found)
+        keys: set[str] = set()
+        self._gather(source, node, keys, set(), 0, counts)
+        return frozenset(keys)
 
     def _gather(
-        self, source: ScriptFile, node: ast.AST, found: set[str], seen: set[object], depth: int, counts: bool
+        self, source: ScriptFile, node: ast.AST, keys: set[str], seen: set[object], depth: int, counts: bool
     ) -> None:
         if depth > _DEEPEST or node in seen:
             return
         seen.add(node)
 
         def go(part: ast.AST, at: ScriptFile = source) -> None:
-            self._gather(at, part, found, seen, depth + 1, counts)
+            self._gather(at, part, keys, seen, depth + 1, counts)
 
-        if isinstance(node, ast.expr) and self._evaluated(source, node, found):
+        if isinstance(node, ast.expr) and self._evaluated(source, node, keys):
             return
         if self._chosen(source, node):
             return  # constants, but data decides which of them
@@ -115,16 +115,16 @@ class Leaves:
             if not isinstance(child, ast.stmt):
                 go(child)
 
-    def _evaluated(self, source: ScriptFile, node: ast.expr, found: set[str]) -> bool:
+    def _evaluated(self, source: ScriptFile, node: ast.expr, keys: set[str]) -> bool:
         if isinstance(node, ast.Constant):
-            found.add(key(node.value))
+            keys.add(key(node.value))
             return True
         if isinstance(node, (ast.Attribute, ast.Name)) and not isinstance(node.ctx, ast.Load):
             return False
         if not self._shown.shows(source, node):
             return False
         try:
-            found.update(map(key, scalars(self._values.of(source, node))))
+            keys.update(map(key, scalars(self._values.of(source, node))))
         except UnknownValueError:
             return False
         return True
@@ -152,23 +152,23 @@ class Leaves:
     def _behind(self, source: ScriptFile, name: ast.Name) -> list[tuple[ScriptFile, ast.AST]]:
         """Return what a name is bound to."""
         owner = source.owner(name)
-        found: list[tuple[ScriptFile, ast.AST]] = []
+        nodes: list[tuple[ScriptFile, ast.AST]] = []
         bindings = owner.bindings[name.id] if owner is not None else []
         for binding in bindings:
             if len(bindings) > 1 and owner is not None and not self._shown.decides(owner.source, binding.at):
                 continue  # which of them it is, data decides
             if binding.kind in ("value", "item"):
-                found.append((source, binding.node))
+                nodes.append((source, binding.node))
             elif binding.kind == "parameter" and isinstance(binding.at, FUNCTIONS):
-                found += self._shown.names.passed(source, binding.at, name.id)
+                nodes += self._shown.names.passed(source, binding.at, name.id)
             elif binding.kind == "any":
-                found += self._beside(owner.source if owner is not None else source, binding.at)
+                nodes += self._beside(owner.source if owner is not None else source, binding.at)
             elif binding.kind == "import" and binding.attribute:
                 module = self._shown.program.module(binding.module, source)
                 for there in module.module.bindings.get(binding.attribute, ()) if module is not None else ():
                     if module is not None and there.kind == "value":
-                        found.append((module, there.node))
-        return found
+                        nodes.append((module, there.node))
+        return nodes
 
 
 def key(value: Any) -> str:

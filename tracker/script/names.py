@@ -35,20 +35,20 @@ class Names:
             if module is not None:
                 return self._defined(module.module, func.attr)
             if self.is_own(source, func.value):
-                found = self.program.stored(func.attr)
-                return [(s, b.node) for s, b in found if isinstance(b.node, FUNCTIONS)]
+                bindings = self.program.stored(func.attr)
+                return [(s, b.node) for s, b in bindings if isinstance(b.node, FUNCTIONS)]
         return []
 
     def _defined(self, owner: Scope, name: str) -> list[tuple[ScriptFile, Function]]:
-        found = []
+        functions = []
         for binding in owner.bindings.get(name, ()):
             if isinstance(binding.node, FUNCTIONS):
-                found.append((owner.source, binding.node))
+                functions.append((owner.source, binding.node))
             elif binding.kind == "import" and binding.attribute:
                 module = self.program.module(binding.module, owner.source)
                 if module is not None and module is not owner.source:
-                    found += self._defined(module.module, binding.attribute)
-        return found
+                    functions += self._defined(module.module, binding.attribute)
+        return functions
 
     def module(self, source: ScriptFile, node: ast.AST) -> ScriptFile | None:
         """Return the module of the program that a dotted name stands for."""
@@ -102,8 +102,8 @@ class Names:
         owner = scope.owner(node.id)
         for binding in owner.bindings[node.id] if owner is not None else ():
             if isinstance(binding.node, ast.ClassDef):
-                found = source.scope_of.get(binding.node)
-                return found if isinstance(found, Scope) else None
+                inner = source.scope_of.get(binding.node)
+                return inner if isinstance(inner, Scope) else None
             module = self.program.module(binding.module, source) if binding.kind == "import" else None
             for there in module.module.bindings.get(binding.attribute, ()) if module is not None else ():
                 if isinstance(there.node, ast.ClassDef) and module is not None:
@@ -134,14 +134,14 @@ class Names:
         calls += [(at, c) for at, c in self._applied(called) if self._means(at, c.func, named)]
         if named is not function:  # a class is called by its own name in its methods, too
             calls += [(at, c) for at, c in self.program.calls("cls") if named in at.above(c)]
-        found: list[tuple[ScriptFile, ast.AST] | None] = [None] if not calls or self.handed_on(called, named) else []
+        values: list[tuple[ScriptFile, ast.AST] | None] = [None] if not calls or self.handed_on(called, named) else []
         for at, call in calls:
             value = argument(function, call, name, method=method)
             if value is None:
-                found.append(None)
+                values.append(None)
             else:
-                found += [(source if value is default(function, name) else at, part) for part in listed(value)]
-        return found
+                values += [(source if value is default(function, name) else at, part) for part in listed(value)]
+        return values
 
     def _means(self, source: ScriptFile, func: ast.AST, named: ast.AST) -> bool:
         """Whether a name may stand for a function or a class of the program; an attribute of its name may always."""

@@ -44,12 +44,12 @@ def script_place() -> CallPlace | None:
 def script_files() -> list[str]:
     """Return the files of the script that are under way, as frames name them."""
     frame: FrameType | None = sys._getframe(1)
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     while frame is not None:
         if beside(frame.f_code.co_filename):
-            found[frame.f_code.co_filename] = None
+            files[frame.f_code.co_filename] = None
         frame = frame.f_back
-    return list(found)
+    return list(files)
 
 
 def _end(frame: FrameType) -> tuple[int, int] | None:

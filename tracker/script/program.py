@@ -55,15 +55,15 @@ class Program:
         if main and beside(main):
             self.source(main)
         waiting = [source for source in list(self._sources.values()) if source is not None]
-        found = list(waiting)
+        sources = list(waiting)
         while waiting:
             source = waiting.pop()
             for name in source.imports:
                 module = self.module(name, source)
-                if module is not None and module not in found:
-                    found.append(module)
+                if module is not None and module not in sources:
+                    sources.append(module)
                     waiting.append(module)
-        return found
+        return sources
 
     def module(self, name: str, source: ScriptFile) -> ScriptFile | None:
         """Return a module that a file of the program imports, if it belongs to the program."""
@@ -83,18 +83,18 @@ class Program:
 
     def stored(self, attribute: str) -> list[tuple[ScriptFile, Binding]]:
         """Return what is assigned to attributes of this name, in objects and in classes."""
-        found = []
+        bindings = []
         for source in self.sources():
-            found += [(source, b) for b in source.stored.get(attribute, ())]
+            bindings += [(source, b) for b in source.stored.get(attribute, ())]
             for scope in source.classes:
-                found += [(source, b) for b in scope.bindings.get(attribute, ())]
-        return found
+                bindings += [(source, b) for b in scope.bindings.get(attribute, ())]
+        return bindings
 
 
 def file_of(module: str) -> str:
     """Return the file of a loaded module, or ""."""
-    found = vars(sys.modules[module]).get("__file__") if module in sys.modules else None
-    return found if isinstance(found, str) else ""
+    file = vars(sys.modules[module]).get("__file__") if module in sys.modules else None
+    return file if isinstance(file, str) else ""
 
 
 def beside(file: str) -> bool:
@@ -130,10 +130,10 @@ def _absolute(name: str, file: str) -> str:
 
 def _stamp(file: str) -> object:
     try:
-        found = os.stat(file)  # noqa: PTH116 - a Path takes ten times as long
+        status = os.stat(file)  # noqa: PTH116 - a Path takes ten times as long
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 _current = Program()

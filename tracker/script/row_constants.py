@@ -115,7 +115,7 @@ def rows_are_constant(
         if source is None:
             return False
         calls = _calls(source, place, MAKERS[maker])
-        return bool(calls) and all(_constant(source, call, found) for call, found in calls)
+        return bool(calls) and all(_constant(source, call, called) for call, called in calls)
 
 
 @contextmanager

@@ -32,15 +32,15 @@ def takes_text(method: str, site: str) -> bool:
     with reading(frozenset()):
         main = file_of("__main__")
         files = [site.rpartition(":")[0], *([main] if beside(main) else [])]
-        found = {source.file: source for source in map(program().source, files) if source is not None}
-        waiting = list(found.values())
+        sources = {source.file: source for source in map(program().source, files) if source is not None}
+        waiting = list(sources.values())
         while waiting:
             source = waiting.pop()
             assigned = "stdout" in source.stored and not eager
             if assigned or wanted.search("".join(linecache.getlines(source.file))):
                 return True
             for module in (program().module(name, source) for name in source.imports):
-                if module is not None and module.file not in found:
-                    found[module.file] = module
+                if module is not None and module.file not in sources:
+                    sources[module.file] = module
                     waiting.append(module)
     return False

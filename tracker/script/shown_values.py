@@ -177,10 +177,10 @@ class Shown:
         return self._decisions.once(("returns", function), lambda: self._all_returned(source, function))
 
     def _all_returned(self, source: ScriptFile, function: Function) -> bool:
-        found = [n for n in own_nodes(function) if isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom))]
-        shown = all(n.value is None or self.shows(source, n.value) for n in found)
-        if shown and (len(found) > 1 or any(not isinstance(n, ast.Return) for n in found)):
-            shown = all(self._changes.decided(source, n) for n in found)
+        results = [n for n in own_nodes(function) if isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom))]
+        shown = all(n.value is None or self.shows(source, n.value) for n in results)
+        if shown and (len(results) > 1 or any(not isinstance(n, ast.Return) for n in results)):
+            shown = all(self._changes.decided(source, n) for n in results)
         return shown
 
     # -- attributes

@@ -40,8 +40,8 @@ _OF_PYTHON = str(Path(os.__file__).parent) + os.sep
 @cache
 def _libraries() -> tuple[str, ...]:
     """Where the frames between a script and us lie: Spark's, py4j's and our own."""
-    found = (find_spec(name) for name in ("pyspark", "py4j"))
-    folders = [str(Path(spec.origin).parent) for spec in found if spec is not None and spec.origin]
+    specs = (find_spec(name) for name in ("pyspark", "py4j"))
+    folders = [str(Path(spec.origin).parent) for spec in specs if spec is not None and spec.origin]
     return ("<frozen", *(folder + os.sep for folder in (str(Path(__file__).parents[1]), *folders)))
 
 

@@ -38,9 +38,9 @@ def _within(statement: ast.stmt) -> list[ast.AST]:
 
 def called(statement: ast.stmt, name: str, line: int) -> list[ast.AST]:
     """Return the calls or operators of a name in a statement: those of a line if there are some."""
-    found = [part for node in _within(statement) for part in _named(node, name)]
-    exact = [n for n in found if _starts(n) == line]
-    return exact or [n for n in found if getattr(n, "lineno", 0) <= line <= (getattr(n, "end_lineno", 0) or 0)] or found
+    parts = [part for node in _within(statement) for part in _named(node, name)]
+    exact = [n for n in parts if _starts(n) == line]
+    return exact or [n for n in parts if getattr(n, "lineno", 0) <= line <= (getattr(n, "end_lineno", 0) or 0)] or parts
 
 
 def _named(node: ast.AST, name: str) -> list[ast.AST]:
@@ -74,8 +74,8 @@ def chained(statement: ast.stmt, line: int) -> list[ast.AST]:
 
 def calls(parts: list[ast.AST], names: frozenset[str]) -> list[ast.AST]:
     """Return the calls of any of these names."""
-    found = [node for part in parts for node in ast.walk(part)]
-    return [node for node in found if isinstance(node, ast.Call) and last_name(node.func) in names]
+    nodes = [node for part in parts for node in ast.walk(part)]
+    return [node for node in nodes if isinstance(node, ast.Call) and last_name(node.func) in names]
 
 
 def given(node: ast.AST) -> list[ast.expr]:

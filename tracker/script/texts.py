@@ -104,8 +104,8 @@ class Texts:
 
     def _add(self, pattern: str) -> None:
         self._patterns.append(re.compile(pattern.strip(), re.DOTALL))
-        _, found, query = pattern.partition(r"\ AS\ ")
-        if found:
+        _, separator, query = pattern.partition(r"\ AS\ ")
+        if separator:
             self._queries.append(re.compile(query.strip(), re.DOTALL))
 
     def _formatted(self, source: ScriptFile, call: ast.Call) -> None:
@@ -140,8 +140,8 @@ class Texts:
             return self._holes(source, node.left, r"%(?:\([^)]*\))?[-#0 +.\d]*[a-zA-Z]")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "dedent":
             parts = list(node.args)
-        found = [self._pattern(source, part) for part in parts]
-        return "".join(p for p, _ in found) if parts else ".*", sum(n for _, n in found)
+        patterns = [self._pattern(source, part) for part in parts]
+        return "".join(p for p, _ in patterns) if parts else ".*", sum(n for _, n in patterns)
 
     def _holes(self, source: ScriptFile, node: ast.AST, hole: str) -> tuple[str, int]:
         try:

@@ -214,8 +214,8 @@ class ScriptValues:
             raise UnknownValueError("call")
         if function is None:
             return self._called(source, node, go, depth)
-        found = function(*map(go, node.args), **{str(k.arg): go(k.value) for k in node.keywords})
-        return list(found) if isinstance(found, (enumerate, zip, type({}.keys()), type({}.values()))) else found
+        result = function(*map(go, node.args), **{str(k.arg): go(k.value) for k in node.keywords})
+        return list(result) if isinstance(result, (enumerate, zip, type({}.keys()), type({}.values()))) else result
 
 
 def _bound_to(scope: Scope, target: ast.AST, item: Any) -> _Known:
@@ -236,10 +236,10 @@ def _returned(function: Function) -> ast.expr | None:
 
 
 def _ranged(*bounds: int) -> list[int]:
-    found = range(*bounds)
-    if len(found) > _MOST:
+    numbers = range(*bounds)
+    if len(numbers) > _MOST:
         raise UnknownValueError("too long")
-    return list(found)
+    return list(numbers)
 
 
 def scalars(value: Any) -> list[Any]:

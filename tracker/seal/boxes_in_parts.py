@@ -51,7 +51,7 @@ class Gathered:
         dealt = Dealt("out", self._end, len(boxes))
         for part in boxes.parts():
             dealt.add(part)
-        found = Spool()
+        spool = Spool()
         for _, some in dealt.files():
-            found.add(merge(disjoint(some)))
-        return found
+            spool.add(merge(disjoint(some)))
+        return spool

@@ -72,12 +72,12 @@ class _Blocks:
     def ids(self, tasks: int) -> list[Int64]:
         """Return by task the first id of each of its blocks, 0 for those without."""
         task, block = self.block >> (_TASK - _BLOCK), _number(self.block)
-        found = []
+        parts = []
         for low, high in itertools.pairwise(np.searchsorted(task, np.arange(tasks + 1)).tolist()):
             ids = np.zeros(int(block[high - 1]) + 1 if high > low else 0, dtype=np.int64)
             ids[block[low:high]] = self.first[low:high]
-            found.append(ids)
-        return found
+            parts.append(ids)
+        return parts
 
 
 def seal_by_jobs(jvm: Jvm, noted: Noted, site: str = "") -> PendingWrite:
@@ -146,9 +146,9 @@ class _ByJobs:
             ranges = self._ranges(tap, kept, blocks)
             for each in asked:
                 out = self._columns(tap, rows, tap.width - 1, 1) if each.provenance_column.others else ""
-                found = self._found(each, ranges, out, single=tap.keyless)
+                relation = self._relation(each, ranges, out, single=tap.keyless)
                 draft.tensors += (
-                    [PendingTensor(each.axis, axis, found, each.provenance_column.kind)] if len(found) else []
+                    [PendingTensor(each.axis, axis, relation, each.provenance_column.kind)] if len(relation) else []
                 )
         draft.tensors += made
 
@@ -205,7 +205,7 @@ class _ByJobs:
             f"ON shiftright(k.place, {_BLOCK}) = f.block"
         )
 
-    def _found(self, each: _Asked, ranges: str, out: str, *, single: bool) -> Boxes | Parts | Spool:
+    def _relation(self, each: _Asked, ranges: str, out: str, *, single: bool) -> Boxes | Parts | Spool:
         """Relate rows to the ranges of their groups, but for the one row that each leaves out where `out` has these."""
         buckets = -(-each.rows // BUCKET_ROWS)
         hint = "/*+ BROADCAST(s) */" if single else ""
@@ -330,15 +330,15 @@ def _by_block(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, Int
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Boxes | Parts | Spool:
     """Make boxes of ranges sorted by row, those of one row together."""
-    found = Gathered()
+    gathered = Gathered()
     held: list[Int64] = []
     for batch in batches:
         columns = [numbers(column) for column in batch.columns]
         if held and len(columns[0]):
             cut = int(np.searchsorted(held[0], columns[0][0]))
-            found.add(boxes.from_ranges(*(column[:cut] for column in held)))
+            gathered.add(boxes.from_ranges(*(column[:cut] for column in held)))
             columns = [np.concatenate([old[cut:], new]) for old, new in zip(held, columns, strict=True)]
         held = columns if len(columns[0]) else held
     if held:
-        found.add(boxes.from_ranges(*held))
-    return found.boxes()
+        gathered.add(boxes.from_ranges(*held))
+    return gathered.boxes()

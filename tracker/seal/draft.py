@@ -87,10 +87,10 @@ class Draft:
             while batch := list(islice(waiting, _BATCH)):
                 jobs = [(chunk, i) for chunk in batch for i in gathered]
                 run = pool.map if sum(len(chunk.rows) for chunk in batch) > _SMALL else map
-                found = run(lambda job: located(*job), jobs)
+                related = run(lambda job: located(*job), jobs)
                 for chunk in batch:
                     told(chunk)
-                for (_, i), boxes_found in zip(jobs, found, strict=True):
+                for (_, i), boxes_found in zip(jobs, related, strict=True):
                     gathered[i].add(boxes_found)
         made = [
             (provenance_column, gathered[i].boxes()) for i, provenance_column in enumerate(provenance) if i in gathered
@@ -105,9 +105,9 @@ class Draft:
         """Relate rows to the rows at their addresses in a scan."""
         segments = self._noted.scans[provenance_column.origin][1]
         if isinstance(chunk.rows, range) and not provenance_column.whole:
-            found = _lines(chunk.rows.start, noted.runs(), segments)
-            if found is not None:
-                return found
+            lines = _lines(chunk.rows.start, noted.runs(), segments)
+            if lines is not None:
+                return lines
         rows, addresses = chunk.ids, noted.values()
         present = addresses != NULL
         if not present.all():
@@ -126,9 +126,9 @@ def _lines(first: int, runs: tuple[Int64, Int64] | None, segments: Segments) -> 
     src = segments.rows_of_runs(starts, lengths)
     if src is None:
         return None
-    found = Boxes(np.cumsum(lengths) - lengths + first, lengths, src, lengths, lengths > 1)
+    lines = Boxes(np.cumsum(lengths) - lengths + first, lengths, src, lengths, lengths > 1)
     step = src[1:] - src[:-1]
-    return boxes.merge(found) if bool(((step == lengths[:-1]) | (step == 0)).any()) else found
+    return boxes.merge(lines) if bool(((step == lengths[:-1]) | (step == 0)).any()) else lines
 
 
 def _coarse(tap: PlacedTap) -> bool:

@@ -34,10 +34,10 @@ def every_stage(receipts: Sequence[Receipt]) -> list[Receipt]:
     CaptureError
         A task could not keep what it noted.
     """
-    found: dict[int, Receipt] = {}
+    by_partition: dict[int, Receipt] = {}
     for receipt in sorted(receipts, key=lambda r: (r.stage, r.attempt, r.task)):
-        found[receipt.partition] = receipt
-    return [kept(found[partition]) for partition in sorted(found)]
+        by_partition[receipt.partition] = receipt
+    return [kept(by_partition[partition]) for partition in sorted(by_partition)]
 
 
 def pieces(receipts: Sequence[Receipt], rows: range, *, last: bool = False) -> list[Piece]:
@@ -59,13 +59,13 @@ def pieces(receipts: Sequence[Receipt], rows: range, *, last: bool = False) -> l
     if noted < rows.stop:
         raise CaptureError(f"tasks noted {noted} rows, and {rows.stop} were returned")
     low, high = (noted - rows.stop, noted - rows.start) if last else (rows.start, rows.stop)
-    found, at = [], 0
+    taken, at = [], 0
     for receipt in receipts:
         begin, end = max(low, at), min(high, at + receipt.rows)
         if begin < end:
-            found.append(Piece(receipt, begin - at, end - begin))
+            taken.append(Piece(receipt, begin - at, end - begin))
         at += receipt.rows
-    return found
+    return taken
 
 
 def seal_read(noted: Noted, returned: Sequence[Piece], site: str = "") -> PendingWrite:

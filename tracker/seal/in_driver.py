@@ -107,7 +107,7 @@ class _InDriver:
 
         made = self._related(tap.provenance, axis, chunks())
         draft.axes.append(Axis("inner", size, label=tap.label))
-        draft.check_found(tap, len(distinct) - ranges.found)
+        draft.check_found(tap, len(distinct) - ranges.filled)
         for asker, asked in zip(askers, distinct.asked, strict=True):
             rows = _joined(asker.rows)
             out = _places(_joined(asker.without), _joined(numbers)) if asker.without else None

@@ -58,10 +58,10 @@ class RequestedKeys:
         """Place of each key, -1 where it is none of these."""
         if self._table is not None:
             return self._table.places(first, second)
-        found = pc.index_in(_whole(first, second), value_set=self._keys)
-        places: Int64 = numbers(found).astype(np.int64)
-        if found.null_count:
-            places[~numbers(found.is_valid())] = -1
+        indices = pc.index_in(_whole(first, second), value_set=self._keys)
+        places: Int64 = numbers(indices).astype(np.int64)
+        if indices.null_count:
+            places[~numbers(indices.is_valid())] = -1
         return places
 
 
@@ -95,13 +95,13 @@ class _Table:
         for part in chunks(len(first)):
             wanted = first[part].view(np.uint64)
             at = self._heads[wanted >> self._shift]
-            found = self._first[at]
-            late = np.flatnonzero(found < wanted)
+            hashes = self._first[at]
+            late = np.flatnonzero(hashes < wanted)
             while len(late):
                 at[late] += 1
-                found[late] = self._first[at[late]]
-                late = late[found[late] < wanted[late]]
-            met = np.flatnonzero(found == wanted)
+                hashes[late] = self._first[at[late]]
+                late = late[hashes[late] < wanted[late]]
+            met = np.flatnonzero(hashes == wanted)
             met = met[self._second[at[met]] == second[part][met]]
             places[part][met] = self._order[at[met]]
         return places
@@ -147,7 +147,7 @@ class GroupRanges:
         self._seen = np.zeros(groups, dtype=np.bool_)
 
     @property
-    def found(self) -> int:
+    def filled(self) -> int:
         """Number of groups that have a range."""
         return int(np.count_nonzero(self._seen))
 
@@ -164,7 +164,7 @@ class GroupRanges:
     def of(self, asked: Int64) -> Iterator[tuple[Int64, Int64, Int64]]:
         """Yield the ranges of the groups asked for, some groups at a time: place in `asked`, start, count."""
         if not self._dealt:
-            yield _found(concat(self._parts), asked, self._groups)
+            yield _ranges_of(concat(self._parts), asked, self._groups)
             return
         rising = every(asked[1:] >= asked[:-1])
         wide = self._dealt.wide
@@ -175,7 +175,7 @@ class GroupRanges:
             else:
                 mine = np.flatnonzero((asked >= low) & (asked < high))
             own = _ranges(ranges.out - low, ranges.src, ranges.n_src)
-            which, starts, counts = _found(own, asked[mine] - low, wide)
+            which, starts, counts = _ranges_of(own, asked[mine] - low, wide)
             yield mine[which], starts, counts
 
 
@@ -184,7 +184,7 @@ def _ranges(groups: Int64, starts: Int64, counts: Int64) -> Boxes:
     return Boxes(groups, constant(np.int64(1), n), starts, counts, constant(np.False_, n))
 
 
-def _found(ranges: Boxes, asked: Int64, groups: int) -> tuple[Int64, Int64, Int64]:
+def _ranges_of(ranges: Boxes, asked: Int64, groups: int) -> tuple[Int64, Int64, Int64]:
     """The ranges of the groups asked for, of so many groups: place in `asked`, start, count."""
     each = np.bincount(ranges.out, minlength=groups)
     ends = np.cumsum(each)

@@ -33,10 +33,10 @@ def way(jvm: Jvm) -> Way:
     SettingsError
         It has no such value.
     """
-    found: Any = str(jvm.session.conf().get(_SETTING, "auto")).lower()
-    if found not in get_args(Way):
-        raise SettingsError(f"{_SETTING} is {found!r}; set it to one of {', '.join(get_args(Way))}, or leave it out")
-    return found  # type: ignore[no-any-return]
+    setting: Any = str(jvm.session.conf().get(_SETTING, "auto")).lower()
+    if setting not in get_args(Way):
+        raise SettingsError(f"{_SETTING} is {setting!r}; set it to one of {', '.join(get_args(Way))}, or leave it out")
+    return setting  # type: ignore[no-any-return]
 
 
 def keys(noted: Noted) -> int:

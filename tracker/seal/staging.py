@@ -38,25 +38,25 @@ _CONF = {
 
 def labels(partitions: int) -> npt.NDArray[np.int32]:
     """Return for each partition a number that Spark's hash puts there, where rows are dealt out to so many of them."""
-    found = np.full(partitions, -1, dtype=np.int32)
+    chosen = np.full(partitions, -1, dtype=np.int32)
     at = 0
-    while (found < 0).any():
+    while (chosen < 0).any():
         some = np.arange(at, at + 8 * partitions, dtype=np.int32)
         place = _hashed(some) % partitions
-        found[place[::-1]] = np.where(found[place[::-1]] < 0, some[::-1], found[place[::-1]])
+        chosen[place[::-1]] = np.where(chosen[place[::-1]] < 0, some[::-1], chosen[place[::-1]])
         at += len(some)
-    return found
+    return chosen
 
 
 def _hashed(numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """Murmur3 of ints as Spark's `hash` has it."""
     one = numbers.view(np.uint32) * np.uint32(0xCC9E2D51)
     one = _turned(one, 15) * np.uint32(0x1B873593)
-    found = _turned(np.uint32(42) ^ one, 13) * np.uint32(5) + np.uint32(0xE6546B64)
-    found ^= np.uint32(4)
+    hashes = _turned(np.uint32(42) ^ one, 13) * np.uint32(5) + np.uint32(0xE6546B64)
+    hashes ^= np.uint32(4)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
-        found = (found ^ (found >> np.uint32(shift))) * np.uint32(factor)
-    return found.view(np.int32).astype(np.int64)
+        hashes = (hashes ^ (hashes >> np.uint32(shift))) * np.uint32(factor)
+    return hashes.view(np.int32).astype(np.int64)
 
 
 def _turned(numbers: npt.NDArray[np.uint32], bits: int) -> npt.NDArray[np.uint32]:
@@ -138,11 +138,11 @@ class Staging:
 
     def counts(self, name: str, partitions: int) -> list[int]:
         """Return how many rows each of so many partitions left."""
-        found = [0] * partitions
+        counts = [0] * partitions
         for path in self._parquet(f"{self._path}/{name}"):
             with self._files.open_input_file(path) as file:
-                found[_partition(path)] += pq.ParquetFile(file).metadata.num_rows
-        return found
+                counts[_partition(path)] += pq.ParquetFile(file).metadata.num_rows
+        return counts
 
     def stream(self, name: str, columns: Sequence[str], partitions: int) -> Iterator[pa.RecordBatch]:
         """Yield what the first so many partitions left, one after the other."""

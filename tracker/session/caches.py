@@ -202,18 +202,18 @@ class Caches:
 
     def cache_table(self, jvm: Jvm, text: str) -> Any:
         """Run CACHE TABLE, which computes at once, so that the traced plan is computed; None for another text."""
-        found = None
+        cached = None
         try:
-            found = self._java.lazily(jvm.session, text)
-            if found is None:
+            cached = self._java.lazily(jvm.session, text)
+            if cached is None:
                 return None
             self.look(jvm)
         except Exception as e:
-            if found is None:
+            if cached is None:
                 return None  # Spark says what is wrong with the text
             log.warning("provspark: what is cached can't be followed: %s", reason(e))
-        found[1].count()
-        return found[0]
+        cached[1].count()
+        return cached[0]
 
     def restore(self, jvm: Jvm) -> None:
         """Put the users' own plans back where nothing is computed yet."""

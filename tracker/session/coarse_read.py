@@ -70,11 +70,11 @@ class CoarseRead:
         if inputs.node:
             why = Untracked(" ".join(dict.fromkeys((inputs.node, self.action))), inputs.why, self.site)
             return PendingWrite(output, "untracked", inputs.uncounted(), reason=why)
-        found = {s.identity: known[s.identity] if s.identity in known else s.finish()[0] for s in inputs.sources}
+        versions = {s.identity: known[s.identity] if s.identity in known else s.finish()[0] for s in inputs.sources}
         plan, why = self.plan, self.reason or Untracked(self.action, _WHOLE, self.site)
-        if plan is None or found.keys() != set(plan.identities):
-            return from_all(output, self.rows, list(found.values()), why)
-        made = from_all(output, self.rows, [found[identity] for identity in plan.identities], why)
+        if plan is None or versions.keys() != set(plan.identities):
+            return from_all(output, self.rows, list(versions.values()), why)
+        made = from_all(output, self.rows, [versions[identity] for identity in plan.identities], why)
         return replace(made, operations=built(plan.draft, made.axes, plan.paths))
 
 

@@ -89,12 +89,12 @@ def learned(value: Any) -> bool:
 def columns_named(estimator: Any, columns: Iterable[str]) -> frozenset[str]:
     """Return the columns that an estimator's parameters name, those of its stages among them; all where none do."""
     columns = frozenset(columns)
-    found: set[str] = set()
+    named: set[str] = set()
     for each in _models(estimator):
         for value in each.extractParamMap().values():
             values = value if isinstance(value, (list, tuple)) else [value]
-            found.update(v for v in values if isinstance(v, str) and v in columns)
-    return frozenset(found) or columns
+            named.update(v for v in values if isinstance(v, str) and v in columns)
+    return frozenset(named) or columns
 
 
 def _java_name(value: Any) -> str:

@@ -29,15 +29,15 @@ def profiles_of(sealed: PendingWrite, added: Write) -> Profiles:
 
     What can't be read, or has changed since it was read or written, is left out, with a warning in the log.
     """
-    found: list[Profile] = []
+    profiles: list[Profile] = []
     pending = {v.files.identity(v.dataset): v for v in (sealed.output, *sealed.inputs)}
     for version in (added.output, *added.inputs):
         try:
-            found.append(_profile(version, pending[version.id]))
+            profiles.append(_profile(version, pending[version.id]))
         except Exception as e:
             log.warning("provspark: no profile of %s: %s", version.dataset, e)
             log.debug("provspark: the error behind it", exc_info=e)
-    return Profiles(tuple(found))
+    return Profiles(tuple(profiles))
 
 
 def _profile(version: Version, pending: PendingVersion) -> Profile:

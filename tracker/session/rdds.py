@@ -127,26 +127,26 @@ class Rdds:
 
     def frames_of(self, rdd: Any) -> list[tuple[Jvm, Any]]:
         """Return sessions and analysed plans that an RDD's rows come from; UnsupportedPlanError if not known."""
-        return [(origin.jvm, origin.analysed) for origin in self._found(rdd)[1] if isinstance(origin, _RddOrigin)]
+        return [(origin.jvm, origin.analysed) for origin in self._made_of(rdd)[1] if isinstance(origin, _RddOrigin)]
 
-    def _found(self, rdd: Any) -> tuple[bool, list[_RddOrigin | HandedScan]]:
+    def _made_of(self, rdd: Any) -> tuple[bool, list[_RddOrigin | HandedScan]]:
         """Return what an RDD was made of, and whether partition by partition."""
         how, *names = self._java.origins(rdd).split(" ")
         others = [name for name in names if not name.isdigit()]
         if others:
             why = _OTHERS.get(others[0], f"a {others[0]}")
             raise UnsupportedPlanError(_NODE, f"where an RDD's rows come from is not known: it was made of {why}")
-        found = []
+        origins = []
         for name in names:
             origin = self._origins[int(name)]
             if isinstance(origin, UnsupportedPlanError):
                 raise origin
-            found.append(origin)
-        return how == "each", found
+            origins.append(origin)
+        return how == "each", origins
 
     def leaf(self, to: Rewriter, node: PlanNode, plan: Any) -> Traced:
         """Return a frame made of an RDD with provenance columns to what the RDD was made of."""
-        each, origins = self._found(plan.rdd())
+        each, origins = self._made_of(plan.rdd())
         java, number = to.java, to.java.bare(node.number)
         provenance: list[ProvenanceColumn] = []
         for origin in origins:
@@ -160,7 +160,7 @@ class Rdds:
                 raise origin.held
             if each and len(origins) == 1:
                 return Traced(java.keyed(java.plan(number), to.shapes.partition()), origin.held.place(to))
-            found = origin.held.whole(to)
-            provenance.extend(found)
-            number = java.constant(number, len(found))
+            held = origin.held.whole(to)
+            provenance.extend(held)
+            number = java.constant(number, len(held))
         return Traced(number, tuple(provenance))

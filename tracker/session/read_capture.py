@@ -184,9 +184,9 @@ class ReadCapture:
         """Take note of rows that are about to go where they are not followed."""
 
         def note() -> None:
-            found = rows()
-            if found.sources:
-                self._reads.add(CoarseRead(replace(found, node=node, why=why), node, site, 1))
+            inputs = rows()
+            if inputs.sources:
+                self._reads.add(CoarseRead(replace(inputs, node=node, why=why), node, site, 1))
 
         self._guarded(node, site, note)
 

@@ -59,8 +59,8 @@ class Inputs:
         return tuple(source.uncounted() for source in self.sources)
 
     def __add__(self, other: Inputs) -> Inputs:
-        found = {source.identity: source for source in (*self.sources, *other.sources)}
-        return Inputs(tuple(found.values()), self.node or other.node, self.why or other.why)
+        sources = {source.identity: source for source in (*self.sources, *other.sources)}
+        return Inputs(tuple(sources.values()), self.node or other.node, self.why or other.why)
 
 
 NONE = Inputs(())
@@ -87,24 +87,24 @@ class ReadInputs:
 
     def of(self, jvm: Jvm, leaves: Iterable[int]) -> Inputs:
         """Return what these leaves read."""
-        found = NONE
+        inputs = NONE
         for number in dict.fromkeys(leaves):
             if number not in self._known:
                 self._known[number] = self._leaf(jvm, self._java.leaf(number))
-            found += self._known[number]
-        return found
+            inputs += self._known[number]
+        return inputs
 
     def of_rdd(self, rdd: Any) -> Inputs:
         """Return what an RDD of Java's was computed from."""
-        found = NONE
+        inputs = NONE
         try:
             for jvm, analysed in self._caches.rdds.frames_of(rdd):
                 if self._followed(jvm):
                     _, leaves, _ = self._java.of(analysed).split("\1")
-                    found += self.of(jvm, map(int, leaves.split()))
+                    inputs += self.of(jvm, map(int, leaves.split()))
         except UnsupportedPlanError as e:
-            found += Inputs((), e.node, e.why)
-        return found
+            inputs += Inputs((), e.node, e.why)
+        return inputs
 
     def _leaf(self, jvm: Jvm, leaf: Any) -> Inputs:
         if self._caches.computes(leaf):
@@ -123,10 +123,10 @@ class ReadInputs:
 
 def scanned(scans: Iterable[Scan]) -> Inputs:
     """Return what scans read, but for rows that the script made."""
-    found = NONE
+    inputs = NONE
     for scan in scans:
         if scan.listing is not None:
-            found += Inputs((InputSource(scan.listing.identity, scan.dataset, scan.finish, scan.listing),))
+            inputs += Inputs((InputSource(scan.listing.identity, scan.dataset, scan.finish, scan.listing),))
         elif not scan.dataset.namespace.startswith("memory"):
-            found += Inputs((), "LogicalRDD", f"{scan.dataset} is no set of files")
-    return found
+            inputs += Inputs((), "LogicalRDD", f"{scan.dataset} is no set of files")
+    return inputs

@@ -43,32 +43,32 @@ def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut:
     models = {number for plan in plans for number in str(jvm.plans.models(plan)).split()}
     transformed = UNSHOWN in models
     context = tuple(reads.span(number) for number in sorted(map(int, models - {UNSHOWN})) if number < cut)
-    found = [_hidden(jvm, sessions, plan, frozenset()) for plan in plans]
+    hiding = [_hidden(jvm, sessions, plan, frozenset()) for plan in plans]
     learned = next(filter(None, map(sessions.holds_learned, plans)), "")
-    if not any(found) and not transformed:
+    if not any(hiding) and not transformed:
         return Behind(size, (), context, learned, unshown)
     numbers = reads.numbers(cut)
     if (
         numbers
         and not transformed
-        and not any(_hidden(jvm, sessions, plan, numbers) for plan, h in zip(plans, found, strict=True) if h)
+        and not any(_hidden(jvm, sessions, plan, numbers) for plan, h in zip(plans, hiding, strict=True) if h)
     ):
         singles = tuple(reads.span(number) for number in range(cut) if reads.is_single(number))
         return Behind(size, singles, context, learned, unshown)
-    made = next((h.reason for h in found if h.made), "") if reads.of_rows(cut) else ""
+    made = next((h.reason for h in hiding if h.made), "") if reads.of_rows(cut) else ""
     return Behind(size, (range(size),), context, made or learned, unshown)
 
 
 def _hidden(jvm: Jvm, sessions: Sessions, plan: Any, numbers: frozenset[str]) -> Hidden:
     """Return why a plan may hold values of what was read, but for reads of one number at these lines."""
     try:
-        found = hidden(jvm, plan, sessions.made(jvm), numbers=numbers)
+        hiding = hidden(jvm, plan, sessions.made(jvm), numbers=numbers)
     except Exception as e:
         log.debug("provspark: whether a plan holds values that were read is not known", exc_info=e)
         return Hidden("It is not known which values the query holds.")
-    if found:
-        log.debug("provspark: a plan may hold values that were read: %s", found.reason)
-    return found
+    if hiding:
+        log.debug("provspark: a plan may hold values that were read: %s", hiding.reason)
+    return hiding
 
 
 def _parts(jvm: Jvm, sessions: Sessions, analysed: Any) -> Iterator[Any]:

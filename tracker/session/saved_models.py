@@ -55,8 +55,8 @@ def saved_model(
 
 def model_files(jvm: Jvm, qualified: str, *, written: bool) -> PendingVersion:
     """Return the files of a model; `qualified` is as of `saved_model`, `written` whether this step wrote them."""
-    dataset, found = files_of(jvm, qualified)
-    return version_of(dataset, [(file, written) for file in found], FORMAT)
+    dataset, files = files_of(jvm, qualified)
+    return version_of(dataset, [(file, written) for file in files], FORMAT)
 
 
 @dataclass(frozen=True, slots=True)

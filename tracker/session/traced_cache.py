@@ -39,8 +39,8 @@ class TracedCache:
 
     def receipts(self) -> dict[int, list[Receipt]]:
         """Return by tap what was noted while it was computed, sidecars named from the write's folder."""
-        own = {tap: covering(found) for tap, found in by_tap(self.rewriter.java.receipts()).items()}
-        return {tap: [self._moved(r) for r in found] for tap, found in own.items()} | self.rewriter.lent_receipts()
+        own = {tap: covering(some) for tap, some in by_tap(self.rewriter.java.receipts()).items()}
+        return {tap: [self._moved(r) for r in some] for tap, some in own.items()} | self.rewriter.lent_receipts()
 
     def _moved(self, receipt: Receipt) -> Receipt:
         how, _, name = receipt.place.partition(" ")

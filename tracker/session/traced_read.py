@@ -105,13 +105,13 @@ class TracedRead:
             Notes, rows and inputs do not fit together.
         """
         rewriter = self._rewriter
-        found = by_tap(rewriter.java.receipts())
+        tapped = by_tap(rewriter.java.receipts())
         if self._several:
-            receipts: dict[int, list[Receipt]] = {tap: every_stage(some) for tap, some in found.items()}
+            receipts: dict[int, list[Receipt]] = {tap: every_stage(some) for tap, some in tapped.items()}
         else:
             receipts = counted(rewriter.java.receipts())
         receipts |= rewriter.lent_receipts()
-        top = every_stage(found.get(rewriter.taps[-1].place, []))
+        top = every_stage(tapped.get(rewriter.taps[-1].place, []))
         noted = sum(receipt.rows for receipt in top)
         if not self._several and noted != returned.stop:
             raise CaptureError(f"tasks noted {noted} rows, and {returned.stop} were returned")

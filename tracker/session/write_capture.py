@@ -166,9 +166,9 @@ class WriteCapture:
         if jvm is None:
             return
         try:
-            dataset, found = files_of(jvm, seen.folder)
-            output = version_of(dataset, [(f, f.mtime >= began) for f in found], "")
-            before = version_of(dataset, [(f, False) for f in found if f.mtime < began], "")
+            dataset, files = files_of(jvm, seen.folder)
+            output = version_of(dataset, [(f, f.mtime >= began) for f in files], "")
+            before = version_of(dataset, [(f, False) for f in files if f.mtime < began], "")
             read, taken = Inputs((), seen.kind, "its plan is gone"), seen.taken()
             if taken is not None:
                 read = sum((self._reading.inputs(jvm, plan) for plan in taken), NONE)

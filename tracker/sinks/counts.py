@@ -15,7 +15,7 @@ from provspark.tracker.sinks.listing import FOOTERS, OutputFile, OutputFolder
 def rows_of(
     folder: OutputFolder,
     format_name: str,
-    found: Sequence[OutputFile],
+    files: Sequence[OutputFile],
     written: npt.NDArray[np.bool_],
     tapped: Int64,
     recount: Callable[[Sequence[str]], Int64],
@@ -38,10 +38,10 @@ def rows_of(
     CaptureError
         A file's footer tells another number than the tap.
     """
-    paths = [f.path for f in found]
-    rows = np.zeros(len(found), dtype=np.int64)
+    paths = [f.path for f in files]
+    rows = np.zeros(len(files), dtype=np.int64)
     if format_name in FOOTERS:
-        rows[:] = folder.footer_rows(found, format_name)
+        rows[:] = folder.footer_rows(files, format_name)
         wrong = np.flatnonzero(rows[written] != tapped)
         if len(wrong):
             file = paths[int(np.flatnonzero(written)[wrong[0]])]

@@ -51,11 +51,11 @@ def kept(format_name: str, options: Mapping[str, str]) -> tuple[tuple[str, str],
     >>> kept("csv", {"Delimiter": "|", "header": "true", "fs.s3a.secret.key": "x"})
     (('header', 'true'), ('sep', '|'))
     """
-    found: dict[str, str] = {}
+    lowered: dict[str, str] = {}
     for name, value in options.items():
         lower = name.lower()
         if lower not in _ALIASES:
-            found[lower] = value
+            lowered[lower] = value
         else:
-            found.setdefault(_ALIASES[lower], value)
-    return tuple(sorted((k, found[k]) for k in KEPT[format_name] if k in found))
+            lowered.setdefault(_ALIASES[lower], value)
+    return tuple(sorted((k, lowered[k]) for k in KEPT[format_name] if k in lowered))

@@ -140,16 +140,16 @@ class Sink:
             Somebody else wrote to the folder meanwhile.
         """
         target = self._target
-        found, new = self._found()
-        names = own_names(target.path, [found[i] for i in new], metrics)
+        outputs, new = self._outputs()
+        names = own_names(target.path, [outputs[i] for i in new], metrics)
         pieces = pieces_of(tapped, names, self._folders(tapped), target.max_records)
         tapped_rows = pieces.rows_of_files(len(new))
         if metrics is not None and metrics.rows != int(tapped_rows.sum()):
             raise CaptureError(f"{target.path}: Spark wrote {metrics.rows} rows, the tap saw {tapped_rows.sum()}")
-        written = np.zeros(len(found), dtype=np.bool_)
+        written = np.zeros(len(outputs), dtype=np.bool_)
         written[new] = True
-        rows = rows_of(self._folder, target.format, found, written, tapped_rows, self._recount)
-        version = self._version(found, rows, written)
+        rows = rows_of(self._folder, target.format, outputs, written, tapped_rows, self._recount)
+        version = self._version(outputs, rows, written)
         starts = version.files.bases[:-1][np.array(new, dtype=np.int64)[pieces.files]]
         return Written(version, pieces.partitions, pieces.offsets, pieces.counts, starts)
 
@@ -161,24 +161,24 @@ class Sink:
         CaptureError
             Rows can't be counted.
         """
-        found, new = self._found()
-        none = np.zeros(len(found), dtype=np.bool_)
-        rows = rows_of(self._folder, self._target.format, found, none, np.zeros(0, dtype=np.int64), self._recount)
+        outputs, new = self._outputs()
+        none = np.zeros(len(outputs), dtype=np.bool_)
+        rows = rows_of(self._folder, self._target.format, outputs, none, np.zeros(0, dtype=np.int64), self._recount)
         written = none.copy()
         written[new] = True
-        return self._version(found, rows, written)
+        return self._version(outputs, rows, written)
 
-    def _found(self) -> tuple[list[OutputFile], list[int]]:
+    def _outputs(self) -> tuple[list[OutputFile], list[int]]:
         """All data files now in the folder, in path order, and the places of those that were not there before."""
-        found = sorted(self._folder.files(), key=lambda f: f.path)
-        return found, [i for i, f in enumerate(found) if f not in self._before]
+        outputs = sorted(self._folder.files(), key=lambda f: f.path)
+        return outputs, [i for i, f in enumerate(outputs) if f not in self._before]
 
-    def _version(self, found: Sequence[OutputFile], rows: Int64, written: npt.NDArray[np.bool_]) -> PendingVersion:
+    def _version(self, outputs: Sequence[OutputFile], rows: Int64, written: npt.NDArray[np.bool_]) -> PendingVersion:
         target = self._target
         files = Files(
-            tuple(f.path for f in found),
-            np.array([f.size for f in found], dtype=np.int64),
-            np.array([f.mtime for f in found], dtype=np.int64),
+            tuple(f.path for f in outputs),
+            np.array([f.size for f in outputs], dtype=np.int64),
+            np.array([f.mtime for f in outputs], dtype=np.int64),
             rows,
             written,
         )

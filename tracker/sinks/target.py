@@ -90,17 +90,17 @@ def read_target(jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: An
     table = given if end in ("saveAsTable", "insertInto") else ""
     helper = jvm.new("WriteTarget")
     try:
-        found = json.loads(helper.read(writer, plan, "" if table else given, table))
+        facts = json.loads(helper.read(writer, plan, "" if table else given, table))
     except Exception as e:
         raise UnsupportedPlanError(node, f"its target can't be read: {reason(e)}") from e
-    if found["clustered"]:
+    if facts["clustered"]:
         raise UnsupportedPlanError(node, "files of clusterBy are not followed")
     if table:
-        return _table_target(node, end, found)
-    _known(node, found["source"].lower())
-    if "path" not in found:
+        return _table_target(node, end, facts)
+    _known(node, facts["source"].lower())
+    if "path" not in facts:
         raise UnsupportedPlanError(node, "there is no path to save to")
-    return _file_target(node, found, found, _mode(found["mode"], found["options"], found))
+    return _file_target(node, facts, facts, _mode(facts["mode"], facts["options"], facts))
 
 
 def command_target(jvm: Any, command: Any) -> Target:
@@ -113,63 +113,63 @@ def command_target(jvm: Any, command: Any) -> Target:
     """
     node = str(command.nodeName()).removeprefix("Execute ")
     try:
-        found = json.loads(jvm.new("WriteTarget").readCommand(jvm.session, command))
+        facts = json.loads(jvm.new("WriteTarget").readCommand(jvm.session, command))
     except Exception as e:
         raise UnsupportedPlanError(node, f"its target can't be read: {reason(e)}") from e
-    _known(node, found["source"].lower())
-    if found.get("movedPartitions"):
-        raise UnsupportedPlanError(node, f"partitions of {found['table']} lie outside its folder")
-    mode = _mode(found["mode"], found["options"], found)
-    if found["statics"] and mode == "overwrite":
+    _known(node, facts["source"].lower())
+    if facts.get("movedPartitions"):
+        raise UnsupportedPlanError(node, f"partitions of {facts['table']} lie outside its folder")
+    mode = _mode(facts["mode"], facts["options"], facts)
+    if facts["statics"] and mode == "overwrite":
         mode = "dynamic"  # the other partitions stay
-    skips = bool(found.get("kept") or found["tableExists"])
-    target = _file_target(node, found, found, mode)
-    return replace(target, skips=skips or target.skips, statics=found["statics"])
+    skips = bool(facts.get("kept") or facts["tableExists"])
+    target = _file_target(node, facts, facts, mode)
+    return replace(target, skips=skips or target.skips, statics=facts["statics"])
 
 
-def _file_target(node: str, found: dict[str, Any], place: dict[str, Any], mode: SaveMode) -> Target:
-    format_name = found["source"].lower()
+def _file_target(node: str, facts: dict[str, Any], place: dict[str, Any], mode: SaveMode) -> Target:
+    format_name = facts["source"].lower()
     _known(node, format_name)
-    partitions = tuple(found["partitions"])
-    skips = found["mode"] in ("Ignore", "ErrorIfExists") and place["exists"]
-    return _target(node, found, place, format_name, mode, skips, found["options"], found["fields"], partitions)
+    partitions = tuple(facts["partitions"])
+    skips = facts["mode"] in ("Ignore", "ErrorIfExists") and place["exists"]
+    return _target(node, facts, place, format_name, mode, skips, facts["options"], facts["fields"], partitions)
 
 
-def _table_target(node: str, end: str, found: dict[str, Any]) -> Target:
-    if not found["sessionCatalog"]:
+def _table_target(node: str, end: str, facts: dict[str, Any]) -> Target:
+    if not facts["sessionCatalog"]:
         raise UnsupportedPlanError(node, "the table is not in Spark's session catalogue")
-    exists, mode = found["tableExists"], found["mode"]
+    exists, mode = facts["tableExists"], facts["mode"]
     how: SaveMode
     if end == "saveAsTable" and (not exists or mode == "Overwrite"):
-        how = _mode("Overwrite", found["options"], found)
-        return _file_target(node, {**found, "mode": "Overwrite"}, found["newPath"], how)
-    if not exists or (found["tempView"] and end == "insertInto"):
+        how = _mode("Overwrite", facts["options"], facts)
+        return _file_target(node, {**facts, "mode": "Overwrite"}, facts["newPath"], how)
+    if not exists or (facts["tempView"] and end == "insertInto"):
         raise UnsupportedPlanError(node, "there is no table of that name to insert into")
-    if found["tableType"] == "VIEW" or "path" not in found:
-        raise UnsupportedPlanError(node, f"{found['table']} has no folder of its own")
-    format_name = found["provider"].lower()
+    if facts["tableType"] == "VIEW" or "path" not in facts:
+        raise UnsupportedPlanError(node, f"{facts['table']} has no folder of its own")
+    format_name = facts["provider"].lower()
     _known(node, format_name)
-    if found["movedPartitions"]:
-        raise UnsupportedPlanError(node, f"partitions of {found['table']} lie outside its folder")
-    partitions = tuple(found["tablePartitions"])
-    fields = _inserted(node, end, found)
-    options = found["tableOptions"]
+    if facts["movedPartitions"]:
+        raise UnsupportedPlanError(node, f"partitions of {facts['table']} lie outside its folder")
+    partitions = tuple(facts["tablePartitions"])
+    fields = _inserted(node, end, facts)
+    options = facts["tableOptions"]
     skips = end == "saveAsTable" and mode in ("Ignore", "ErrorIfExists")
     how = "append"
     if end == "insertInto" and mode == "Overwrite":
-        how = _mode(mode, options, {**found, "partitions": partitions})
-    found = {**found, "bucket": found["tableBucket"]}
-    return _target(node, found, found, format_name, how, skips, options, fields, partitions)
+        how = _mode(mode, options, {**facts, "partitions": partitions})
+    facts = {**facts, "bucket": facts["tableBucket"]}
+    return _target(node, facts, facts, format_name, how, skips, options, fields, partitions)
 
 
-def _inserted(node: str, end: str, found: dict[str, Any]) -> list[Any]:
+def _inserted(node: str, end: str, facts: dict[str, Any]) -> list[Any]:
     """The table's fields; refuses what Spark would cast on the way to a partition folder or a bucket."""
-    table, query = found["tableFields"], found["fields"]
+    table, query = facts["tableFields"], facts["fields"]
     if len(table) != len(query):
-        raise UnsupportedPlanError(node, f"{found['table']} has {len(table)} columns and the rows {len(query)}")
+        raise UnsupportedPlanError(node, f"{facts['table']} has {len(table)} columns and the rows {len(query)}")
     by_name = {f[0].lower(): f for f in query}
-    bucket = found["tableBucket"] or {"columns": [], "sorts": []}
-    placed = {"partition": found["tablePartitions"], "bucket": bucket["columns"], "sort": bucket["sorts"]}
+    bucket = facts["tableBucket"] or {"columns": [], "sorts": []}
+    placed = {"partition": facts["tablePartitions"], "bucket": bucket["columns"], "sort": bucket["sorts"]}
     for place, (name, kind, fixed) in enumerate(table):
         role = next((role for role, names in placed.items() if name in names), None)
         if role is None:
@@ -178,14 +178,14 @@ def _inserted(node: str, end: str, found: dict[str, Any]) -> list[Any]:
         if source[1] != kind or fixed:
             raise UnsupportedPlanError(
                 node,
-                f"{role} column {name} is {fixed or kind} in {found['table']} and {source[1]} in the rows",
+                f"{role} column {name} is {fixed or kind} in {facts['table']} and {source[1]} in the rows",
             )
     return list(table)
 
 
 def _target(
     node: str,
-    found: dict[str, Any],
+    facts: dict[str, Any],
     place: dict[str, Any],
     format_name: str,
     mode: SaveMode,
@@ -195,17 +195,17 @@ def _target(
     partitions: tuple[str, ...],
 ) -> Target:
     lower = {k.lower(): v for k, v in options.items()}
-    bucket = found["bucket"]
-    if (partitions or bucket) and found["concurrent"] > 0:
+    bucket = facts["bucket"]
+    if (partitions or bucket) and facts["concurrent"] > 0:
         raise UnsupportedPlanError(
             node,
             "spark.sql.maxConcurrentOutputFileWriters leaves the rows unsorted; set it to 0 to follow partitionBy",
         )
-    if (partitions or bucket) and not found["planned"]:
+    if (partitions or bucket) and not facts["planned"]:
         raise UnsupportedPlanError(node, "partitionBy is followed with spark.sql.optimizer.plannedWrite.enabled only")
     last = [_place(node, fields, p) for p in partitions]
     ordered = [f for i, f in enumerate(fields) if i not in last] + [fields[i] for i in last]
-    columns = fields if node == "write.insertInto" else found["fields"]
+    columns = fields if node == "write.insertInto" else facts["fields"]
     places = [_place(node, columns, p) for p in partitions]
     if place["scheme"] == "file":
         dataset = Dataset("file", place["place"])
@@ -220,8 +220,8 @@ def _target(
         options=options,
         fields=tuple(Field(f[0], f[1]) for f in ordered),
         partitions=partitions,
-        max_records=max(0, int(lower.get("maxrecordsperfile", found["maxRecords"]))),
-        time_zone=lower.get("timezone", found["timeZone"]),
+        max_records=max(0, int(lower.get("maxrecordsperfile", facts["maxRecords"]))),
+        time_zone=lower.get("timezone", facts["timeZone"]),
         places=tuple(places),
         buckets=bucket and _buckets(node, columns, bucket),
         names=tuple(f[0] for f in fields) if node == "write.insertInto" else (),
@@ -243,11 +243,11 @@ def _place(node: str, fields: list[Any], name: str) -> int:
     return lower.index(name.lower())
 
 
-def _mode(mode: str, options: Mapping[str, str], found: dict[str, Any]) -> SaveMode:
+def _mode(mode: str, options: Mapping[str, str], facts: dict[str, Any]) -> SaveMode:
     if mode != "Overwrite":
         return "append" if mode == "Append" else "fresh"
-    how = {k.lower(): v for k, v in options.items()}.get("partitionoverwritemode", found["overwrite"])
-    return "dynamic" if how.upper() == "DYNAMIC" and found["partitions"] else "overwrite"
+    how = {k.lower(): v for k, v in options.items()}.get("partitionoverwritemode", facts["overwrite"])
+    return "dynamic" if how.upper() == "DYNAMIC" and facts["partitions"] else "overwrite"
 
 
 def _known(node: str, format_name: str) -> None:

@@ -62,8 +62,8 @@ class LocalScan:
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """Count the rows of each partition; see `Scan.finish`."""
-        digest, found = self._content()
-        counts = np.array(found, dtype=np.int64)
+        digest, lengths = self._content()
+        counts = np.array(lengths, dtype=np.int64)
         rows = np.cumsum(counts) - counts
         if len(counts) and counts.max() >= _PARTITION:
             raise CaptureError(f"a partition of {self.dataset} has {int(counts.max())} rows: too many to be numbered")

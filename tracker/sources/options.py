@@ -50,8 +50,8 @@ def kept(
     (('header', 'true'), ('timezone', 'UTC'))
     """
     names = KEPT[format_name]
-    found = {k.lower(): v for k, v in options.items() if k.lower() in names}
-    return tuple(sorted((zone_of_texts(format_name, time_zone, partitions) | found).items()))
+    lowered = {k.lower(): v for k, v in options.items() if k.lower() in names}
+    return tuple(sorted((zone_of_texts(format_name, time_zone, partitions) | lowered).items()))
 
 
 def zone_of_texts(format_name: str, time_zone: str, partitions: Iterable[Field]) -> dict[str, str]:

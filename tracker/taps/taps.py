@@ -82,12 +82,12 @@ def counted(text: str) -> dict[int, list[Receipt]]:
 
 def by_tap(text: str) -> dict[int, list[Receipt]]:
     """Return all receipts of java/plan/Rewrite.java, by tap."""
-    found: dict[int, list[Receipt]] = {}
+    taps: dict[int, list[Receipt]] = {}
     for part in text.split("\x03"):
         if part:
             receipt = Receipt.parse(part)
-            found.setdefault(receipt.tap, []).append(receipt)
-    return found
+            taps.setdefault(receipt.tap, []).append(receipt)
+    return taps
 
 
 def kept(receipt: Receipt) -> Receipt:

@@ -86,4 +86,4 @@ def test_ranges_come_back_with_who_asks(seed: int, most: int, monkeypatch: pytes
     found = [row for part in ranges.of(asked) for row in zip(*(column.tolist() for column in part), strict=True)]
     wanted = [(i, start, count) for i, a in enumerate(asked.tolist()) for g, start, count in told if g == a]
     assert sorted(found) == sorted(wanted)
-    assert ranges.found == len({g for g, _, _ in told})
+    assert ranges.filled == len({g for g, _, _ in told})

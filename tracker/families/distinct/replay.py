@@ -90,14 +90,14 @@ class Deduplicate(GroupedRule):
         chosen = []
         for numbers in groups.values():
             witnesses = [tuple(sorted((w["op"], w["row"]) for w in rows[n][WITNESS])) for n in numbers]
-            found = kit.kept(operation, witnesses)
-            keeper = numbers[found]
+            place = kit.kept(operation, witnesses)
+            keeper = numbers[place]
             chosen.append(keeper)
             values = {c.name: rows[keeper][c.label] for c in operation.columns}
             for n in numbers:
                 if n != keeper:
                     for parent in rows[n][PARENT]:
-                        kit.merged(operation, parent["row"], values, witnesses[found])
+                        kit.merged(operation, parent["row"], values, witnesses[place])
         kept = numbered.filter(f"{FOCUS} AND {NUMBER} IN ({', '.join(map(str, chosen))})")
         return select(kept, names)
 

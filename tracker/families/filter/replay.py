@@ -35,10 +35,10 @@ class Filter(NarrowRule):
         child = operation.children[0]
         mine = kit.focus(child)
         for subquery in kit.demanded(operation):
-            found, met = kit.focus(subquery.met), subquery.condition
-            other = semi(kit.rest(child), found, met)
+            matching, met = kit.focus(subquery.met), subquery.condition
+            other = semi(kit.rest(child), matching, met)
             if mine is not None:
-                other = united([other, semi(mine, found, met), anti(mine, found, met)])
+                other = united([other, semi(mine, matching, met), anti(mine, matching, met)])
             mine = other
         return None if mine is None else self.build(operation, [mine], kit)
 

@@ -71,14 +71,14 @@ class LocalLimitRule(SameRule):
         return "limit"
 
 
-def _parented(found: Frame, before: Frame, names: Sequence[str]) -> Frame:
+def _parented(frame: Frame, before: Frame, names: Sequence[str]) -> Frame:
     """Give rows, which are some of those before, their parents."""
     from pyspark.sql import functions as sf
 
     key = ", ".join(names)
     place = f"row_number() OVER (PARTITION BY {key} ORDER BY {{}}) AS __place"
     mine = before.selectExpr(*names, *HIDDEN, place.format(PARENT))
-    taken = found.selectExpr(*(f"{n} AS `__{i}`" for i, n in enumerate(names)), place.format("1"))
+    taken = frame.selectExpr(*(f"{n} AS `__{i}`" for i, n in enumerate(names)), place.format("1"))
     same = " AND ".join([*(f"{n} <=> `__{i}`" for i, n in enumerate(names)), "__place <=> __place2"])
     kept = mine.join(taken.withColumnRenamed("__place", "__place2"), sf.expr(same), "left_semi")
     return select(kept, names)

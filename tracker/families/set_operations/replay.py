@@ -46,8 +46,8 @@ class SetRule(ReplayRule):
             raise Refused(operation, f"{operation.node} ALL is not replayed")
         names = labels(operation.columns)
         sides = operation.children[:1] if self._removes else operation.children
-        found = [(kit.focus(c), c) for c in sides]
-        rows = united([f.selectExpr(*_named(kit.operation(c), operation)) for f, c in found if f is not None])
+        frames = [(kit.focus(c), c) for c in sides]
+        rows = united([f.selectExpr(*_named(kit.operation(c), operation)) for f, c in frames if f is not None])
         if rows is None:
             return None
         near = []

@@ -26,8 +26,8 @@ class Union(ReplayRule):
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
         """See `Rule`."""
         texts = branches(operation, kit)
-        found = [(kit.focus(c), t) for c, t in zip(operation.children, texts, strict=True)]
-        return united([select(f, t) for f, t in found if f is not None])
+        frames = [(kit.focus(c), t) for c, t in zip(operation.children, texts, strict=True)]
+        return united([select(f, t) for f, t in frames if f is not None])
 
 
 RULES = {"Union": Union()}

@@ -47,24 +47,24 @@ class Draft:
         grouped : how many went into the aggregate whose groups were all written, where there is one
         names : of the columns where they are written by position; none where by name
         """
-        found, settings = drafts(str(self.reading.json()))
-        found += _renamed(found, names)
-        counts = _counts(found, rows, grouped)
-        return Operations(tuple(_one(o, found, axes, paths, counts) for o in found), settings)
+        drafted, settings = drafts(str(self.reading.json()))
+        drafted += _renamed(drafted, names)
+        counts = _counts(drafted, rows, grouped)
+        return Operations(tuple(_one(o, drafted, axes, paths, counts) for o in drafted), settings)
 
 
-def _renamed(found: Sequence[DraftOperation], names: Sequence[str]) -> tuple[DraftOperation, ...]:
+def _renamed(drafted: Sequence[DraftOperation], names: Sequence[str]) -> tuple[DraftOperation, ...]:
     """Return the operation that gives the columns the names under which they are written, as SQL's INSERT has it."""
-    last = found[-1]
+    last = drafted[-1]
     if len(names) != len(last.columns) or [n.lower() for n in names] == [c.name.lower() for c in last.columns]:
         return ()
-    return (renaming(last, names, 1 + max(c.id for o in found for c in o.columns)),)
+    return (renaming(last, names, 1 + max(c.id for o in drafted for c in o.columns)),)
 
 
-def _counts(found: Sequence[DraftOperation], rows: int, grouped: int) -> dict[int, int]:
+def _counts(drafted: Sequence[DraftOperation], rows: int, grouped: int) -> dict[int, int]:
     """Return how many rows operations handed on: all that go straight on to where they were written, or counted."""
     counts = {}
-    at = found[-1]
+    at = drafted[-1]
     while True:
         counts[at.index] = rows
         if len(at.children) != 1 or at.subqueries:
@@ -74,12 +74,12 @@ def _counts(found: Sequence[DraftOperation], rows: int, grouped: int) -> dict[in
             rows, grouped = grouped, -1
         elif not rule.as_many:
             return counts
-        at = found[at.children[0]]
+        at = drafted[at.children[0]]
 
 
 def _one(
     o: DraftOperation,
-    found: Sequence[DraftOperation],
+    drafted: Sequence[DraftOperation],
     axes: Sequence[Axis],
     paths: Sequence[tuple[int, ...]],
     counts: dict[int, int],
@@ -92,13 +92,13 @@ def _one(
     return Operation(
         index=o.index,
         node=o.node,
-        categories=rule.categories_of(o, found),
-        text=_text(rule, o, found, source),
+        categories=rule.categories_of(o, drafted),
+        text=_text(rule, o, drafted, source),
         children=o.children,
         subqueries=o.subqueries,
         columns=o.columns,
         expressions=tuple(e.expression for e in o.expressions),
-        links=rule.links_of(o, found),
+        links=rule.links_of(o, drafted),
         details=details,
         axes=mine,
         contextual=rule.contextual or any(_scalar(o)) or o.detail("transformer").endswith("Model"),
@@ -109,10 +109,10 @@ def _one(
     )
 
 
-def _text(rule: OperationRule, o: DraftOperation, found: Sequence[DraftOperation], source: str) -> str:
+def _text(rule: OperationRule, o: DraftOperation, drafted: Sequence[DraftOperation], source: str) -> str:
     """Return the line; `source` names what a leaf reads, where that is known."""
     what = source or o.detail("table") or o.detail("format") or o.node
-    text = rule.text(o, found) if o.children else f"read {what}"
+    text = rule.text(o, drafted) if o.children else f"read {what}"
     return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
 
 

@@ -13,8 +13,8 @@ def drafts(text: str) -> tuple[tuple[DraftOperation, ...], tuple[tuple[str, str]
     """Read what java/plan/PlanOperations.java wrote: operations, and the session's settings."""
     operations, checks, settings = text.rsplit("\n", 2)
     right: list[bool] = json.loads(checks)
-    found = tuple(_operation(i, raw, right) for i, raw in enumerate(json.loads(operations)))
-    return found, tuple((k, v) for k, v in json.loads(settings))
+    drafted = tuple(_operation(i, raw, right) for i, raw in enumerate(json.loads(operations)))
+    return drafted, tuple((k, v) for k, v in json.loads(settings))
 
 
 def _operation(index: int, raw: dict[str, Any], right: list[bool]) -> DraftOperation:

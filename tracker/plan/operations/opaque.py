@@ -17,14 +17,14 @@ def opaque(operation: DraftOperation) -> str:
     """Return the reason, or ""."""
     reasons = [why for e in operation.expressions for why in list(_expression(e)) or [e.why] if why]
     # A function of the user's comes last: replay may be told to run it, but not what else is in the way.
-    found = min(reasons, key=lambda why: why.startswith(USERS), default="")
+    reason = min(reasons, key=lambda why: why.startswith(USERS), default="")
     transformer = operation.detail("transformer").rpartition(".")[2]
-    if found and transformer:
+    if reason and transformer:
         return f"{transformer} of MLlib computes it" + (
             "" if operation.detail("parameters") else ", with parameters too large to keep"
         )
-    if found or not operation.children:
-        return found
+    if reason or not operation.children:
+        return reason
     return operation_rule(operation.node).opaque(operation.node)
 
 
