@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.StructType;
 public class Snapshots {
     private final String number;
     private final int most;
-    private int found;
+    private int size;
     private StructType schema;
     private List rows = new ArrayList();
 
@@ -28,9 +28,9 @@ public class Snapshots {
         Dataset frame = (Dataset) made;
         int width = frame.schema().length();
         List all = frame.limit(most + 1).collectAsList();
-        found = all.size();
+        size = all.size();
         rows = new ArrayList();
-        for (int i = 0; i < found && i < most; i++) {
+        for (int i = 0; i < size && i < most; i++) {
             Row row = (Row) all.get(i);
             Object[] values = new Object[width + 1];
             for (int j = 0; j < width; j++) {
@@ -44,8 +44,8 @@ public class Snapshots {
     }
 
     /** How many rows the last frame had; one more than may be kept stands for any number above it. */
-    public int found() {
-        return found;
+    public int size() {
+        return size;
     }
 
     /** The rows kept last, as Python's pickle of a row that holds them as an array: this takes no query of Spark's. */

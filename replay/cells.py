@@ -59,7 +59,7 @@ def cells_of(
         if at in where
     )
     ends = walk.run(start)
-    return {axis: _grouped(found, labels) for axis, found in ends.items()}
+    return {axis: _grouped(bits, labels) for axis, bits in ends.items()}
 
 
 @dataclass(slots=True)
@@ -87,14 +87,14 @@ class _CellWalk:
         return ends
 
     def stage(self, operation: int) -> Stage:
-        found = self.told.stage(operation)
-        return found if found is not None else Stage(self.told.operations[operation], ())
+        stage = self.told.stage(operation)
+        return stage if stage is not None else Stage(self.told.operations[operation], ())
 
     def ended(self, operation: Operation, here: Bits) -> dict[int, Bits]:
         """Cells of readings: row and position in one number."""
         own = operation_maps(self.node)[operation.index]
         rows = np.array([line.sources[0].row for line in self.stage(operation.index).lines], dtype=np.int64)
-        found = {}
+        bits = {}
         for axis in operation.axes:
             mine = own.take(own.src >> PLACES == axis)
             mine = mine.moved(src=mine.src & _COLUMN)
@@ -104,8 +104,8 @@ class _CellWalk:
             further = Bits(
                 cells[i], rows[at[i]] << PLACES | mine.src[j], mine.may[j], mine.sure[j], mine.via[j], mine.doubt[j]
             )
-            found[axis] = compose(here, further)
-        return found
+            bits[axis] = compose(here, further)
+        return bits
 
     def below(self, operation: Operation, child: int, cells: Int64) -> Bits:
         """From cells after an operation to those of a child's rows."""
@@ -204,8 +204,8 @@ class _Copies:
         maybe, certain = np.zeros(len(lines), dtype=np.bool_), np.zeros(len(lines), dtype=np.bool_)
         for n, pair in enumerate(zip(lines.tolist(), parents.tolist(), strict=True)):
             uses = made[self.which[pair]].get(column, [(column, False, True)])
-            found = [always for c, inside, always in uses if (c, inside) == (source, condition)]
-            maybe[n], certain[n] = bool(found), any(found)
+            sure = [always for c, inside, always in uses if (c, inside) == (source, condition)]
+            maybe[n], certain[n] = bool(sure), any(sure)
         return maybe, certain
 
 
@@ -226,13 +226,13 @@ def _read(readings: Iterable[ColumnRead], lines: Int64, parents: Int64) -> tuple
     return maybe, certain
 
 
-def _grouped(found: Bits, labels: list[tuple[int, int]]) -> list[tuple[Boxes, Bits]]:
+def _grouped(bits: Bits, labels: list[tuple[int, int]]) -> list[tuple[Boxes, Bits]]:
     """Put together rows whose cells went by the same columns; a row that may be several lines has what all agree on."""
     many: dict[int, int] = {}
     for row, _ in labels:
         many[row] = many.get(row, 0) + 1
     cells: dict[tuple[int, int], dict[tuple[int, int], list[tuple[int, int, int, int]]]] = {}
-    for out, src, may, sure, via, doubt in found:
+    for out, src, may, sure, via, doubt in bits:
         pair = labels[out >> PLACES][0], src >> PLACES
         cells.setdefault(pair, {}).setdefault((out & _COLUMN, src & _COLUMN), []).append((may, sure, via, doubt))
     groups: dict[tuple[tuple[int, int, int, int, int, int], ...], list[tuple[int, int]]] = {}

@@ -50,13 +50,13 @@ def unsure(told: Replayed, node: WriteNode, results: Runs, *, most: int, shorten
     return "" if node.write.coverage == "exact" else f"the lineage of this write is {node.write.coverage}"
 
 
-def found_all(told: Replayed, found: Mapping[int, set[int]]) -> tuple[bool, str]:
+def found_all(told: Replayed, ends: Mapping[int, set[int]]) -> tuple[bool, str]:
     """Tell whether each of some output rows is a line of the last stage: see `places`."""
-    groups = Counter(frozenset(lines) for lines in found.values())
-    missing = [row for row, lines in found.items() if not lines]
+    groups = Counter(frozenset(lines) for lines in ends.values())
+    missing = [row for row, lines in ends.items() if not lines]
     if not missing and all(n <= len(lines) for lines, n in groups.items()):
         return True, ""
-    return False, f"replay does not end in row {min(missing or found)} as the store has it" + _doubts(told)
+    return False, f"replay does not end in row {min(missing or ends)} as the store has it" + _doubts(told)
 
 
 def _doubts(told: Replayed) -> str:
@@ -68,7 +68,7 @@ def places(stage: Stage | None, node: WriteNode, rows: Int64) -> dict[int, set[i
     """Find, by output row, the lines of the last stage that it is: equal in value and, where several are, in source."""
     lines = stage.lines if stage is not None else ()
     keys = [_by_name(stage, node, line.values) for line in lines] if stage is not None else []
-    found: dict[int, set[int]] = {}
+    lines_of: dict[int, set[int]] = {}
     for row, key in zip(rows.tolist(), stored_rows(node, rows), strict=True):
         equal = {n for n, k in enumerate(keys) if k == key}
         if len(equal) > 1:
@@ -80,8 +80,8 @@ def places(stage: Stage | None, node: WriteNode, rows: Int64) -> dict[int, set[i
             }
             exact = {n for n in equal if {(s.version, s.occurrence, s.row) for s in lines[n].sources} == mine}
             equal = exact or equal
-        found[row] = equal
-    return found
+        lines_of[row] = equal
+    return lines_of
 
 
 def stored_rows(node: WriteNode, rows: Int64) -> list[tuple[Any, ...]]:

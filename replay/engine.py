@@ -102,8 +102,8 @@ class Engine:
                     if frame is None:
                         continue
                     self.session.expect(self._behind(operation))
-                    kept, found = self.session.keep(frame)
-                    rows = self.session.pickled() if found and plain(operation.columns) else b""
+                    kept, count = self.session.keep(frame)
+                    rows = self.session.pickled() if count and plain(operation.columns) else b""
                 except Refused as e:
                     self.refused[operation.index] = e.why
                     if e.operation.index != operation.index:
@@ -113,8 +113,8 @@ class Engine:
                     self.session.check()
                     self.refused[operation.index] = told_by_spark(e)
                     continue
-            if found:
-                self.kept_rows[operation.index] = Kept(kept, found > self.session.most, rows)
+            if count:
+                self.kept_rows[operation.index] = Kept(kept, count > self.session.most, rows)
         if self.progress is not None:
             self.progress(len(every), len(every), "")
 
@@ -208,16 +208,16 @@ class Engine:
 
     def whole(self, index: int) -> Frame:
         """See `Kit`."""
-        found = self._wholes.get(index)
-        if found is None:
+        frame = self._wholes.get(index)
+        if frame is None:
             operation = self.operation(index)
             if operation.children:
                 rule = self._rule(operation)
-                found = rule.build(operation, [self.whole(c) for c in operation.children], self)
+                frame = rule.build(operation, [self.whole(c) for c in operation.children], self)
             else:
-                found = self._whole_source(operation)
-            self._wholes[index] = found
-        return found
+                frame = self._whole_source(operation)
+            self._wholes[index] = frame
+        return frame
 
     def demanded(self, operation: Operation) -> list[Subquery]:
         """See `Kit`."""
@@ -232,18 +232,18 @@ class Engine:
 
     def keep(self, operation: Operation, frame: Frame) -> Frame:
         """See `Kit`."""
-        kept, found = self.session.keep(frame)
-        if found > self.session.most:
+        kept, count = self.session.keep(frame)
+        if count > self.session.most:
             raise Refused(operation, f"it compares more than {self.session.most:,} rows at once")
         return kept
 
     def kept(self, operation: Operation, members: Sequence[Witness]) -> int:
         """See `Kit`."""
-        found = self.kept_of(members) if len(members) > 1 else 0
-        if found is None:
+        place = self.kept_of(members) if len(members) > 1 else 0
+        if place is None:
             self.unsure(operation, "which of some duplicates Spark kept; the first by row id is taken for it")
-            found = self.kept_of.taken(members)
-        return found
+            place = self.kept_of.taken(members)
+        return place
 
     def merged(self, operation: Operation, parent: int, into: dict[str, Any], witness: Witness) -> None:
         """See `Kit`."""
@@ -261,8 +261,8 @@ class Engine:
 
     def _is_touched(self, index: int) -> bool:
         """Whether rows in question can be among an operation's."""
-        found = self._touched.get(index)
-        if found is None:
-            found = index in self.focus_rows or any(self._is_touched(c) for c in self.operation(index).children)
-            self._touched[index] = found
-        return found
+        touched = self._touched.get(index)
+        if touched is None:
+            touched = index in self.focus_rows or any(self._is_touched(c) for c in self.operation(index).children)
+            self._touched[index] = touched
+        return touched

@@ -81,12 +81,12 @@ def _imported(name: str) -> Any:
     for length in range(len(parts) - 1, 0, -1):
         module = ".".join(parts[:length])
         try:
-            found: Any = importlib.import_module(module)
+            object_: Any = importlib.import_module(module)
         except ModuleNotFoundError as e:
             if length == 1 or not module.startswith(e.name or module):
                 raise
             continue
         for part in parts[length:]:
-            found = getattr(found, part)
-        return getattr(found, "func", found)
+            object_ = getattr(object_, part)
+        return getattr(object_, "func", object_)
     raise ImportError("its name has no module")

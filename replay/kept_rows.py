@@ -19,16 +19,16 @@ def stages_of(
     operations: Sequence[Operation], kept: Mapping[int, Kept], sources: Callable[[Witness], tuple[InputRow, ...]]
 ) -> tuple[Stage, ...]:
     """Read the rows after each operation; `sources` names a witness's rows of inputs."""
-    found: dict[int, Stage] = {}
+    stages: dict[int, Stage] = {}
     for index in sorted(kept):
         operation = operations[index]
         lines = []
         for values, parents, witnesses in _rows(kept[index], operation):
             from_rows = tuple(sorted({s for w in witnesses for s in sources(w)}))
-            changed, added = _marks(operation, values, parents, found)
+            changed, added = _marks(operation, values, parents, stages)
             lines.append(Line(values, parents, from_rows, changed, added))
-        found[index] = Stage(operation, tuple(lines), kept[index].cut)
-    return tuple(found.values())
+        stages[index] = Stage(operation, tuple(lines), kept[index].cut)
+    return tuple(stages.values())
 
 
 def witnesses_of(kept: Kept, operation: Operation) -> list[frozenset[Witness]]:
@@ -41,9 +41,9 @@ def _rows(kept: Kept, operation: Operation) -> list[tuple[tuple[Any, ...], tuple
     if kept.pickled:
         from pyspark.serializers import CPickleSerializer
 
-        (found,) = CPickleSerializer().loads(kept.pickled)
-        rows = [tuple(r) for r in found]
-        names = found[0].__fields__
+        (unpickled,) = CPickleSerializer().loads(kept.pickled)
+        rows = [tuple(r) for r in unpickled]
+        names = unpickled[0].__fields__
     else:
         table = kept.frame.toArrow()
         names = table.column_names
@@ -52,15 +52,17 @@ def _rows(kept: Kept, operation: Operation) -> list[tuple[tuple[Any, ...], tuple
     return [(r[:width], _pairs(r[parent]), _pairs(r[witness])) for r in rows]
 
 
-def _pairs(found: Sequence[Any]) -> tuple[Witness, ...]:
-    return tuple(sorted((p["op"], p["row"]) for p in found))
+def _pairs(witnesses: Sequence[Any]) -> tuple[Witness, ...]:
+    return tuple(sorted((p["op"], p["row"]) for p in witnesses))
 
 
 def _marks(
-    operation: Operation, values: Sequence[Any], parents: Sequence[Witness], found: Mapping[int, Stage]
+    operation: Operation, values: Sequence[Any], parents: Sequence[Witness], stages: Mapping[int, Stage]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Name the columns whose values differ from the row before, and those that it has not."""
-    befores = [(distinct(found[op].operation.columns), found[op].lines[n].values) for op, n in parents if op in found]
+    befores = [
+        (distinct(stages[op].operation.columns), stages[op].lines[n].values) for op, n in parents if op in stages
+    ]
     if not befores:
         return (), ()
     kept = {c.id for columns, _ in befores for c in columns}

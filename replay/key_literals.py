@@ -58,23 +58,23 @@ def _literal(value: str, kind: str) -> str:
 def equalities(operation: Operation, conditions: Sequence[Expression], kit: Kit) -> list[tuple[str, str]]:
     """Return the columns of a join's two sides that its conditions demand to be equal, left and right, in SQL."""
     sides = [{c.id: quoted(c.label) for c in kit.operation(child).columns} for child in operation.children]
-    found = []
+    pairs = []
     for condition in conditions:
         for one, other in _equal(condition.terms):
             for a, b in ((one, other), (other, one)):
                 if a in sides[0] and b in sides[1]:
-                    found.append((sides[0][a], sides[1][b]))
-    return found
+                    pairs.append((sides[0][a], sides[1][b]))
+    return pairs
 
 
 def _equal(terms: Sequence[Term]) -> list[tuple[int, int]]:
     """Return pairs of columns that have to be equal wherever the expression holds."""
-    found = []
+    pairs = []
     stack = [True]
     for at, term in enumerate(terms):
         demanded = stack.pop()
         two = terms[at + 1 : at + 3]
         if demanded and term.node == "EqualTo" and [t.node for t in two] == ["AttributeReference"] * 2:
-            found.append((two[0].column, two[1].column))
+            pairs.append((two[0].column, two[1].column))
         stack += [demanded and term.node == "And"] * term.children
-    return found
+    return pairs

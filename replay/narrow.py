@@ -35,14 +35,14 @@ class SameRule(NarrowRule):
 
 def branches(operation: Operation, kit: Kit) -> list[list[str]]:
     """Write the columns of each branch of an append or Expand; one that a branch does not make is handed on."""
-    found: dict[int, dict[int, str]] = {}
+    texts: dict[int, dict[int, str]] = {}
     for e in of_role(operation, "branch"):
         about = dict(e.details)
         number = int(about.get("child") or about.get("copy") or 0)
-        found.setdefault(number, {})[e.column] = kit.sql(operation, e)
+        texts.setdefault(number, {})[e.column] = kit.sql(operation, e)
     many = int(detail(operation, "copies", "0")) or len(operation.children)
     every = distinct(operation.columns)
-    return [[named(found.get(i, {}).get(c.id, quoted(c.label)), c) for c in every] for i in range(many)]
+    return [[named(texts.get(i, {}).get(c.id, quoted(c.label)), c) for c in every] for i in range(many)]
 
 
 def order(operation: Operation, kit: Kit) -> list[Frame]:

@@ -54,7 +54,7 @@ class Profiler:
     columns: Collection[str] | None = None
     _whys: dict[int, str] = field(default_factory=dict)
     _rows: dict[int, int] = field(default_factory=dict)
-    _found: dict[tuple[int, bool], Profile] = field(default_factory=dict)
+    _profiles: dict[tuple[int, bool], Profile] = field(default_factory=dict)
 
     def stage(self, operation: Operation, *, every: bool = False) -> OperationProfile:
         """Profile `every` column after an operation, or those that were asked for; or say why that can't be."""
@@ -77,11 +77,11 @@ class Profiler:
     def profile(self, operation: Operation, every: bool) -> Profile:
         """Profile the rows after an operation; all columns, or those that were asked for."""
         key = operation.index, every
-        if key not in self._found:
+        if key not in self._profiles:
             name = f"{self.dataset} after operation {operation.index}"
-            found = self._handed_on(operation, every) or self._computed(operation, every)
-            self._found[key] = replace(found, dataset=name, version="")
-        return self._found[key]
+            profile = self._handed_on(operation, every) or self._computed(operation, every)
+            self._profiles[key] = replace(profile, dataset=name, version="")
+        return self._profiles[key]
 
     def _why(self, operation: Operation) -> str:
         """Say why the rows after an operation are not those that the step had; nothing where they are."""
@@ -125,7 +125,7 @@ class Profiler:
         if not _row_for_row(operation):
             return None
         child = self.engine.operation(operation.children[0])
-        before = self._found.get((child.index, every))
+        before = self._profiles.get((child.index, every))
         if before is None:
             return None
         had, mine = self._mine(child, every), self._mine(operation, every)

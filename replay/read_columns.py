@@ -80,10 +80,10 @@ def choices(
 
 def copies(operation: Operation) -> Sequence[Mapping[int, list[tuple[int, bool, bool]]]]:
     """Of an operation that copies rows, what each copy reads for each column that it makes: see `uses`."""
-    found: list[dict[int, list[tuple[int, bool, bool]]]] = [{} for _ in range(int(detail(operation, "copies", "0")))]
+    by_copy: list[dict[int, list[tuple[int, bool, bool]]]] = [{} for _ in range(int(detail(operation, "copies", "0")))]
     for e in of_role(operation, "branch"):
-        found[int(dict(e.details).get("copy") or 0)][e.column] = list(uses(e.terms))
-    return found
+        by_copy[int(dict(e.details).get("copy") or 0)][e.column] = list(uses(e.terms))
+    return by_copy
 
 
 def is_array(operation: Operation, column: int) -> bool:
@@ -120,10 +120,10 @@ def _told(frame: Frame, leaves: list[_Leaf], rows: int) -> list[Bools | None]:
 
     def asked(some: list[_Leaf]) -> list[Bools]:
         columns = [x.guard.alias(f"guard{i}") for i, x in enumerate(some)]
-        found = np.zeros((len(some), rows), dtype=np.bool_)
+        truths = np.zeros((len(some), rows), dtype=np.bool_)
         for row in frame.select(sf.col(NUMBER), *columns).collect():
-            found[:, row[0]] = [bool(v) for v in row[1:]]
-        return list(found)
+            truths[:, row[0]] = [bool(v) for v in row[1:]]
+        return list(truths)
 
     everyone = np.ones(rows, dtype=np.bool_)
     guarded = [x for x in leaves if x.guard is not None and x.known]

@@ -144,21 +144,21 @@ class Replayed:
 
     def ancestors(self, operation: int, lines: Iterable[int]) -> dict[int, set[int]]:
         """Return the lines after each operation that some lines were made from, these among them."""
-        found: dict[int, set[int]] = {operation: set(lines)}
+        reached: dict[int, set[int]] = {operation: set(lines)}
         for stage in reversed(self.stages):
-            for n in found.get(stage.operation.index, ()):
+            for n in reached.get(stage.operation.index, ()):
                 for parent, line in stage.lines[n].parents:
-                    found.setdefault(parent, set()).add(line)
-        return found
+                    reached.setdefault(parent, set()).add(line)
+        return reached
 
     def descendants(self, operation: int, lines: Iterable[int]) -> dict[int, set[int]]:
         """Return the lines after each operation that were made from some lines, these among them."""
-        found: dict[int, set[int]] = {operation: set(lines)}
+        reached: dict[int, set[int]] = {operation: set(lines)}
         for stage in self.stages:
             for n, line in enumerate(stage.lines):
-                if any(n in found.get(parent, ()) for parent, n in line.parents):
-                    found.setdefault(stage.operation.index, set()).add(n)
-        return found
+                if any(n in reached.get(parent, ()) for parent, n in line.parents):
+                    reached.setdefault(stage.operation.index, set()).add(n)
+        return reached
 
     def only(self, lines: dict[int, set[int]]) -> Replayed:
         """Return the same with these lines of the stages alone; endings are left out."""

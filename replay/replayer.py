@@ -92,10 +92,10 @@ class Replayer:
 
     def outputs(self, node: WriteNode, rows: Runs) -> Replayed:
         """Replay what output rows came from, and keep what led to them."""
-        with self._backward(node, rows) as (_, found, at):
+        with self._backward(node, rows) as (_, replayed, at):
             last = operations_of(node)[-1].index
             lines = set().union(*at.values())
-            return found.only(found.ancestors(last, lines)) if lines else found
+            return replayed.only(replayed.ancestors(last, lines)) if lines else replayed
 
     def cells(self, node: WriteNode, rows: Runs, columns: Int64) -> Settled | str:
         """Find the cells that cells of output rows came from, by what each row's values chose; or say why not.
@@ -106,10 +106,10 @@ class Replayer:
             Positions of the output's columns; 0 stands for the rows.
         """
         try:
-            with self._backward(node, rows) as (engine, found, at):
-                if found.verified is not True:
-                    return found.why
-                return cells_of(engine, found, node, at, columns)
+            with self._backward(node, rows) as (engine, replayed, at):
+                if replayed.verified is not True:
+                    return replayed.why
+                return cells_of(engine, replayed, node, at, columns)
         except ReplayCancelledError:
             raise
         except (ReplayError, ValuesUnavailableError, VersionChangedError) as e:
@@ -123,17 +123,17 @@ class Replayer:
 
     def counts(self, node: WriteNode) -> list[tuple[Operation, int, str]]:
         """Run a write's operations whole; return how many rows each hands on, or -1 and why that can't be told."""
-        found = []
+        counts = []
         with self._whole(node) as engine:
             for operation in self._told(engine.operations):
                 try:
-                    found.append((operation, engine.whole(operation.index).count(), ""))
+                    counts.append((operation, engine.whole(operation.index).count(), ""))
                 except Refused as e:
-                    found.append((operation, -1, e.why))
+                    counts.append((operation, -1, e.why))
                 except Exception as e:
                     self.session.check()
-                    found.append((operation, -1, told_by_spark(e)))
-        return found
+                    counts.append((operation, -1, told_by_spark(e)))
+        return counts
 
     def spread(
         self,
@@ -275,8 +275,8 @@ def _kept_of(node: WriteNode, operations: Sequence[Operation]) -> KeptOf:
 
 
 def _settings(node: WriteNode) -> dict[str, str]:
-    found = node.store.operations(node.step, node.write)
-    return dict(found.settings) if found else {}
+    stored = node.store.operations(node.step, node.write)
+    return dict(stored.settings) if stored else {}
 
 
 def _known(node: WriteNode, names: Iterable[str], columns: Iterable[str]) -> None:

@@ -131,7 +131,7 @@ class Session:
         from pyspark.sql import DataFrame
 
         kept = DataFrame(self._rows.keep(frame._jdf), self.spark)
-        return kept, int(self._rows.found())
+        return kept, int(self._rows.size())
 
 
 def told_by_spark(error: Exception) -> str:

@@ -102,10 +102,10 @@ def co_contributory(
     met = [reached[n] for n in after if reached[n].sources]
     whole = _again(replayer, node, met) if met else ahead
     mine = _same(whole, asked)
-    found: set[int] = set()
+    sharing: set[int] = set()
     for n in mine:
-        found |= _together(whole, operation, n, to, via)
-    return _beside(whole, asked, to, found - mine if to == operation else found)
+        sharing |= _together(whole, operation, n, to, via)
+    return _beside(whole, asked, to, sharing - mine if to == operation else sharing)
 
 
 def co_dependency(replayer: Replayer, node: WriteNode, told: Replayed, operation: int, to: int, via: int) -> SharedRows:
@@ -118,8 +118,8 @@ def co_dependency(replayer: Replayer, node: WriteNode, told: Replayed, operation
     lines = _lines(behind, via)
     witnesses = Stage(behind.operations[via], tuple(lines[n] for n in sorted(shared)))
     whole = _again(replayer, node, witnesses.lines)
-    found = whole.descendants(via, _same(whole, witnesses)).get(to, set())
-    return _beside(whole, asked, to, found - _same(whole, asked) if to == operation else found)
+    sharing = whole.descendants(via, _same(whole, witnesses)).get(to, set())
+    return _beside(whole, asked, to, sharing - _same(whole, asked) if to == operation else sharing)
 
 
 def _followed(
@@ -148,20 +148,20 @@ def _together(told: Replayed, operation: int, line: int, to: int, via: int) -> s
     live = {op: lines & leads.get(op, set()) for op, lines in ahead.items()}
     if not live.get(via):
         return set()
-    found = set(told.ancestors(operation, {line}).get(to, ())) | live.get(to, set())
+    sharing = set(told.ancestors(operation, {line}).get(to, ())) | live.get(to, set())
     for op, lines in live.items():
         for n in lines - {line} if op == operation else lines:
             parents = _lines(told, op)[n].parents
             own = {p for p, k in parents if k in live.get(p, ())}
             for p, k in parents:
                 if p not in own:  # those of its own operation are of its group, and of no derivation with it
-                    found |= told.ancestors(p, {k}).get(to, set())
-    return found
+                    sharing |= told.ancestors(p, {k}).get(to, set())
+    return sharing
 
 
-def _beside(told: Replayed, asked: Stage, to: int, found: Collection[int]) -> SharedRows:
+def _beside(told: Replayed, asked: Stage, to: int, sharing: Collection[int]) -> SharedRows:
     lines = _lines(told, to)
-    stage = Stage(told.operations[to], tuple(lines[n] for n in sorted(found)), any(s.cut for s in told.stages))
+    stage = Stage(told.operations[to], tuple(lines[n] for n in sorted(sharing)), any(s.cut for s in told.stages))
     return SharedRows(told.step, asked, stage, told.verified, told.why)
 
 

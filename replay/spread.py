@@ -154,10 +154,10 @@ class OperationProfiles:
             return [{"measure": "rows", "why": str(e)}]
         impact = Impact(self.step, before, after)
         kept = {None, *(name for name, old, new in impact.pairs() if old != new)}
-        found = [line for line in impact.table().to_pylist() if line["column"] in kept]
+        lines = [line for line in impact.table().to_pylist() if line["column"] in kept]
         if child is None:
-            found[0] |= {"before": None, "change": None}
-        return found
+            lines[0] |= {"before": None, "change": None}
+        return lines
 
 
 _LINES = pa.schema(
@@ -203,10 +203,10 @@ def difference(replayed: Profile, stored: Profile) -> str:
     mine = {c.name: c for c in replayed.columns}
     lower = {c.name.lower(): c for c in replayed.columns}
     for column in stored.columns:
-        found = mine.get(column.name) or lower.get(column.name.lower())
-        if found is None:
+        known = mine.get(column.name) or lower.get(column.name.lower())
+        if known is None:
             return f"replay ends without column {column.name}"
-        measure = _differs(found, column)
+        measure = _differs(known, column)
         if measure:
             return f"{measure} of {column.name} differs from that of the stored rows"
     return ""

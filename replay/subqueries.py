@@ -16,28 +16,28 @@ __all__ = ["stand_in", "subqueries_of"]
 
 def subqueries_of(operations: Sequence[Operation]) -> dict[int, Subquery]:
     """Find the subquery that each operation within one belongs to; the outermost of nested ones."""
-    found: dict[int, Subquery] = {}
+    by_operation: dict[int, Subquery] = {}
     for owner in reversed(operations):
         for end in owner.subqueries:
-            subquery = found.get(owner.index) or _subquery(operations, owner, end)
+            subquery = by_operation.get(owner.index) or _subquery(operations, owner, end)
             waiting = [end]
             while waiting:
                 at = waiting.pop()
-                found[at] = subquery
+                by_operation[at] = subquery
                 waiting += operations[at].children
-    return found
+    return by_operation
 
 
 def _subquery(operations: Sequence[Operation], owner: Operation, end: int) -> Subquery:
     view = re.escape(f"(SELECT * FROM {quoted(f'subquery#{end}')})")
     for e in owner.expressions:
-        found = re.search(f"(EXISTS | IN ){view}", e.sql)
-        if found is None:
+        match = re.search(f"(EXISTS | IN ){view}", e.sql)
+        if match is None:
             continue
-        kind: Literal["in", "exists"] = "in" if found[1] == " IN " else "exists"
+        kind: Literal["in", "exists"] = "in" if match[1] == " IN " else "exists"
         if not _rule(owner).demands or not _demanded(e.terms):
             return Subquery(owner.index, end, kind)
-        values = [f"({_before(e.sql, found.start())}) = {c}" for c in labels(operations[end].columns)]
+        values = [f"({_before(e.sql, match.start())}) = {c}" for c in labels(operations[end].columns)]
         at, condition = _pulled_up(operations, end)
         if at < 0 or (kind == "in" and (len(values) != 1 or at != end)):
             return Subquery(owner.index, end, kind)

@@ -117,9 +117,9 @@ def look(linker: Linker, at: VersionReference, conditions: Sequence[Condition]) 
     ReplayError
         Nothing captured made the output, or its operations are not stored.
     """
-    found = Runs.of(select_rows(at.version, at.files, conditions))
-    if found:
-        return Looked(WhyNot(str(at.version.dataset), tuple(conditions), found, (), ()), ())
+    rows = Runs.of(select_rows(at.version, at.files, conditions))
+    if rows:
+        return Looked(WhyNot(str(at.version.dataset), tuple(conditions), rows, (), ()), ())
     everything = Runs.span(at.version.rows)
     makers = {node for _, node, _ in crossed(linker.links(at, "backward"), everything)} or _makers(linker, at)
     if not makers:
@@ -131,7 +131,7 @@ def look(linker: Linker, at: VersionReference, conditions: Sequence[Condition]) 
     untraced = tuple(c for c in conditions if c not in traced)
     missed = tuple(m for m, _ in met)
     return Looked(
-        WhyNot(str(at.version.dataset), tuple(conditions), found, missed, untraced), tuple(read for _, read in met)
+        WhyNot(str(at.version.dataset), tuple(conditions), rows, missed, untraced), tuple(read for _, read in met)
     )
 
 
@@ -184,7 +184,7 @@ def origins(operations: Sequence[Operation], name: str) -> set[tuple[int, str]]:
     """Find the columns of sources whose values the output's column of that name hands on, unchanged."""
     last = operations[-1]
     at = [(last.index, c.id) for c in last.columns if c.name == name]
-    found: set[tuple[int, str]] = set()
+    columns: set[tuple[int, str]] = set()
     seen: set[tuple[int, int]] = set()
     while at:
         place = at.pop()
@@ -193,12 +193,12 @@ def origins(operations: Sequence[Operation], name: str) -> set[tuple[int, str]]:
         seen.add(place)
         operation = operations[place[0]]
         if not operation.children:
-            found |= {(operation.index, c.name) for c in operation.columns if c.id == place[1]}
+            columns |= {(operation.index, c.name) for c in operation.columns if c.id == place[1]}
             continue
         ids = {place[1]} | {x.source for x in operation.links if x.out == place[1] and x.kind == "identity"}
         ids |= _equal(operation, ids)
         at += [(c, i) for c in operation.children for i in ids if i in _ids(operations[c].columns)]
-    return found
+    return columns
 
 
 def _ids(columns: Iterable[Any]) -> set[int]:

@@ -27,11 +27,11 @@ def results_of(node: WriteNode, rows: Mapping[int, Runs]) -> Runs:
 
 def _walk(node: WriteNode, rows: Mapping[int, Runs], direction: str, keep: set[int], context: bool) -> dict[int, Runs]:
     start: dict[tuple[int, str], Boxes] = {(axis, "data"): gathered(runs) for axis, runs in rows.items() if runs}
-    found: dict[int, Runs] = {}
+    runs_of: dict[int, Runs] = {}
     for (axis, _), boxes in walk_axes(node, start, direction, context=context, keep=keep).items():  # type: ignore[arg-type]
         runs = image(boxes)
-        found[axis] = found[axis] | runs if axis in found else runs
-    return found
+        runs_of[axis] = runs_of[axis] | runs if axis in runs_of else runs
+    return runs_of
 
 
 class KeptOf:
