@@ -168,12 +168,12 @@ class Provenance(OperationApi, ProfileApi):
         with uncollected():
             named = source(self.url)
             opened = open_stores(named.stores, self._stores)
-            found = self._whole.renewed(opened.stores.values(), opened.broken, named.declarations)
+            renewed = self._whole.renewed(opened.stores.values(), opened.broken, named.declarations)
             self._stores = opened.stores
-            if found is not self._whole:
-                fresh = [b for b in found.broken if b not in self._whole.broken]
-                self._whole = found
-                self._use(found)
+            if renewed is not self._whole:
+                fresh = [b for b in renewed.broken if b not in self._whole.broken]
+                self._whole = renewed
+                self._use(renewed)
                 for broken in fresh:
                     _log.warning("%s Answers leave it out.", broken)
 

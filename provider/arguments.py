@@ -112,6 +112,6 @@ def _kinds(given: Iterable[Kind] | Kind) -> frozenset[Kind]:
     chosen = several(given, "kinds")
     wrong = [one for one in chosen if not isinstance(one, str) or one not in get_args(Kind)]
     if wrong or not chosen:
-        found = ", ".join(sorted(map(str, wrong))) or "given"
-        raise ConditionError(f"no kind of edge {found}; use 'data', 'context' or 'possible'")
+        named = ", ".join(sorted(map(str, wrong))) or "given"
+        raise ConditionError(f"no kind of edge {named}; use 'data', 'context' or 'possible'")
     return frozenset(chosen)

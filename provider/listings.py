@@ -22,13 +22,13 @@ def datasets(currents: Currents) -> pa.Table:
     """See `Provenance.datasets`."""
     lines, graph = [], currents.graph
     for dataset in graph.datasets():
-        found = graph.references(dataset)
+        references = graph.references(dataset)
         best = currents.of(dataset, ask=False).at
         derived = best is best.node.output
         lines.append(
             (
                 str(dataset),
-                len({s.version.id for s in found}),
+                len({s.version.id for s in references}),
                 best.version.id,
                 best.version.rows,
                 best.node.step if derived else None,
@@ -98,8 +98,8 @@ def _note_line(note: Note) -> tuple[Any, ...]:
 
 def _step_line(m: Manifest) -> tuple[Any, ...]:
     reasons = [str(u) for u in m.untracked] + [str(w.reason) for w in m.writes if w.reason]
-    found = {w.coverage for w in m.writes} | ({"untracked"} if m.untracked else set())
-    coverage = next((c for c in ("untracked", "coarse", "exact") if c in found), None)
+    coverages = {w.coverage for w in m.writes} | ({"untracked"} if m.untracked else set())
+    coverage = next((c for c in ("untracked", "coarse", "exact") if c in coverages), None)
     inputs = sorted({str(v.dataset) for v in sources(m)})
     outputs = sorted({str(w.output.dataset) for w in m.writes})
     k = m.key

@@ -113,8 +113,8 @@ def find_java(env: Mapping[str, str] | None = None) -> Java:
 
 
 def _major(text: str) -> int:
-    found = re.search(r'version "(?:1\.)?(\d+)', text)
-    return int(found.group(1)) if found else 0
+    match = re.search(r'version "(?:1\.)?(\d+)', text)
+    return int(match.group(1)) if match else 0
 
 
 def _installed(name: str) -> str:

@@ -157,9 +157,9 @@ def _stored(graph: Graph, at: VersionReference) -> Profile | None:
         known = (node.output, *node.inputs.values())
         if node.write.profiles and any(s.key == at.key for s in known):
             stored = node.store.profiles(node.step, node.write)
-            found = [p for p in (stored.profiles if stored else ()) if p.version == at.version.id]
-            if found:
-                return found[0]
+            profiles = [p for p in (stored.profiles if stored else ()) if p.version == at.version.id]
+            if profiles:
+                return profiles[0]
     return None
 
 
@@ -182,13 +182,13 @@ def written(currents: Currents, step: str, output: str | None) -> VersionReferen
     if mine:
         return _one(mine, output, f"step {step} wrote", "output")
     try:
-        found = currents.of(Dataset.parse(step)).at
+        reference = currents.of(Dataset.parse(step)).at
     except UnknownDatasetError:
         known = [*map(str, graph.datasets()), *(m.step for m in graph.manifests)]
         raise UnknownDatasetError(step, known, len(graph.broken)) from None
-    if found is not found.node.output:
-        raise ConditionError(f"no step of this store wrote {found.version.dataset}; ask profile() about it")
-    return found
+    if reference is not reference.node.output:
+        raise ConditionError(f"no step of this store wrote {reference.version.dataset}; ask profile() about it")
+    return reference
 
 
 def _read(node: WriteNode, source: str | None) -> VersionReference:
@@ -197,8 +197,8 @@ def _read(node: WriteNode, source: str | None) -> VersionReference:
     return _one(node.inputs.values(), source, f"step {node.step} read", "source")
 
 
-def _one(found: Iterable[VersionReference], name: str | None, what: str, parameter: str) -> VersionReference:
-    choices = {s.version.dataset: s for s in found}
+def _one(references: Iterable[VersionReference], name: str | None, what: str, parameter: str) -> VersionReference:
+    choices = {s.version.dataset: s for s in references}
     if name is not None:
         dataset = Dataset.parse(name)
         if dataset not in choices:

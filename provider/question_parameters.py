@@ -117,19 +117,19 @@ class Asked:
 
     def now(self, answer: Answer, to: Dataset | None) -> Answer:
         """An answer about what came of rows, in the current versions of datasets."""
-        found = self.told(answer.now(self.view.currents, to, self.versions))
+        moved = self.told(answer.now(self.view.currents, to, self.versions))
         stops = self._on_the_way(to)
-        return replace(found, stops=tuple(sorted({*found.stops, *stops}))) if stops else found
+        return replace(moved, stops=tuple(sorted({*moved.stops, *stops}))) if stops else moved
 
-    def drawn(self, found: Trace, to: Dataset | None) -> Trace:
+    def drawn(self, trace: Trace, to: Dataset | None) -> Trace:
         """A trace that says which version was asked about, and what is there beside the versions that it tells."""
-        ways = self._on_the_way(to) if found.direction == "forward" else set()
+        ways = self._on_the_way(to) if trace.direction == "forward" else set()
         return replace(
-            found,
-            used=tuple(dict.fromkeys((*self.used, *found.used))),
-            stops=tuple(sorted({*found.stops, *self._beside(found.currents), *ways})),
-            trusted=tuple(sorted({*found.trusted, *self.trust.used})),
-            gone=tuple(sorted({*found.gone, *self.view.currents.gone(self._lost())})),
+            trace,
+            used=tuple(dict.fromkeys((*self.used, *trace.used))),
+            stops=tuple(sorted({*trace.stops, *self._beside(trace.currents), *ways})),
+            trusted=tuple(sorted({*trace.trusted, *self.trust.used})),
+            gone=tuple(sorted({*trace.gone, *self.view.currents.gone(self._lost())})),
         )
 
     def _lost(self) -> list[Stand]:
@@ -143,19 +143,19 @@ class Asked:
         back, chosen = self.view.back, self.view.chosen
         foreign = [(c, in_current(back, self.view.currents, c)) for c in currents if derived(c.at.version.dataset)]
         told = [(c, files) for c, files in foreign if files or c.apart]
-        found = [(c.at.node, stop) for c, files in told for stop in c.stops(files, self._since)]
+        stops = [(c.at.node, stop) for c, files in told for stop in c.stops(files, self._since)]
         if self.selects != "rows":
-            found += [
+            stops += [
                 (self.at.node, s) for s in chosen.stops(chosen.unknown if derived(self.at.version.dataset) else ())
             ]
         if chosen.missing and (self.selects == "where" or self.labels & chosen.lost):
-            found.append((self.at.node, chosen.lacking()))
-        return {s for node, s in found if not self.trust.takes(node, s.what, s.why)}
+            stops.append((self.at.node, chosen.lacking()))
+        return {s for node, s in stops if not self.trust.takes(node, s.what, s.why)}
 
-    def _claimed(self, found: Iterable[Stand]) -> set[Stop]:
+    def _claimed(self, parts: Iterable[Stand]) -> set[Stop]:
         """The stops for rows ahead of files that several writes claim."""
         stops = set()
-        for part in found if self.view.currents.graph.nodes else ():
+        for part in parts if self.view.currents.graph.nodes else ():
             for refused in self.view.back.links(part.at, "backward").refused:
                 node, why = refused.target.node, refused.why
                 if image(part.boxes) & refused.rows and not self.trust.takes(node, "unlinked", why):
@@ -165,8 +165,8 @@ class Asked:
     def _on_the_way(self, to: Dataset | None) -> set[Stop]:
         """The stops for files on the way ahead that no captured step wrote, and that a captured step read."""
         read = on_the_way(self.view.ahead, self.view.back, self.view.currents, self.at, to)
-        found = [(at.node, stop) for at, files in read for stop in Current(at, "version").stops(files, self._since)]
-        return {s for node, s in found if not self.trust.takes(node, s.what, s.why)}
+        stops = [(at.node, stop) for at, files in read for stop in Current(at, "version").stops(files, self._since)]
+        return {s for node, s in stops if not self.trust.takes(node, s.what, s.why)}
 
     @property
     def _since(self) -> int:
@@ -183,8 +183,8 @@ class Asked:
         if self.semantics == "bag":
             rows = identity(self.labels)
             return rows, Stand(self.at, rows)
-        mine, classes, found = equal_classes(*_readers(self.at), self.labels.rows())
-        return from_pairs(self.labels.rows(), mine), Stand(self.at, from_pairs(classes, found))
+        mine, classes, members = equal_classes(*_readers(self.at), self.labels.rows())
+        return from_pairs(self.labels.rows(), mine), Stand(self.at, from_pairs(classes, members))
 
 
 class Asking:
@@ -238,20 +238,20 @@ class Asking:
         if isinstance(given, RowSet):
             return given
         if isinstance(given, Answer):
-            found = list(given.found())
+            sets = list(given.found())
         elif isinstance(given, pa.Table) and {"dataset", "version", "source_row"} <= set(given.column_names):
-            found = list(self._sets(given))
+            sets = list(self._sets(given))
         else:
             raise ArgumentError(f"expected a RowSet, an Answer or the table of an answer, found {type(given).__name__}")
-        if len(found) != 1:
-            if not found:
+        if len(sets) != 1:
+            if not sets:
                 raise ConditionError("the answer has no rows, but this call needs rows of one version")
-            named = "; ".join(f"{one.dataset}, version {one.version}" for one in found[:3])
+            named = "; ".join(f"{one.dataset}, version {one.version}" for one in sets[:3])
             raise ConditionError(
-                f"the answer has rows of {len(found)} versions ({named}), but this call needs rows of one version; ask "
+                f"the answer has rows of {len(sets)} versions ({named}), but this call needs rows of one version; ask "
                 f"again with to=DATASET"
             )
-        return found[0]
+        return sets[0]
 
     def _sets(self, lines: pa.Table) -> Iterator[RowSet]:
         """The rows found of each version in the table of an answer."""
@@ -314,8 +314,8 @@ def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, st
     if where is not None:
         from provspark.index_store.values.selection import select_there
 
-        found = Runs.of(select_there(at.version, at.files, several(where, "where"), chosen.missing))
-        return every if uncounted and found else found
+        selected = Runs.of(select_there(at.version, at.files, several(where, "where"), chosen.missing))
+        return every if uncounted and selected else selected
     if rows is None:
         return every
     ids = _ids(rows)

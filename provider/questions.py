@@ -80,10 +80,10 @@ class Questions(OperationQuestions):
         """See `Provenance.co_contributory`."""
         asked = self.asked("co_contributory", dataset, rows, which)
         view = asked.view
-        found = co_contributory(
+        reached = co_contributory(
             view.back, asked.start(), view.known(to), view.dataset(via), context=asked.context, ahead=view.ahead
         )
-        return asked.told(Answer.of(asked.at.version, asked.labels, "together", found, asked.kinds, used=asked.used))
+        return asked.told(Answer.of(asked.at.version, asked.labels, "together", reached, asked.kinds, used=asked.used))
 
     def co_dependency(
         self, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str, **which: Unpack[Which]
@@ -91,7 +91,7 @@ class Questions(OperationQuestions):
         """See `Provenance.co_dependency`."""
         asked = self.asked("co_dependency", dataset, rows, which)
         view, place = asked.view, asked.view.known(to)
-        found = co_dependency(
+        reached = co_dependency(
             view.back,
             asked.start(),
             asked.labels,
@@ -100,7 +100,7 @@ class Questions(OperationQuestions):
             context=asked.context,
             ahead=view.ahead,
         )
-        answer = Answer.of(asked.at.version, asked.labels, "together", found, asked.kinds, used=asked.used)
+        answer = Answer.of(asked.at.version, asked.labels, "together", reached, asked.kinds, used=asked.used)
         return asked.now(answer, place)
 
     def composition(
@@ -120,8 +120,8 @@ class Questions(OperationQuestions):
         start, labels = asked.start(), asked.labels
         if not each:
             start, labels = Stand(start.at, gathered(image(start.boxes))), Runs.span(1)
-        found = reach(asked.view.back, [start], "backward", asked.view.known(source), context=asked.context)
-        kept = Answer.of(asked.at.version, labels, "backward", found, asked.kinds)
+        reached = reach(asked.view.back, [start], "backward", asked.view.known(source), context=asked.context)
+        kept = Answer.of(asked.at.version, labels, "backward", reached, asked.kinds)
         told = about(asked.at.version, "backward", sorted({*kept.stops, *asked.stops}), used=asked.used)
         table = divide(kept.parts, labels, column).replace_schema_metadata(told)
         return table if each else table.drop_columns(["row"])
@@ -140,8 +140,8 @@ class Questions(OperationQuestions):
         view = asked.view
         rows_to_classes, start = asked.classes()
         places = self.places(view, via)
-        found = reach(view.back, [start], "backward", view.known(to), context=asked.context, via=places)
-        kept = Answer.of(asked.at.version, asked.labels, "backward", found, asked.kinds)
+        reached = reach(view.back, [start], "backward", view.known(to), context=asked.context, via=places)
+        kept = Answer.of(asked.at.version, asked.labels, "backward", reached, asked.kinds)
         parts = kept.parts
         if asked.semantics == "set":
             parts = tuple(replace(p, boxes=compose(rows_to_classes, p.boxes)) for p in parts)
@@ -166,13 +166,13 @@ class Questions(OperationQuestions):
         if direction not in (*get_args(Direction), "both"):
             raise ConditionError(f"no direction {direction!r}; there are 'backward', 'forward' and 'both'")
         asked = self.asked("neighbourhood", dataset, rows, which)
-        found: list[Neighbourhood] = []
+        parts: list[Neighbourhood] = []
         for way in get_args(Direction) if direction == "both" else (direction,):
             linker = asked.view.linker(way)
-            found.append(
+            parts.append(
                 neighbourhood(linker, asked.at, asked.labels, way, context=asked.context, hops=hops, limit=limit)
             )
-        return found[0] if len(found) == 1 else found[0] | found[1]
+        return parts[0] if len(parts) == 1 else parts[0] | parts[1]
 
     def trace(
         self,
@@ -188,7 +188,7 @@ class Questions(OperationQuestions):
             raise ConditionError(f"no direction {direction!r}; there are 'backward' and 'forward'")
         asked = self.asked("trace", dataset, rows, which)
         linker, place = asked.linker(direction), asked.view.dataset(to)
-        found = trace(
+        traced = trace(
             linker,
             asked.at,
             asked.labels,
@@ -199,7 +199,7 @@ class Questions(OperationQuestions):
             currents=asked.view.currents if direction == "forward" else None,
             everything=asked.versions == "all",
         )
-        return asked.drawn(found, place)
+        return asked.drawn(traced, place)
 
     def _ask(
         self,

@@ -56,7 +56,7 @@ def columns_of(given: ColumnMatrix, output: PendingVersion, source: PendingVersi
     ------
     UnknownColumnError, InvalidWriteError
     """
-    found = set()
+    links = set()
     for out, sources in given.items():
         if isinstance(sources, str):
             told: dict[str, Dependence] = {sources: "transformation"}
@@ -65,8 +65,8 @@ def columns_of(given: ColumnMatrix, output: PendingVersion, source: PendingVersi
         for name, dependence in told.items():
             if dependence not in get_args(Dependence):
                 raise InvalidWriteError(f"no dependence {dependence!r}; there are {', '.join(get_args(Dependence))}")
-            found.add((_known(out, output), _known(name, source), dependence))
-    return frozenset(found)
+            links.add((_known(out, output), _known(name, source), dependence))
+    return frozenset(links)
 
 
 def parted(
@@ -135,7 +135,7 @@ def _known(name: str, version: PendingVersion) -> str:
 def asked_cells(cells: Callable[[Int64], Any], output: PendingVersion, most: int) -> list[CellPairs]:
     """Ask a callable for the cells of all rows of the files that the step made."""
     files = output.files
-    found: list[CellPairs] = []
+    answers: list[CellPairs] = []
     for base, n, mine in zip(files.bases.tolist(), files.rows.tolist(), files.written.tolist(), strict=False):
         for low in range(base, base + n if mine else base, most):
             wanted = np.arange(low, min(low + most, base + n), dtype=np.int64)
@@ -151,5 +151,5 @@ def asked_cells(cells: Callable[[Int64], Any], output: PendingVersion, most: int
                     f"asked for cells of output rows {wanted[0]} to {wanted[-1]}, the callable told of rows "
                     f"{rows.min()} to {rows.max()}"
                 )
-            found.append((told[0], told[1], told[2], told[3]))
-    return found
+            answers.append((told[0], told[1], told[2], told[3]))
+    return answers

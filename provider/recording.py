@@ -225,9 +225,9 @@ def _files(at: VersionReference) -> list[tuple[str, int, int]]:
 def _format(dataset: Dataset, path: str) -> str:
     name = (path or dataset.name).rsplit("/", 1)[-1]
     for suffix in reversed(name.lower().split(".")[1:]):
-        found = {"txt": "text", "jsonl": "json", "ndjson": "json"}.get(suffix, suffix)
-        if found in ("parquet", "orc", "csv", "json", "text"):
-            return found
+        format_ = {"txt": "text", "jsonl": "json", "ndjson": "json"}.get(suffix, suffix)
+        if format_ in ("parquet", "orc", "csv", "json", "text"):
+            return format_
     raise InvalidWriteError(f"the format of {dataset} does not show in {name!r}; give Data({str(dataset)!r}, format=…)")
 
 

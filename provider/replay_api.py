@@ -360,9 +360,9 @@ class ReplayApi:
         lines = []
         with self.following(progress, functions) as replayer:
             for node in nodes:
-                found = replayer.counts(node)
-                out = {o.index: n for o, n, _ in found}
-                for o, n, why in found:
+                counts = replayer.counts(node)
+                out = {o.index: n for o, n, _ in counts}
+                for o, n, why in counts:
                     before = [out[c] for c in o.children]
                     about = {"operation": o.index, "node": o.node, "text": o.text, "site": o.site, "why": why}
                     into = None if not before or min(before) < 0 else sum(before)

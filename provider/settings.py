@@ -68,10 +68,10 @@ class Settings:
         SettingsError
             None of them is.
         """
-        found = given or self.store or (self.catalogue if self.catalogue_given else None)
-        if not found:
+        url = given or self.store or (self.catalogue if self.catalogue_given else None)
+        if not url:
             raise SettingsError(f"no store to read: {_HOW}, or PROVSPARK_CATALOGUE to a catalogue's URL")
-        return found
+        return url
 
     def store_url(self, given: str | None = None) -> str:
         """Return the store to write to: the URL given, or the one that is set.
@@ -81,10 +81,10 @@ class Settings:
         SettingsError
             Neither is.
         """
-        found = given or self.store
-        if not found:
+        url = given or self.store
+        if not url:
             raise SettingsError(f"no store: {_HOW}")
-        return found
+        return url
 
 
 _HOW = "give --store URL, or set PROVSPARK_STORE to a folder's path or URL"

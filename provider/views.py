@@ -117,14 +117,14 @@ class Views:
 def _run(graph: Graph, run: str) -> tuple[str, str]:
     runs = dict.fromkeys((m.key.dag_id, m.key.run_id) for m in graph.manifests)
     run = str(run)
-    found = [r for r in runs if r[1] == run or f"{r[0]}/{r[1]}" == run]
-    if len(found) > 1:
-        named = [f"{d}/{r}" for d, r in found]
+    matches = [r for r in runs if r[1] == run or f"{r[0]}/{r[1]}" == run]
+    if len(matches) > 1:
+        named = [f"{d}/{r}" for d, r in matches]
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         raise ConditionError(f"run {run!r} is one of {' and '.join(named[:_NAMED])}{more}; name it so")
-    if not found:
+    if not matches:
         raise UnknownRunError(run, [r for _, r in runs], len(graph.broken))
-    return found[0]
+    return matches[0]
 
 
 def _instant(when: datetime | str) -> str:

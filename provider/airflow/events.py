@@ -206,8 +206,8 @@ def _facets(
 
 
 def _columns(opened: Store | None, manifest: Manifest, write: Write) -> dict[str, DatasetFacet]:
-    found = None if opened is None else column_lineage(WriteNode(opened, manifest, write))
-    return {} if found is None else {"columnLineage": found}
+    facet = None if opened is None else column_lineage(WriteNode(opened, manifest, write))
+    return {} if facet is None else {"columnLineage": facet}
 
 
 def _written(opened: Store | None, manifest: Manifest) -> Iterator[tuple[Write, int | None, int | None]]:
@@ -234,13 +234,13 @@ def _event_files(path: Path) -> list[Path]:
         return [path]
     if path.is_dir():
         return sorted(f for f in path.iterdir() if f.is_file() and not f.name.startswith("."))
-    found = sorted(path.parent.glob(f"{escape(path.name)}-*.json"))
-    if not found:
+    paths = sorted(path.parent.glob(f"{escape(path.name)}-*.json"))
+    if not paths:
         raise FileNotFoundError(
             f"no events at {path}: there is no such file or folder, nor files named {path.name}-*.json; "
             f"give the log_file_path of OpenLineage's file transport"
         )
-    return found
+    return paths
 
 
 def _events_in(file: Path) -> Iterator[dict[str, Any]]:

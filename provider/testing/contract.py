@@ -180,8 +180,8 @@ class StoreContract:
                 order: Lead = data.draw(st.sampled_from(("out", "src")))
                 starts, lengths = data.draw(runs(made.axes[tensor.out if order == "out" else tensor.src].size))
                 reader = other.tensor(key.id, tensor, order)
-                found = cells(reader.lookup(starts, lengths))
-                assert sorted(found) == sorted(within(set(cells(reader.all())), starts, lengths, order))
+                looked_up = cells(reader.lookup(starts, lengths))
+                assert sorted(looked_up) == sorted(within(set(cells(reader.all())), starts, lengths, order))
         assert verify(other, [key.id]) == []
 
     def test_a_step_is_there_whole_or_not_at_all(self, store: Store, place: FolderOpener) -> None:
@@ -260,9 +260,9 @@ class StoreContract:
             tensor = PendingTensor(0, 1, from_ranges([0], [2], [6]), "possible")
             writer.add(replace(small(), inputs=(), axes=axes, tensors=(tensor,)))
             finish(writer)
-            found = Store.at(place()).manifest(key.id)
-            assert [r.output.rows for r in found.reads] == [3, 0, 5]
-            assert (found.driver_reads, found.writes[0].axes[1].size) == ("on", 8)
+            manifest = Store.at(place()).manifest(key.id)
+            assert [r.output.rows for r in manifest.reads] == [3, 0, 5]
+            assert (manifest.driver_reads, manifest.writes[0].axes[1].size) == ("on", 8)
 
     def test_a_step_that_was_given_up_can_be_published(self, store: Store, place: FolderOpener) -> None:
         """With the writes that were sealed."""

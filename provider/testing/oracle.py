@@ -84,8 +84,8 @@ class Oracle:
                 continue
             seen.add(state)
             version, record, occurrence, row, kind = state
-            found, halt, steps = one(version, record, occurrence, row, to)
-            lines |= {line._replace(kind=weaker(kind, line.kind)) for line in found}
+            reached, halt, steps = one(version, record, occurrence, row, to)
+            lines |= {line._replace(kind=weaker(kind, line.kind)) for line in reached}
             stopped |= halt and (kind == "data" or self.context)
             for e, way in steps:
                 after = weaker(kind, e.kind)
@@ -139,7 +139,7 @@ class Oracle:
 
 def cells(boxes: Boxes) -> list[tuple[int, int]]:
     """All pairs of all boxes, box by box, as the definition has it."""
-    found = []
+    pairs = []
     for out, n_out, src, n_src, diagonal in zip(
         boxes.out.tolist(),
         boxes.n_out.tolist(),
@@ -150,10 +150,10 @@ def cells(boxes: Boxes) -> list[tuple[int, int]]:
     ):
         if diagonal:
             assert n_out == n_src
-            found += [(out + k, src + k) for k in range(n_out)]
+            pairs += [(out + k, src + k) for k in range(n_out)]
         else:
-            found += [(out + i, src + k) for i in range(n_out) for k in range(n_src)]
-    return found
+            pairs += [(out + i, src + k) for i in range(n_out) for k in range(n_src)]
+    return pairs
 
 
 def within(pairs: Pairs, starts: Int64, lengths: Int64, axis: str) -> Pairs:

@@ -198,16 +198,16 @@ class World:
 
         @lru_cache(None)
         def behind(axis: int, row: int) -> frozenset[tuple[int, int, str]]:
-            found = set()
+            sources = set()
             for (out, src, kind), chosen in pairs.items():
                 for o, s in chosen:
                     if (out, o) != (axis, row):
                         continue
                     if 1 <= src <= len(readings):
-                        found.add((src, s, kind))
+                        sources.add((src, s, kind))
                     else:
-                        found |= {(a, x, weaker(kind, k)) for a, x, k in behind(src, s)}
-            return frozenset(found)
+                        sources |= {(a, x, weaker(kind, k)) for a, x, k in behind(src, s)}
+            return frozenset(sources)
 
         for o in own:
             for axis, s, kind in behind(0, o):

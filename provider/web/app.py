@@ -73,8 +73,8 @@ def create_app(
 
 def manifest() -> dict[str, Any]:
     """What the page was built from, and its files."""
-    found: dict[str, Any] = json.loads((STATIC / "manifest.json").read_text(encoding="utf-8"))
-    return found
+    content: dict[str, Any] = json.loads((STATIC / "manifest.json").read_text(encoding="utf-8"))
+    return content
 
 
 def _static(name: str) -> FileResponse:

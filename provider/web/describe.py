@@ -54,9 +54,9 @@ def about(scope: UserScope, airflow: bool) -> models.AboutJson:
     )
 
 
-def dataset(found: Dataset, visible: Visible) -> models.DatasetJson:
+def dataset(data: Dataset, visible: Visible) -> models.DatasetJson:
     """Name a data set."""
-    return models.DatasetJson(**_names(found, visible))
+    return models.DatasetJson(**_names(data, visible))
 
 
 def columns(at: VersionReference, visible: Visible) -> list[models.ColumnJson]:
@@ -65,19 +65,19 @@ def columns(at: VersionReference, visible: Visible) -> list[models.ColumnJson]:
     return [models.ColumnJson(name=name, type=visible.type(at, i), masked=hidden) for i, (name, hidden) in told]
 
 
-def dataset_summary(scope: UserScope, found: Dataset) -> models.DatasetSummaryJson:
+def dataset_summary(scope: UserScope, data: Dataset) -> models.DatasetSummaryJson:
     """Describe a data set in a line."""
     graph = scope.prov.graph
-    known = graph.references(found)
-    best = scope.prov.currents.of(found, ask=False).at
+    known = graph.references(data)
+    best = scope.prov.currents.of(data, ask=False).at
     derived = best is best.node.output
     return models.DatasetSummaryJson(
-        **_names(found, scope.visible),
+        **_names(data, scope.visible),
         version=best.version.id,
         rows=best.version.rows,
         versions=len({s.version.id for s in known}),
         columns=len(best.version.fields),
-        role="derived" if found in graph.written.by_name else "source",
+        role="derived" if data in graph.written.by_name else "source",
         coverage=best.node.write.coverage if derived else None,
         step=best.node.step if derived else None,
     )
@@ -85,16 +85,16 @@ def dataset_summary(scope: UserScope, found: Dataset) -> models.DatasetSummaryJs
 
 def dataset_detail(scope: UserScope, at: VersionReference) -> models.DatasetDetailJson:
     """Describe a data set at one of its versions."""
-    found = at.version.dataset
-    current = scope.prov.currents.of(found)
+    data = at.version.dataset
+    current = scope.prov.currents.of(data)
     by_version: dict[str, VersionReference] = {current.at.version.id: current.at}
-    for s in reversed(scope.prov.graph.references(found)):
+    for s in reversed(scope.prov.graph.references(data)):
         known = by_version.get(s.version.id)
         if known is None or (_written(s) and not _written(known)):
             by_version[s.version.id] = s
-    readers = {s.node.step: s.node.manifest for s in scope.prov.graph.read.by_name.get(found, ())}
+    readers = {s.node.step: s.node.manifest for s in scope.prov.graph.read.by_name.get(data, ())}
     return models.DatasetDetailJson(
-        **_names(found, scope.visible),
+        **_names(data, scope.visible),
         version=at.version.id,
         rows=at.version.rows,
         current=version_used(current.used, scope.visible),
@@ -139,18 +139,18 @@ def with_written(detail: models.StepDetailJson, m: Manifest, visible: Visible) -
 
 
 def _written_rows(m: Manifest, index: int, visible: Visible) -> int | None:
-    found = (n for n in visible.nodes(m.step, index) if n.write in m.writes)
-    return next((written_rows(n.store, n.step, n.write) for n in found), None)
+    nodes = (n for n in visible.nodes(m.step, index) if n.write in m.writes)
+    return next((written_rows(n.store, n.step, n.write) for n in nodes), None)
 
 
 def trace(scope: UserScope, query: models.ExampleQuery) -> models.TraceJson:
     """Answer a trace: counts on its nodes, and marks where it ends at what is hidden."""
-    found, one = scope.trace(query), scope.one(query)
+    answer, one = scope.trace(query), scope.one(query)
     nodes = []
-    for n in found.nodes:
+    for n in answer.nodes:
         sure = n.data | n.context
         met = n.met
-        hidden = scope.hides(n, found.direction)
+        hidden = scope.hides(n, answer.direction)
         nodes.append(
             models.NodeJson(
                 id=n.id,
@@ -164,27 +164,27 @@ def trace(scope: UserScope, query: models.ExampleQuery) -> models.TraceJson:
                 columns=len(n.at.version.fields),
                 one=one[n.id].rows().tolist() if n.id in one else [],
                 gone=n.gone,
-                hidden=("before" if found.direction == "backward" else "after") if hidden else None,
+                hidden=("before" if answer.direction == "backward" else "after") if hidden else None,
             )
         )
     alike: dict[tuple[object, ...], list[TraceEdge]] = {}
-    for e in found.edges:
+    for e in answer.edges:
         alike.setdefault((e.source, e.target, e.step, e.write, e.read, e.kind), []).append(e)
-    told = (found.edges, found.stops, found.endings, found.gone)
+    told = (answer.edges, answer.stops, answer.endings, answer.gone)
     steps = {x.step for some in told for x in some}
     return models.TraceJson(
-        direction=found.direction,
+        direction=answer.direction,
         example=scope.example(query),
         nodes=nodes,
-        edges=[_edge(same, [found.through[e] for e in same]) for same in alike.values()],
-        stops=stops(found.stops, scope.visible),
-        endings=[_ending(e, rows, scope.visible) for e, rows in found.ended.items()],
+        edges=[_edge(same, [answer.through[e] for e in same]) for same in alike.values()],
+        stops=stops(answer.stops, scope.visible),
+        endings=[_ending(e, rows, scope.visible) for e, rows in answer.ended.items()],
         steps=[step(m) for name, m in scope.manifests.items() if name in steps],
         gone=[
             models.GoneJson(dataset=dataset(Dataset.parse(g.dataset), scope.visible), step=g.step or None, rows=g.rows)
-            for g in found.gone
+            for g in answer.gone
         ],
-        versions=[version_used(u, scope.visible) for u in found.used],
+        versions=[version_used(u, scope.visible) for u in answer.used],
         broken=scope.broken,
     )
 
@@ -193,13 +193,13 @@ def located(scope: UserScope, query: models.LocateQuery) -> models.LocatedJson:
     """List the row ids that rows have in another version."""
     at = scope.find(query.dataset, query.version)
     rows = scope.prov.select(str(at.version.dataset), query.rows, version=at.version.id)
-    found = scope.prov.locate(rows, query.into)
-    there = dict(zip(*(found.table()[name].to_pylist() for name in ("row", "located")), strict=True))
+    answer = scope.prov.locate(rows, query.into)
+    there = dict(zip(*(answer.table()[name].to_pylist() for name in ("row", "located")), strict=True))
     return models.LocatedJson(
         dataset=dataset(at.version.dataset, scope.visible),
-        version=found.version,
+        version=answer.version,
         rows=[there[row] for row in query.rows],
-        gone=len(found.gone),
+        gone=len(answer.gone),
     )
 
 
@@ -247,7 +247,7 @@ def _ending(e: Ending, rows: Runs, visible: Visible) -> models.EndingJson:
     )
 
 
-def stops(found: Iterable[Stop], visible: Visible) -> list[models.StopJson]:
+def stops(every: Iterable[Stop], visible: Visible) -> list[models.StopJson]:
     """Tell where an answer is less than it could be."""
     return [
         models.StopJson(
@@ -256,26 +256,28 @@ def stops(found: Iterable[Stop], visible: Visible) -> list[models.StopJson]:
             dataset=dataset(Dataset.parse(s.dataset), visible),
             why=visible.text(s.why),
         )
-        for s in found
+        for s in every
         if s.what != "unreadable"  # those are in `broken`
     ]
 
 
-def _names(found: Dataset, visible: Visible) -> dict[str, Any]:
-    uri = visible.dataset(found)
-    return {"id": dataset_id(found), "name": uri, "label": uri.rstrip("/").rsplit("/", 1)[-1] or uri}
+def _names(data: Dataset, visible: Visible) -> dict[str, Any]:
+    uri = visible.dataset(data)
+    return {"id": dataset_id(data), "name": uri, "label": uri.rstrip("/").rsplit("/", 1)[-1] or uri}
 
 
-def beside(found: SidewaysDatasets, visible: Visible) -> models.BesideJson:
+def beside(datasets: SidewaysDatasets, visible: Visible) -> models.BesideJson:
     """List what can be asked sideways."""
     together, siblings = (
         [
             models.ChoiceJson(dataset=dataset(d, visible), via=[dataset(v, visible) for v in via])
             for d, via in choices.items()
         ]
-        for choices in (found.together, found.siblings)
+        for choices in (datasets.together, datasets.siblings)
     )
-    return models.BesideJson(together=together, siblings=siblings, sources=[dataset(d, visible) for d in found.sources])
+    return models.BesideJson(
+        together=together, siblings=siblings, sources=[dataset(d, visible) for d in datasets.sources]
+    )
 
 
 def _written(s: VersionReference) -> bool:
@@ -299,7 +301,7 @@ def _usage(v: Version, visible: Visible) -> models.UsageJson:
 
 
 def _step(m: Manifest) -> dict[str, Any]:
-    found = {w.coverage for w in m.writes} | ({"untracked"} if m.untracked else set())
+    coverages = {w.coverage for w in m.writes} | ({"untracked"} if m.untracked else set())
     k = m.key
     return {
         "step": m.step,
@@ -311,5 +313,5 @@ def _step(m: Manifest) -> dict[str, Any]:
         "status": m.status,
         "started": m.started,
         "ended": m.ended,
-        "coverage": next((c for c in _WORST if c in found), None),
+        "coverage": next((c for c in _WORST if c in coverages), None),
     }

@@ -76,16 +76,16 @@ class Limits:
         SettingsError
             A limit is not a number, or is not positive.
         """
-        found = {}
+        values = {}
         for name, kind in get_type_hints(cls).items():
             text = (setting(name) or "").strip()
             if text:
                 try:
-                    found[name] = kind(text)
+                    values[name] = kind(text)
                 except ValueError as e:
                     what = "a whole number" if kind is int else "a number"
                     raise SettingsError(f"{named(name)} is {text!r}; set it to {what}") from e
-        return cls(**found)
+        return cls(**values)
 
 
 LIMITS: ContextVar[Limits] = ContextVar("provspark_limits", default=Limits())  # noqa: B039 (frozen)

@@ -103,9 +103,9 @@ class Masks:
             changed = False
             for number, node in enumerate(order):
                 tell("columns behind columns", number, len(order))
-                found = self._output(node, written)
-                changed |= circular and found != written.get(node, _NONE)
-                written[node] = found
+                masked = self._output(node, written)
+                changed |= circular and masked != written.get(node, _NONE)
+                written[node] = masked
         self._written.update(written if circular else {})
         return self._written
 
@@ -154,11 +154,11 @@ class Masks:
     @cached_property
     def _read(self) -> dict[tuple[Dataset, str], list[VersionReference]]:
         """What was read, by version: a reader may name the columns of a CSV file otherwise than its writer did."""
-        found: dict[tuple[Dataset, str], list[VersionReference]] = {}
+        by_version: dict[tuple[Dataset, str], list[VersionReference]] = {}
         for dataset, references in self._linker.graph.read.by_name.items():
             for s in references:
-                found.setdefault((dataset, s.version.id), []).append(s)
-        return found
+                by_version.setdefault((dataset, s.version.id), []).append(s)
+        return by_version
 
     @cached_property
     def _lost(self) -> set[tuple[str, int, int]]:
@@ -176,20 +176,20 @@ class Masks:
     def _version(self, at: VersionReference, written: _Written) -> Positions:
         """The masked columns of a version; the writes behind it are known."""
         named = self._named(at)
-        found = set(named)
+        columns = set(named)
         every = set(range(1, 1 + len(names_of(at)))) or {ROWS}
         for s in self._read.get((at.version.dataset, at.version.id), ()):
             if s.version.fields != at.version.fields:
-                found |= _masked_in(at, s, self._named(s), every)
+                columns |= _masked_in(at, s, self._named(s), every)
         if self._is_lost(at) or (_is_local(at) and self._driver_had(at.node, written)):
-            found |= every
+            columns |= every
         for node, made in self._behind(at).items():
             masked = written.get(node, _NONE)
             if (masked and every == {ROWS}) or (masked is None and made):
-                found |= every
+                columns |= every
             elif masked:
-                found |= _masked_in(at, node.output, masked, every if made else _NONE)
-        return frozenset(found - self._opened(at, found - named))
+                columns |= _masked_in(at, node.output, masked, every if made else _NONE)
+        return frozenset(columns - self._opened(at, columns - named))
 
     def _named(self, at: VersionReference) -> Positions:
         """Columns that are masked by their own names."""
@@ -259,9 +259,9 @@ class Masks:
         if handed:
             self._driven.add(node)
         values = set(self._inherited(node.inputs.values()))
-        found: set[int] = set()
+        hidden: set[int] = set()
         for op in operations:
-            found |= {c.id for c in op.columns if self._policy.masked_by_name(Field(c.name, c.type))}
+            hidden |= {c.id for c in op.columns if self._policy.masked_by_name(Field(c.name, c.type))}
             for at, places in source_places(node, op) if op.axes else ():
                 masked = inputs[at.version.id]
                 made = handed and _is_local(at)
@@ -269,7 +269,7 @@ class Masks:
                     of_files = place < 0 and c.name == "_metadata"
                     beside = self._in_names(at, masked) if of_files else place < 0 and bool(masked)
                     if place in masked or made or beside:
-                        found.add(c.id)
+                        hidden.add(c.id)
             for e in op.expressions:
                 terms = {t.node for t in e.terms}
                 taken = handed and (bool(op.opaque) or "Literal" in terms or any(t.endswith("UDF") for t in terms))
@@ -277,24 +277,24 @@ class Masks:
                 if not _OF_FILES.isdisjoint(terms):
                     taken |= any(self._in_names(at, inputs[version]) for version, at in node.inputs.items())
                 if taken and e.column >= 0:
-                    found.add(e.column)
+                    hidden.add(e.column)
                 elif taken and e.role in ("output", "generator"):
-                    found |= _made(op, operations)
+                    hidden |= _made(op, operations)
         flows = [(k.out, k.source) for op in operations for k in op.links if k.out >= 0 and k.kind in _VALUES]
         flows += [flow for op in operations for flow in (*_equated(op), *_looked_up(op, operations))]
         unknown = [(out, below) for op in operations for out, below in _of_unknown_sources(op, operations)]
         known = -1
-        while known != len(found):  # a subquery stands before the columns that it takes from around it
-            known = len(found)
-            found |= {out for out, source in flows if source in found}
-            found |= {out for out, below in unknown if not found.isdisjoint(below)}
-        if found and self._policy.opened:
+        while known != len(hidden):  # a subquery stands before the columns that it takes from around it
+            known = len(hidden)
+            hidden |= {out for out, source in flows if source in hidden}
+            hidden |= {out for out, below in unknown if not hidden.isdisjoint(below)}
+        if hidden and self._policy.opened:
             at, named = node.output, self._named(node.output)
             ends = [(c.id, p) for c, p in zip(operations[-1].columns, output_places(node), strict=True) if p > 0]
             opened = self._opened(at, {place for _, place in ends} - named)
-            found -= {column for column, place in ends if place in opened}
-        self._values[node] = frozenset(values.union(*(_compared(op, found) for op in operations if found)))
-        return frozenset(found)
+            hidden -= {column for column, place in ends if place in opened}
+        self._values[node] = frozenset(values.union(*(_compared(op, hidden) for op in operations if hidden)))
+        return frozenset(hidden)
 
     def _in_names(self, at: VersionReference, masked: Positions) -> bool:
         """Whether the names of a version's files tell values of a masked column."""
@@ -315,10 +315,10 @@ def _masked_in(at: VersionReference, other: VersionReference, masked: Positions,
     Where one of these has no counterpart, all columns that have none may hold its values: it was read another way.
     """
     pairs = list(_pairs(at, other)) if _reads_alike(at.version, other.version) else []
-    found = {mine for mine, theirs in pairs if theirs in masked}
+    columns = {mine for mine, theirs in pairs if theirs in masked}
     if not masked <= {theirs for _, theirs in pairs}:
-        found |= set(rest) - {mine for mine, _ in pairs}
-    return found
+        columns |= set(rest) - {mine for mine, _ in pairs}
+    return columns
 
 
 def _reads_alike(one: Version, other: Version) -> bool:
@@ -368,12 +368,12 @@ def _handed_over(node: WriteNode, axis: int) -> bool:
 
 def _compared(op: Operation, masked: set[int]) -> set[str]:
     """What an operation may name columns after: literals that it compares masked ones with, and a frame's values."""
-    found = {c.name for c in op.columns[1:] if c.id in masked} if op.node == "Transpose" else set()
+    names = {c.name for c in op.columns[1:] if c.id in masked} if op.node == "Transpose" else set()
     for e in op.expressions:
         for term, part in _subtrees(e.terms):
             if term.node in _EQUAL and any(t.column in masked for t in part):
-                found |= {t.value for t in part if t.node == "Literal"}
-    return found
+                names |= {t.value for t in part if t.node == "Literal"}
+    return names
 
 
 def _equated(op: Operation) -> Iterator[tuple[int, int]]:
@@ -402,12 +402,12 @@ def _looked_up(op: Operation, operations: Sequence[Operation]) -> Iterator[tuple
 
 
 def _reached(last: int, operations: Sequence[Operation]) -> list[Operation]:
-    found, waiting = {last}, [last]
+    reached, waiting = {last}, [last]
     for i in waiting:
-        fresh = {*operations[i].children, *operations[i].subqueries} - found
-        found |= fresh
+        fresh = {*operations[i].children, *operations[i].subqueries} - reached
+        reached |= fresh
         waiting += fresh
-    return [operations[i] for i in found]
+    return [operations[i] for i in reached]
 
 
 def _made(op: Operation, operations: Sequence[Operation]) -> set[int]:

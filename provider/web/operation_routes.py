@@ -124,12 +124,12 @@ def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.HowJson:
     at, ids = scope.asked(query)
     to = None if query.to is None else str(scope.dataset(query.to))
     way: Any = {"direction": query.direction, "to": to, "kinds": _kinds(query.context)}
-    found = scope.prov.how(str(at.version.dataset), ids, version=at.version.id, **way)
+    explanations = scope.prov.how(str(at.version.dataset), ids, version=at.version.id, **way)
     counted = {
         (str(p.at.version.dataset), p.at.version.id, p.occurrence, p.kind): image(p.boxes).count
-        for p in found.answer.parts
+        for p in explanations.answer.parts
     }
-    lines = found.lines(parts=query.parts)
+    lines = explanations.lines(parts=query.parts)
     paths = [
         told.PathJson(
             dataset=_dataset(scope, place[0]),
@@ -139,10 +139,10 @@ def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.HowJson:
             rows=counted[place],
             operations=_operations(scope, (line for i, line in lines if i == number)),
         )
-        for number, (place, _) in enumerate(found.paths)
+        for number, (place, _) in enumerate(explanations.paths)
     ]
     return page.cut(
-        told.HowJson(paths=paths, stops=describe.stops(found.answer.stops, scope.visible), broken=scope.broken),
+        told.HowJson(paths=paths, stops=describe.stops(explanations.answer.stops, scope.visible), broken=scope.broken),
         "paths",
         "stops",
     )
@@ -200,13 +200,13 @@ def _known(scope: UserScope, at: VersionReference, columns: list[str] | None) ->
 
 
 def _operations(scope: UserScope, lines: Iterable[OperationLine]) -> list[told.OperationJson]:
-    found = []
+    described = []
     for line in lines:
         text = scope.visible.step_operations(line.step, line.write, line.operations, line.text)
         about: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in _fields(line).items()}
         about |= {k: [scope.visible.name_in(line.step, line.write, n) for n in about[k]] for k in _NAMES}
-        found.append(told.OperationJson(**(about | {"dataset": _dataset(scope, line.dataset), "text": text})))
-    return found
+        described.append(told.OperationJson(**(about | {"dataset": _dataset(scope, line.dataset), "text": text})))
+    return described
 
 
 def _fields(line: Any) -> dict[str, Any]:

@@ -44,12 +44,12 @@ class Page:
 
     def part(self, items: Sequence[T]) -> PagePart[T]:
         """Return the items wanted of an answer that is a list."""
-        found = PagePart(items[self.cursor : self.cursor + self.limit])
+        part = PagePart(items[self.cursor : self.cursor + self.limit])
         following = self._next(len(items))
         if following is not None:
             others = [(k, v) for k, v in self.request.query_params.multi_items() if k != "cursor"]
-            found.link = f'<?{urlencode([*others, ("cursor", following)])}>; rel="next"'
-        return found
+            part.link = f'<?{urlencode([*others, ("cursor", following)])}>; rel="next"'
+        return part
 
     def cut(self, answer: M, *names: str) -> M:
         """Return an answer with the items wanted of each of these lists, and with `next`."""
@@ -85,14 +85,14 @@ def check_lists(answer: Any) -> None:
     most = LIMITS.get().max_items
     waiting = [answer]
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, BaseModel):
-            waiting += [x for _, x in found if isinstance(x, (list, BaseModel))]
-        elif isinstance(found, list):
-            if len(found) > most:
+        value = waiting.pop()
+        if isinstance(value, BaseModel):
+            waiting += [x for _, x in value if isinstance(x, (list, BaseModel))]
+        elif isinstance(value, list):
+            if len(value) > most:
                 why = (
-                    f"the result has a list of {len(found):,} items; the limit is {most:,} ({named('max_items')}). "
+                    f"the result has a list of {len(value):,} items; the limit is {most:,} ({named('max_items')}). "
                     "Select fewer rows, or one dataset with `to`."
                 )
                 raise HTTPException(422, why)
-            waiting += [x for x in found if isinstance(x, BaseModel)]
+            waiting += [x for x in value if isinstance(x, BaseModel)]

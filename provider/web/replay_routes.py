@@ -70,15 +70,15 @@ def step_profiles(
     manifest = scope.step(step)
     if not scope.visible.values:
         raise HTTPException(403, "values are not shown here, nor how they are distributed")
-    found = scope.prov.impact(manifest.step, source=_uri(scope, source), output=_uri(scope, output))
-    pairs = found.pairs()
-    hidden = [_hidden(scope, manifest.step, profile) for profile in (found.before, found.after)]
+    impact = scope.prov.impact(manifest.step, source=_uri(scope, source), output=_uri(scope, output))
+    pairs = impact.pairs()
+    hidden = [_hidden(scope, manifest.step, profile) for profile in (impact.before, impact.after)]
     return told.ProfilesJson(
         step=manifest.step,
-        before=describe.dataset(Dataset.parse(found.before.dataset), scope.visible),
-        before_rows=found.before.rows,
-        after=describe.dataset(Dataset.parse(found.after.dataset), scope.visible),
-        after_rows=found.after.rows,
+        before=describe.dataset(Dataset.parse(impact.before.dataset), scope.visible),
+        before_rows=impact.before.rows,
+        after=describe.dataset(Dataset.parse(impact.after.dataset), scope.visible),
+        after_rows=impact.after.rows,
         columns=[
             told.ProfilePairJson(name=_name(scope, manifest, name), masked=True, before=None, after=None)
             if (old is not None and old.name in hidden[0]) or (new is not None and new.name in hidden[1])
@@ -112,15 +112,15 @@ async def operation_profiles(
             raise HTTPException(403, "values are not shown here, nor how they are distributed")
         return {"step": manifest.step, "operation": operation, "child": child, "output": _uri(scope, output)}
 
-    def answer(found: dict[str, Any]) -> Response:
-        pairs = found.pop("columns")
+    def answer(spread: dict[str, Any]) -> Response:
+        pairs = spread.pop("columns")
         columns = [
             told.ProfilePairJson(
                 name=p["name"], masked=p["masked"], before=_column_of(p["before"]), after=_column_of(p["after"])
             )
             for p in pairs[:_COLUMNS]
         ]
-        made = told.OperationSpreadJson(step=step, columns=columns, total=len(pairs), **found)
+        made = told.OperationSpreadJson(step=step, columns=columns, total=len(pairs), **spread)
         return as_json(made, _SPREAD)
 
     return await in_thread(answer, await _run(request, scope, await in_thread(asked)))
@@ -157,16 +157,16 @@ def _uri(scope: Seen, dataset: str | None) -> str | None:
     return None if dataset is None else str(scope.dataset(dataset))
 
 
-def _column(found: ColumnProfile | None) -> told.ColumnProfileJson | None:
-    return None if found is None else _column_of(jsonable(found))
+def _column(profile: ColumnProfile | None) -> told.ColumnProfileJson | None:
+    return None if profile is None else _column_of(jsonable(profile))
 
 
-def _column_of(found: dict[str, Any] | None) -> told.ColumnProfileJson | None:
-    if found is None:
+def _column_of(profile: dict[str, Any] | None) -> told.ColumnProfileJson | None:
+    if profile is None:
         return None
     names = ("type", "count", "nulls", "distinct", "mean", "deviation", "low", "high", "histogram")
-    top = [(s["value"], s["count"]) for s in found["top"][:_TOP]]
-    return told.ColumnProfileJson(**{name: found[name] for name in names}, top=top)
+    top = [(s["value"], s["count"]) for s in profile["top"][:_TOP]]
+    return told.ColumnProfileJson(**{name: profile[name] for name in names}, top=top)
 
 
 def _named(scope: Seen, passage: dict[str, Any]) -> dict[str, Any]:
@@ -179,5 +179,5 @@ def _named(scope: Seen, passage: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dataset(scope: Seen, what: dict[str, Any]) -> dict[str, Any]:
-    found: models.DatasetJson = describe.dataset(Dataset.parse(what["dataset"]), scope.visible)
-    return {**what, "dataset": found}
+    described: models.DatasetJson = describe.dataset(Dataset.parse(what["dataset"]), scope.visible)
+    return {**what, "dataset": described}

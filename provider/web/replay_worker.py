@@ -102,8 +102,8 @@ def _replay(question: dict[str, Any], prov: Provenance, visible: Visible, out: T
     about: dict[str, Any] = {"version": question["version"], "progress": progress}
     dataset, rows, step = question["dataset"], question["rows"], question["step"]
     if step is None:
-        found: History = mine.history(dataset, rows, direction=question["direction"], **about)
-        return [_passage(p, visible) for p in found.passages]
+        history: History = mine.history(dataset, rows, direction=question["direction"], **about)
+        return [_passage(p, visible) for p in history.passages]
     replayed = mine.before_after(dataset, rows, step=step, **about)
     way: Direction = "backward" if replayed.dataset == dataset else "forward"
     return [_passage(Passage(way, replayed.step, replayed.write, replayed.dataset, (), replayed), visible)]

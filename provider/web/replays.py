@@ -183,4 +183,4 @@ def _error(name: str, why: str) -> errors.ProvSparkError:
     if name == errors.PackageMissingError.__name__:
         return errors.PackageMissingError("replay on this server", "pyspark")
     same = (errors.VersionChangedError, errors.ValuesUnavailableError, errors.JavaNotFoundError)
-    return next((found for found in same if found.__name__ == name), errors.ReplayError)(why)
+    return next((type_ for type_ in same if type_.__name__ == name), errors.ReplayError)(why)

@@ -60,10 +60,10 @@ def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 
     """List data sets whose names contain all words of `search`, letter case aside."""
     limit = capped(limit)
     words = search.lower().split()
-    found = [d for d in scope.datasets.values() if all(w in scope.visible.dataset(d).lower() for w in words)]
-    page = [describe.dataset_summary(scope, d) for d in found[cursor : cursor + limit]]
+    matches = [d for d in scope.datasets.values() if all(w in scope.visible.dataset(d).lower() for w in words)]
+    page = [describe.dataset_summary(scope, d) for d in matches[cursor : cursor + limit]]
     return models.DatasetPageJson(
-        items=page, total=len(found), next=_next(cursor, len(page), len(found)), broken=scope.broken
+        items=page, total=len(matches), next=_next(cursor, len(page), len(matches)), broken=scope.broken
     )
 
 
@@ -131,8 +131,8 @@ def trace_export(
     format: rows.ExportFormat = "csv",
 ) -> StreamingResponse:
     """Stream all rows that a trace met in one of its nodes."""
-    found, met = _node(scope, query, node, node_version)
-    return rows.export(scope.at(found), met, scope.visible, format)
+    reference, met = _node(scope, query, node, node_version)
+    return rows.export(scope.at(reference), met, scope.visible, format)
 
 
 @router.get("/steps")
@@ -146,7 +146,7 @@ def steps(
     limit: Limit = 100,
 ) -> models.StepPageJson:
     """List steps, the last first; of one DAG, run, task or map index where given."""
-    found = [
+    matches = [
         m
         for m in reversed(scope.manifests.values())
         if (not dag_id or m.key.dag_id == dag_id)
@@ -155,9 +155,9 @@ def steps(
         and (map_index is None or m.key.map_index == map_index)
     ]
     limit = capped(limit)
-    page = [describe.step(m) for m in found[cursor : cursor + limit]]
-    following = _next(cursor, len(page), len(found))
-    return models.StepPageJson(items=page, total=len(found), next=following, broken=scope.broken)
+    page = [describe.step(m) for m in matches[cursor : cursor + limit]]
+    following = _next(cursor, len(page), len(matches))
+    return models.StepPageJson(items=page, total=len(matches), next=following, broken=scope.broken)
 
 
 @router.get("/steps/{step}")

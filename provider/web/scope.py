@@ -77,14 +77,14 @@ class UserScope:
     def broken(self) -> list[models.BrokenJson]:
         """Steps that can't be read, 100 at most. Of those whose DAG is not known a user of some DAGs learns that there
         are any."""
-        found = [
+        broken = [
             models.BrokenJson(step=b.step or None, file=b.file or None, fault=b.fault, why=_why(b), advice=b.advice)
             for b in self.prov.broken[:_BROKEN]
         ]
         if self.dags is not None and self._unknown:
             why = "A step can't be read, and its DAG is not known. It may be one that you can't see."
-            found.append(models.BrokenJson(step=None, file=None, fault=None, why=why, advice=_ASK))
-        return found
+            broken.append(models.BrokenJson(step=None, file=None, fault=None, why=why, advice=_ASK))
+        return broken
 
     @cached_property
     def linker(self) -> Linker:
@@ -108,22 +108,22 @@ class UserScope:
 
     def dataset(self, name: str) -> Dataset:
         """Return a data set by its id; one that is hidden is not told from one that is not there."""
-        found = self.datasets.get(name) or self._on_drivers.get(name)
-        if found is None:
+        dataset = self.datasets.get(name) or self._on_drivers.get(name)
+        if dataset is None:
             raise HTTPException(404, f"no data set {name} that you may see; GET /datasets lists them")
-        return found
+        return dataset
 
     def step(self, name: str) -> Manifest:
         """Return a step by its id; one that is hidden is not told from one that is not there."""
-        found = self.manifests.get(name)
-        if found is None:
+        manifest = self.manifests.get(name)
+        if manifest is None:
             raise HTTPException(404, "no step of that id that you may see; GET /steps lists them")
-        return found
+        return manifest
 
     def find(self, dataset: str, version: str | None) -> VersionReference:
         """Return a version of a data set, by their ids."""
-        found = self.dataset(dataset)
-        return self.prov.currents.of(found).at if version is None else self.prov.graph.find(found, version)
+        named = self.dataset(dataset)
+        return self.prov.currents.of(named).at if version is None else self.prov.graph.find(named, version)
 
     def at(self, node: TraceNode) -> VersionReference:
         """Return the version that a node of a trace stands for."""
@@ -142,14 +142,14 @@ class UserScope:
             return Runs.span(at.version.rows) - (current.lost if here else Runs.span(0))
         missing = current.missing if here else frozenset[int]()
         key = (at.version.dataset, at.key, missing, tuple(where))
-        found = self._selected.get(key)
-        if found is None:
+        rows = self._selected.get(key)
+        if rows is None:
             conditions = [parse_condition(text) for text in where]
             for condition in conditions:
                 self.visible.ask(at, condition.column)
-            found = Runs.of(select_there(at.version, at.files, conditions, missing))
-            self._selected.put(key, found, _ENTRY + len(found.starts))
-        return found
+            rows = Runs.of(select_there(at.version, at.files, conditions, missing))
+            self._selected.put(key, rows, _ENTRY + len(rows.starts))
+        return rows
 
     def asked(self, query: models.Selection) -> tuple[VersionReference, Int64]:
         """Return the version and the row ids that a question is about."""
@@ -163,13 +163,13 @@ class UserScope:
     def trace(self, query: models.TraceQuery) -> Trace:
         """Return the trace of a question, for a while the same."""
         asked = query.model_dump_json(include=set(models.TraceQuery.model_fields))
-        found = self._traces.get(asked)
-        if found is None or not self._stands(found, query):
+        trace = self._traces.get(asked)
+        if trace is None or not self._stands(trace, query):
             at, rows = self.asked(query)
             named = str(at.version.dataset)
             conditions = [parse_condition(text) for text in query.where] if query.where else None
             given = query.rows if query.version is None else rows
-            found = self.prov.trace(
+            trace = self.prov.trace(
                 named,
                 given,
                 query.direction,
@@ -179,21 +179,21 @@ class UserScope:
                 kinds=("data", "context") if query.context else ("data",),
                 versions=query.versions,
             )
-            weight = sum(len(r.starts) for n in found.nodes for r in (n.data, n.context, n.possible))
-            self._traces.put(asked, found, _ENTRY + weight)
-        return found
+            weight = sum(len(r.starts) for n in trace.nodes for r in (n.data, n.context, n.possible))
+            self._traces.put(asked, trace, _ENTRY + weight)
+        return trace
 
-    def _stands(self, found: Trace, query: models.TraceQuery) -> bool:
+    def _stands(self, trace: Trace, query: models.TraceQuery) -> bool:
         """Whether an answer is still about current versions."""
-        if query.version is None and self.find(query.dataset, None).version.id != found.nodes[0].version:
+        if query.version is None and self.find(query.dataset, None).version.id != trace.nodes[0].version:
             return False
-        return all(self.prov.currents.stands(current) for current in found.currents)
+        return all(self.prov.currents.stands(current) for current in trace.currents)
 
     def example(self, query: models.ExampleQuery) -> int | None:
         """Return the row of a question backward whose derivation is told: the one that it names, or else the first."""
-        found = self.trace(query)
-        asked = found.nodes[0].data
-        if found.direction == "forward" or not asked:
+        trace = self.trace(query)
+        asked = trace.nodes[0].data
+        if trace.direction == "forward" or not asked:
             return None
         if query.example is None:
             return int(asked.starts[0])
@@ -205,12 +205,12 @@ class UserScope:
 
     def one(self, query: models.ExampleQuery) -> Mapping[int, Runs]:
         """Rows of one derivation of the example of a question backward, by the trace's nodes."""
-        found, example = self.trace(query), self.example(query)
+        trace, example = self.trace(query), self.example(query)
         if example is None:
             return {}
-        within = {n.at.key for n in found.nodes}
-        rows = one_derivation(self.linker, found.nodes[0].at, example, within)
-        return {n.id: rows[n.at.key] & n.data for n in found.nodes if n.at.key in rows}
+        within = {n.at.key for n in trace.nodes}
+        rows = one_derivation(self.linker, trace.nodes[0].at, example, within)
+        return {n.id: rows[n.at.key] & n.data for n in trace.nodes if n.at.key in rows}
 
     def hides(self, node: TraceNode, direction: Direction) -> bool:
         """Whether a step that the user may not see made (backward) or read (forward) some of a node's rows."""

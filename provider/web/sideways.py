@@ -35,8 +35,8 @@ _GRAPHS: dict[int | str, dict[str, Any]] = {
 @router.get("/datasets/{dataset}/beside")
 def beside(scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None) -> models.BesideJson:
     """List the data sets that a question sideways about rows of a version can name."""
-    found = describe.beside(find_beside(scope.linker, scope.find(dataset, version)), scope.visible)
-    return page.cut(found, "together", "siblings", "sources")
+    datasets = describe.beside(find_beside(scope.linker, scope.find(dataset, version)), scope.visible)
+    return page.cut(datasets, "together", "siblings", "sources")
 
 
 @router.post("/sideways", responses=LINKED)
@@ -48,11 +48,11 @@ def sideways(scope: Seen, page: Paged, query: models.SidewaysQuery) -> list[mode
                 dataset=describe.dataset(version.dataset, scope.visible),
                 version=version.id,
                 total=version.rows,
-                rows=found.count,
+                rows=runs.count,
                 columns=len(version.fields),
                 gone=gone,
             )
-            for version, found, gone in _beside(scope, query)
+            for version, runs, gone in _beside(scope, query)
         ]
     )
 
@@ -60,8 +60,8 @@ def sideways(scope: Seen, page: Paged, query: models.SidewaysQuery) -> list[mode
 @router.post("/sideways/rows")
 def sideways_rows(scope: Seen, query: models.SidewaysRowsQuery) -> models.RowsJson:
     """Return some of those rows, of one version, with values."""
-    at, found = _found(scope, query, query.found)
-    return rows.page(at, found, scope.visible, query.cursor, query.limit, query.columns)
+    at, runs = _rows_of(scope, query, query.found)
+    return rows.page(at, runs, scope.visible, query.cursor, query.limit, query.columns)
 
 
 @router.post("/sideways/export", response_class=StreamingResponse, responses=STREAMS)
@@ -72,7 +72,7 @@ def sideways_export(
     format: rows.ExportFormat = "csv",
 ) -> StreamingResponse:
     """Stream all of those rows, of one version."""
-    at, met = _found(scope, query, found)
+    at, met = _rows_of(scope, query, found)
     return rows.export(at, met, scope.visible, format)
 
 
@@ -107,20 +107,20 @@ def trace_graph(
     if query.to is not None:
         raise HTTPException(422, "to: a graph of single rows goes to the ends of all paths; leave it out")
     at, ids = scope.asked(query)
-    found = scope.prov.neighbourhood(
+    graph = scope.prov.neighbourhood(
         str(at.version.dataset), ids, query.direction, version=at.version.id, kinds=_kinds(query.context)
     )
     if format == "graphml":
-        shown = replace(found, rows=tuple(replace(r, dataset=scope.visible.path(r.dataset)) for r in found.rows))
+        shown = replace(graph, rows=tuple(replace(r, dataset=scope.visible.path(r.dataset)) for r in graph.rows))
         return Response(shown.graphml(), media_type="application/graphml+xml")
-    made = scope.visible.paths(found.prov_json() if format == "prov_json" else found.node_link())
+    made = scope.visible.paths(graph.prov_json() if format == "prov_json" else graph.node_link())
     return Response(json.dumps(made, ensure_ascii=False), media_type="application/json")
 
 
-def _found(scope: UserScope, query: models.SidewaysQuery, wanted: str) -> tuple[VersionReference, Runs]:
-    for version, found, _ in _beside(scope, query):
+def _rows_of(scope: UserScope, query: models.SidewaysQuery, wanted: str) -> tuple[VersionReference, Runs]:
+    for version, runs, _ in _beside(scope, query):
         if version.id == wanted:
-            return scope.find(query.to, wanted), found
+            return scope.find(query.to, wanted), runs
     raise HTTPException(404, f"no row of version {wanted} was found; POST /sideways counts those that were")
 
 

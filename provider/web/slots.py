@@ -107,14 +107,14 @@ class Slots:
     def _next(self, places: dict[str, tuple[bool, str]]) -> set[str]:
         """Names of the waiting places that may run."""
         running = Counter(whose for runs, whose in places.values() if runs)
-        found = set()
+        names = set()
         for name in sorted(places):
             runs, whose = places[name]
             allowed = running.total() < self._limits.replays and running[whose] < self._limits.replays_per_user
             if not runs and allowed:
-                found.add(name)
+                names.add(name)
                 running[whose] += 1
-        return found
+        return names
 
     def _folder(self) -> Path:
         folder = _private(Path(tempfile.gettempdir()) / f"provspark-replays-{os.getuid()}") / self._installation
@@ -142,7 +142,7 @@ class Slots:
 
 def _places(folder: Path) -> dict[str, tuple[bool, str]]:
     """Whether each place's replay runs, and whose it is, by the file's name; forgets those of processes that died."""
-    found = {}
+    places = {}
     for file in folder.iterdir():
         if file.name == _LOCK or not file.is_file():
             continue
@@ -154,10 +154,10 @@ def _places(folder: Path) -> dict[str, tuple[bool, str]]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             file.unlink(missing_ok=True)
         except BlockingIOError:
-            found[file.name] = _read(descriptor)
+            places[file.name] = _read(descriptor)
         finally:
             os.close(descriptor)
-    return found
+    return places
 
 
 def _put_back(place: Slot) -> tuple[bool, str]:
@@ -196,10 +196,10 @@ def _private(folder: Path) -> Path:
     """Make a folder that no other user of the machine can write to."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError as e:
         raise OSError(f"can't make the folder {folder}: {e.strerror}; set TMPDIR to another folder") from e
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise OSError(f"{folder} is not a folder that only this user can use; remove it, or set TMPDIR")
     return folder
 

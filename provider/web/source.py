@@ -98,13 +98,13 @@ class AnswerSource:
         """Look again; what it raises is raised until a look succeeds."""
         began = time.monotonic()
         try:
-            found = _Snapshot(Provenance(self.url()), self.policy) if seen is None else _renewed(seen, self.policy)
+            snapshot = _Snapshot(Provenance(self.url()), self.policy) if seen is None else _renewed(seen, self.policy)
         except ProvSparkError as e:
             self._trouble = e
             raise
         else:
             self._trouble = None
-            return found
+            return snapshot
         finally:
             self._looked = time.monotonic()
             self._took = self._looked - began
@@ -134,9 +134,9 @@ class _Snapshot:
     def scope(self, dags: frozenset[str] | None) -> UserScope:
         """What one may see who may read these DAGs."""
         dags = dags if dags is None else dags & self._dags
-        found = self._scopes.get(dags)
-        if found is None:
+        scope = self._scopes.get(dags)
+        if scope is None:
             while len(self._scopes) >= _SCOPES:
                 del self._scopes[next(iter(self._scopes))]
-            found = self._scopes[dags] = UserScope(self._linker, self.prov, dags, self.visible)
-        return found
+            scope = self._scopes[dags] = UserScope(self._linker, self.prov, dags, self.visible)
+        return scope

@@ -36,10 +36,10 @@ class _Threads:
         self._users: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()
 
     def of(self, user: str) -> CapacityLimiter:
-        found = self._users.get(user)
-        if found is None:
-            found = self._users[user] = CapacityLimiter(LIMITS.get().questions_per_user)
-        return found
+        limiter = self._users.get(user)
+        if limiter is None:
+            limiter = self._users[user] = CapacityLimiter(LIMITS.get().questions_per_user)
+        return limiter
 
 
 _THREADS: RunVar[_Threads] = RunVar("provspark_threads")
@@ -72,11 +72,11 @@ async def chunks(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
         yield part
 
 
-def as_json(found: Any, kind: TypeAdapter[Any]) -> Response:
+def as_json(answer: Any, kind: TypeAdapter[Any]) -> Response:
     """Return models as an answer; here, since FastAPI would make the text in the event loop."""
-    check_lists(found)
-    link = {"Link": found.link} if isinstance(found, PagePart) and found.link else None
-    return Response(kind.dump_json(found), headers=link, media_type="application/json")
+    check_lists(answer)
+    link = {"Link": answer.link} if isinstance(answer, PagePart) and answer.link else None
+    return Response(kind.dump_json(answer), headers=link, media_type="application/json")
 
 
 class Route(APIRoute):
@@ -95,8 +95,8 @@ def _threaded(endpoint: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any,
     model = None if inspect.isclass(kind) and issubclass(kind, Response) else TypeAdapter(kind)
 
     def answer(**kwargs: Any) -> Any:
-        found = endpoint(**kwargs)
-        return found if model is None else as_json(found, model)
+        result = endpoint(**kwargs)
+        return result if model is None else as_json(result, model)
 
     async def run(**kwargs: Any) -> Any:
         return await in_thread(partial(answer, **kwargs))

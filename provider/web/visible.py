@@ -173,10 +173,10 @@ class Visible:
 
     @cached_property
     def _nodes(self) -> dict[tuple[str, int], list[WriteNode]]:
-        found: dict[tuple[str, int], list[WriteNode]] = {}
+        nodes: dict[tuple[str, int], list[WriteNode]] = {}
         for node in self.graph.nodes:
-            found.setdefault((node.step, node.write.index), []).append(node)
-        return found
+            nodes.setdefault((node.step, node.write.index), []).append(node)
+        return nodes
 
     def path(self, text: str) -> str:
         """A path, or a text with paths in it, without the values of masked partition columns."""
@@ -228,12 +228,12 @@ class Visible:
     @cached_property
     def _partitioned(self) -> dict[str, list[Dataset]]:
         """Data sets by the names of their partition columns."""
-        found: dict[str, dict[Dataset, None]] = {}
+        by_column: dict[str, dict[Dataset, None]] = {}
         for index in (self.graph.written, self.graph.read):
             for dataset, references in index.by_name.items():
                 for name in {n for s in references for n in s.version.partitions}:
-                    found.setdefault(name, {})[dataset] = None
-        return {name: list(datasets) for name, datasets in found.items()}
+                    by_column.setdefault(name, {})[dataset] = None
+        return {name: list(datasets) for name, datasets in by_column.items()}
 
     def text(self, text: str) -> str:
         """A reason or message: without paths' values, quoted values, and what errors of others say."""
@@ -286,5 +286,5 @@ _LONG = 3
 
 def _touched(operation: Operation) -> set[int]:
     """The columns that an operation computes with, or makes."""
-    found = {t.column for e in operation.expressions for t in e.terms} | {e.column for e in operation.expressions}
-    return (found | {x for link in operation.links for x in (link.source, link.out)}) - {-1}
+    columns = {t.column for e in operation.expressions for t in e.terms} | {e.column for e in operation.expressions}
+    return (columns | {x for link in operation.links for x in (link.source, link.out)}) - {-1}
