@@ -86,13 +86,13 @@ def with_defaults(hook: SparkSubmitHook, *, binary_given: bool) -> SparkSubmitHo
 
 def _spark_submit(hook: SparkSubmitHook) -> str:
     env, python, default = environment(hook), driver_python(hook), str(DEFAULT_SPARK_BINARY)
-    found = shutil.which(default)
-    if found and Path(found).parent != Path(sys.executable).parent:
+    command = shutil.which(default)
+    if command and Path(command).parent != Path(sys.executable).parent:
         return default
     theirs = ""
     if python and not own_python(hook) and not env.get("SPARK_HOME"):
         theirs = _submit_of(python, env)
-    return theirs or (default if found else _own_submit() or default)
+    return theirs or (default if command else _own_submit() or default)
 
 
 def _own_submit() -> str:

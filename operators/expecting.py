@@ -59,7 +59,7 @@ def check_expect(expect: object) -> Expect | None:
     raise SettingsError(f"expect is {expect!r}; it must be 'nothing', 'something' or a number of lines")
 
 
-def confirm(asked: str, expect: Expect, found: Answered) -> None:
+def confirm(asked: str, expect: Expect, answer: Answered) -> None:
     """Check an answer against what is expected.
 
     Parameters
@@ -72,26 +72,26 @@ def confirm(asked: str, expect: Expect, found: Answered) -> None:
     ExpectationError
         The answer is another, or can't confirm it.
     """
-    lines = found.lines.num_rows
+    lines = answer.lines.num_rows
     if expect == "nothing" and lines:
-        raise ExpectationError(f"{asked} should find nothing, and found {lines:,} lines: {_first(found.lines)}")
+        raise ExpectationError(f"{asked} should find nothing, and found {lines:,} lines: {_first(answer.lines)}")
     if expect == "something" and not lines:
         raise ExpectationError(f"{asked} should find something, and found nothing")
     if isinstance(expect, int) and lines != expect:
-        raise ExpectationError(f"{asked} should find {expect:,} lines, and found {lines:,}: {_first(found.lines)}")
-    for doubt in _doubts(expect, found):
+        raise ExpectationError(f"{asked} should find {expect:,} lines, and found {lines:,}: {_first(answer.lines)}")
+    for doubt in _doubts(expect, answer):
         raise ExpectationError(f"{asked} can't confirm {_said(expect)}: {doubt}")
 
 
-def _doubts(expect: Expect, found: Answered) -> list[str]:
+def _doubts(expect: Expect, answer: Answered) -> list[str]:
     kind: Doubt = "count" if isinstance(expect, int) else expect
     said = []
     if kind != "something":
-        if found.possible.num_rows:
-            n = found.possible.num_rows
-            said.append(f"{n:,} possible edges, through values that capture can't see into: {_first(found.possible)}")
-        said += [f"{end}. If no row goes on from there, add the line of the script to trust=[…]" for end in found.ends]
-    for stop in found.stops:
+        if answer.possible.num_rows:
+            n = answer.possible.num_rows
+            said.append(f"{n:,} possible edges, through values that capture can't see into: {_first(answer.possible)}")
+        said += [f"{end}. If no row goes on from there, add the line of the script to trust=[…]" for end in answer.ends]
+    for stop in answer.stops:
         if kind in stop_kind(stop.what).fails:
             said.append(f"[{stop.what}] {sentence(stop) if stop.dataset else stop.why}")
     return said

@@ -125,10 +125,10 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
             self.log.info("ProvSpark: %s", one)
         if self.write_to:
             write_table(table, self.write_to)
-        found = Answered.of(table, stops, to=arguments.get("to") is not None)
+        answer = Answered.of(table, stops, to=arguments.get("to") is not None)
         try:
             if self.expect is not None:
-                confirm(self._asked(), self.expect, found)
+                confirm(self._asked(), self.expect, answer)
             if self.check is not None and not self.check(table):
                 raise ExpectationError(f"the check of {self._asked()} failed on an answer of {table.num_rows:,} lines")
         except ExpectationError as error:
@@ -136,7 +136,7 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         return {
             "lines": table.num_rows,
             "answer": plain(table.slice(0, self.limit).to_pylist()),
-            "possible": found.possible.num_rows,
+            "possible": answer.possible.num_rows,
             "ends": jsonable(ends_of(table)),
             "stops": jsonable(stops),
             "trusted": jsonable(listed),

@@ -89,8 +89,8 @@ def _expanded(task: Any, name: str) -> list[Any]:
     """Return the values of an argument over which a task is mapped, as far as the DAG's file names them."""
     values = getattr(getattr(task, "expand_input", None), "value", ())
     if isinstance(values, Mapping):
-        found = values.get(name, ())
-        return list(found) if isinstance(found, (list, tuple)) else []
+        argument = values.get(name, ())
+        return list(argument) if isinstance(argument, (list, tuple)) else []
     return [each[name] for each in values if name in each] if isinstance(values, (list, tuple)) else []
 
 
@@ -102,8 +102,8 @@ def _mode(task: Any) -> TaskMode:
 
 
 def _uris(assets: Any) -> tuple[str, ...]:
-    found = (getattr(asset, "uri", None) or (asset if isinstance(asset, str) else "") for asset in assets or ())
-    return tuple(dict.fromkeys(str(uri) for uri in found if uri))
+    uris = (getattr(asset, "uri", None) or (asset if isinstance(asset, str) else "") for asset in assets or ())
+    return tuple(dict.fromkeys(str(uri) for uri in uris if uri))
 
 
 def runs_capture_alone(command: str) -> bool:
