@@ -100,11 +100,11 @@ def _operations(prov: Provenance, manifest: Manifest) -> list[OperationLine]:
 
 def _find(graph: Graph, step: str) -> Manifest:
     manifests = graph.manifests
-    found = [m for m in manifests if m.step == step] or [m for m in manifests if m.step.startswith(step)]
-    if len(found) != 1:
-        near = sorted(m.step for m in found) or sorted(m.step for m in manifests)
+    matches = [m for m in manifests if m.step == step] or [m for m in manifests if m.step.startswith(step)]
+    if len(matches) != 1:
+        near = sorted(m.step for m in matches) or sorted(m.step for m in manifests)
         raise UnknownStepError(step, near, len(graph.broken))
-    return found[0]
+    return matches[0]
 
 
 def _dataset_line(line: dict[str, Any]) -> list[Any]:

@@ -24,8 +24,8 @@ def visible(text: str, *, lines: bool = False) -> str:
     With `lines`, line breaks and tabs stay. A zero-width joiner between two symbols stays: it makes one emoji of them.
     """
 
-    def mark(found: re.Match[str]) -> str:
-        c, at = found[0], found.start()
+    def mark(match: re.Match[str]) -> str:
+        c, at = match[0], match.start()
         if not _hidden(c) or (lines and c in "\n\t"):
             return c
         if c == _JOINER and _symbols(text[max(0, at - 8) : at].rstrip(_VARIATIONS)[-1:] + text[at + 1 : at + 2]):
@@ -38,8 +38,8 @@ def visible(text: str, *, lines: bool = False) -> str:
 def escape_json(text: str) -> str:
     """Escape the same in JSON: the values that it holds stay what they are."""
 
-    def mark(found: re.Match[str]) -> str:
-        c = found[0]
+    def mark(match: re.Match[str]) -> str:
+        c = match[0]
         if not _hidden(c) or c == "\n":  # the line breaks are JSON's own
             return c
         units = c.encode("utf-16-be", "surrogatepass")

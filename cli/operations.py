@@ -90,18 +90,21 @@ def how(backward: bool, to: str | None, parts: bool, limit: int, as_json: bool, 
       provspark how /data/report --row 17
     """
     prov = open_provenance(given.pop("store"))
-    found = prov.how(**selected(given), direction=_direction(backward), to=to)
+    explanations = prov.how(**selected(given), direction=_direction(backward), to=to)
     if as_json:
-        answer = {"lines": found.why().to_pylist(), "operations": found.operations(parts=parts).to_pylist()}
-        echo_json({**answer, "stops": [{n: getattr(s, n) for n in s.__slots__} for s in found.answer.stops]})
+        answer = {
+            "lines": explanations.why().to_pylist(),
+            "operations": explanations.operations(parts=parts).to_pylist(),
+        }
+        echo_json({**answer, "stops": [{n: getattr(s, n) for n in s.__slots__} for s in explanations.answer.stops]})
     else:
-        _print_how(found, parts, limit)
+        _print_how(explanations, parts, limit)
 
 
-def _print_how(found: Explanations, parts: bool, limit: int) -> None:
-    show_table(found.why(), limit=limit)
-    lines = found.lines(parts=parts)
-    for number, ((dataset, version, occurrence, kind), _) in enumerate(found.paths):
+def _print_how(explanations: Explanations, parts: bool, limit: int) -> None:
+    show_table(explanations.why(), limit=limit)
+    lines = explanations.lines(parts=parts)
+    for number, ((dataset, version, occurrence, kind), _) in enumerate(explanations.paths):
         reading = f", reading {occurrence}" if occurrence > 0 else ""
         console().print(Text(f"path {number}: {dataset}, version {version[:8]}{reading}, {kind}", style="bold"))
         _print_operations([line for i, line in lines if i == number])

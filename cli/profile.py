@@ -70,17 +70,17 @@ def profile(
         else:
             _show_operations(told, columns)
         return
-    found = prov.profile(**selected(given), columns=columns or None)
+    profiled = prov.profile(**selected(given), columns=columns or None)
     if as_json:
-        echo_json(jsonable(found))
+        echo_json(jsonable(profiled))
         return
-    say(f"{found.dataset}: {count(found.rows)}")
-    table = found.table()
+    say(f"{profiled.dataset}: {count(profiled.rows)}")
+    table = profiled.table()
     print_rows(console(), table.column_names, [[_short(v) for v in line.values()] for line in table.to_pylist()])
-    for name, why in found.left_out:
+    for name, why in profiled.left_out:
         say(f"left out: {name}: {why}", fg="yellow", err=True)
-    for column in found.columns if columns else ():
-        _print_column(found, column)
+    for column in profiled.columns if columns else ():
+        _print_column(profiled, column)
 
 
 def _show_operations(told: OperationProfiles, columns: Sequence[str]) -> None:
@@ -88,16 +88,16 @@ def _show_operations(told: OperationProfiles, columns: Sequence[str]) -> None:
     lines: dict[tuple[int, int | None], list[dict[str, Any]]] = {}
     for line in told.table().to_pylist():
         lines.setdefault((line["operation"], line["child"]), []).append(line)
-    for (number, child), found in lines.items():
+    for (number, child), measures in lines.items():
         operation = told.operations[number]
         site = f" ({operation.site})" if operation.site else ""
         beside = f", from {child}" if len(operation.children) > 1 else ""
         say(f"{number} {operation.text}{site}{beside}", bold=True)
-        if found[0]["why"]:
-            say(f"  {found[0]['why']}", fg="yellow")
+        if measures[0]["why"]:
+            say(f"  {measures[0]['why']}", fg="yellow")
             continue
         names = ["column", "measure", "before", "after", "change"]
-        print_rows(out, names, [[_short(line[n]) for n in names] for line in found], indent=2)
+        print_rows(out, names, [[_short(line[n]) for n in names] for line in measures], indent=2)
         after = told.after(number)
         mine = {c.name.lower() for c in after.columns} & {c.lower() for c in columns}
         for column in after.columns:
@@ -108,7 +108,7 @@ def _show_operations(told: OperationProfiles, columns: Sequence[str]) -> None:
         say(f"the end of this replay {word}: {told.why}", fg="yellow", err=True)
 
 
-def _print_column(found: Profile, column: ColumnProfile) -> None:
+def _print_column(profiled: Profile, column: ColumnProfile) -> None:
     out = console()
     if column.top:
         say(f"\n{column.name}: {count(column.distinct or 0, 'value')}, the most frequent")
@@ -119,8 +119,8 @@ def _print_column(found: Profile, column: ColumnProfile) -> None:
         most = max(b.count for b in column.histogram)
         bars = [[_short(b.low), _short(b.high), b.count, "█" * round(30 * b.count / most)] for b in column.histogram]
         print_rows(out, ["from", "to", "rows", ""], bars, indent=2)
-    others = {n: found.correlations.of(column.name, n) for n in found.correlations.columns if n != column.name}
-    if others and column.name in found.correlations.columns:
+    others = {n: profiled.correlations.of(column.name, n) for n in profiled.correlations.columns if n != column.name}
+    if others and column.name in profiled.correlations.columns:
         say(f"\n{column.name}: correlations")
         ordered = sorted(others.items(), key=lambda o: -abs(o[1] or 0))
         print_rows(out, ["column", "correlation"], [[n, _short(v)] for n, v in ordered[:_SHOWN]], indent=2)
@@ -155,9 +155,9 @@ def impact(
       provspark impact /data/clean --column sex --shares
     """
     named = dict(_renamed(text) for text in was)
-    found = open_provenance(store).impact(step, column, source=source, output=output, was=named)
-    table = found.shares() if shares else found.table()
-    show_table(table, **shown, before=found.before.dataset, after=found.after.dataset)
+    answer = open_provenance(store).impact(step, column, source=source, output=output, was=named)
+    table = answer.shares() if shares else answer.table()
+    show_table(table, **shown, before=answer.before.dataset, after=answer.after.dataset)
 
 
 def _renamed(text: str) -> tuple[str, str]:

@@ -38,8 +38,8 @@ def co_contributory(to: str, via: str | None, **given: Any) -> None:
       provspark co-contributory /data/orders --row 7 --to /data/lines --via /data/report
     """
     prov = open_provenance(given.pop("store"))
-    found = prov.ask.co_contributory(**selected(given), to=to, via=via)
-    show_pages(found.pages, found.table, **shown(given))
+    answer = prov.ask.co_contributory(**selected(given), to=to, via=via)
+    show_pages(answer.pages, answer.table, **shown(given))
 
 
 @click.command("co-dependency")
@@ -56,8 +56,8 @@ def co_dependency(to: str, via: str, **given: Any) -> None:
       provspark co-dependency /data/report --row 3 --to /data/report --via /data/people
     """
     prov = open_provenance(given.pop("store"))
-    found = prov.ask.co_dependency(**selected(given), to=to, via=via)
-    show_pages(found.pages, found.table, **shown(given))
+    answer = prov.ask.co_dependency(**selected(given), to=to, via=via)
+    show_pages(answer.pages, answer.table, **shown(given))
 
 
 @click.command()
@@ -140,8 +140,8 @@ def locate(target: str | None, **given: Any) -> None:
     """
     prov = open_provenance(given.pop("store"))
     how_shown = shown(given)
-    found = prov.locate(prov.select(**selected(given)), target)
-    show_table(found.table(), **how_shown, target_version=found.version, rows_gone=len(found.gone))
+    answer = prov.locate(prov.select(**selected(given)), target)
+    show_table(answer.table(), **how_shown, target_version=answer.version, rows_gone=len(answer.gone))
 
 
 @click.command()
@@ -155,7 +155,7 @@ def derivations(**given: Any) -> None:
       provspark derivations /data/joined --row 17 --limit 5
     """
     prov = open_provenance(given.pop("store"))
-    found = prov.derivations(**selected(given))
+    answer = prov.derivations(**selected(given))
     how_shown = shown(given)
     most = None if how_shown["as_json"] else how_shown["limit"] + 1
-    show_pages(lambda: chain([found.table(0)], found.batches()), lambda: found.table(most), **how_shown)
+    show_pages(lambda: chain([answer.table(0)], answer.batches()), lambda: answer.table(most), **how_shown)

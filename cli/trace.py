@@ -46,15 +46,15 @@ def trace(backward: bool, to: str | None, limit: int, as_json: bool, **given: An
     """
     where = given["where"]
     prov = open_provenance(given.pop("store"))
-    found = prov.trace(**selected(given), direction="backward" if backward else "forward", to=to)
+    traced = prov.trace(**selected(given), direction="backward" if backward else "forward", to=to)
     target = None if to is None else str(prov.graph.known(_parsed(to)))
-    wanted = [n for n in found.nodes if (n.dataset == target if target else n.role == "end")]
-    if not target and _leads_nowhere(prov, found):
-        wanted = [found.nodes[0]]
+    wanted = [n for n in traced.nodes if (n.dataset == target if target else n.role == "end")]
+    if not target and _leads_nowhere(prov, traced):
+        wanted = [traced.nodes[0]]
     if as_json:
-        echo_json(_as_json(prov, found, wanted, limit))
+        echo_json(_as_json(prov, traced, wanted, limit))
     else:
-        _Report(console(), prov, found, limit).print(wanted, target, where)
+        _Report(console(), prov, traced, limit).print(wanted, target, where)
 
 
 def _parsed(text: str) -> Any:
@@ -63,13 +63,13 @@ def _parsed(text: str) -> Any:
     return Dataset.parse(text)
 
 
-def _leads_nowhere(prov: Provenance, found: Trace) -> bool:
+def _leads_nowhere(prov: Provenance, traced: Trace) -> bool:
     """Whether no captured step wrote (or read) the rows asked about, which are then their own answer."""
-    asked = found.nodes[0]
-    stopped = any(stop.what != "unreadable" for stop in found.stops)
-    if len(found.nodes) > 1 or stopped or not asked.met:
+    asked = traced.nodes[0]
+    stopped = any(stop.what != "unreadable" for stop in traced.stops)
+    if len(traced.nodes) > 1 or stopped or not asked.met:
         return False
-    ask = prov.backward if found.direction == "backward" else prov.forward
+    ask = prov.backward if traced.direction == "backward" else prov.forward
     return bool(ask(asked.dataset, asked.met.rows(), version=asked.version).num_rows)
 
 
@@ -87,8 +87,8 @@ def _values(prov: Provenance, node: TraceNode, limit: int) -> tuple[list[int], A
         return ids, None, str(e)
 
 
-def _as_json(prov: Provenance, found: Trace, wanted: list[TraceNode], limit: int) -> dict[str, Any]:
-    out = found.as_dict()
+def _as_json(prov: Provenance, traced: Trace, wanted: list[TraceNode], limit: int) -> dict[str, Any]:
+    out = traced.as_dict()
     out["asked"] = out["nodes"][0]["dataset"]
     out["answers"] = []
     for node in wanted:
@@ -106,24 +106,24 @@ def _as_json(prov: Provenance, found: Trace, wanted: list[TraceNode], limit: int
 class _Report:
     """A trace for people."""
 
-    def __init__(self, out: Console, prov: Provenance, found: Trace, limit: int) -> None:
-        self._out, self._prov, self._found, self._limit = out, prov, found, limit
+    def __init__(self, out: Console, prov: Provenance, traced: Trace, limit: int) -> None:
+        self._out, self._prov, self._trace, self._limit = out, prov, traced, limit
 
     def print(self, wanted: list[TraceNode], target: str | None, where: tuple[str, ...]) -> None:
         """Print the rows asked about, the way, the rows found, and what stood in between."""
-        asked = self._found.nodes[0]
+        asked = self._trace.nodes[0]
         rows = asked.met
         if not rows:
             that = f" satisfies {' and '.join(where)}" if where else " is there to trace"
             self._out.print(Text(f"No row of {asked.dataset}{that}."))
             return
-        self._out.print(Text(f"Using {self._found.used[0]}.", "dim"))
+        self._out.print(Text(f"Using {self._trace.used[0]}.", "dim"))
         self._node("Asked: ", asked)
         ends = {n.id for n in wanted}
-        for node in self._found.nodes[1:]:
+        for node in self._trace.nodes[1:]:
             if node.id not in ends:
                 self._out.print(Text("Through ") + self._line(node))
-        backward = self._found.direction == "backward"
+        backward = self._trace.direction == "backward"
         for node in wanted:
             if node is asked and target:
                 self._out.print(Text(f"They are rows of {target} themselves."))
@@ -133,29 +133,29 @@ class _Report:
                 self._node("From " if backward else "To ", node)
         if not wanted:
             self._nothing(target, backward)
-        for gone in self._found.gone:
+        for gone in self._trace.gone:
             self._out.print(Text(f"{gone}."))
         self._endings()
-        for stop in self._found.stops:
+        for stop in self._trace.stops:
             if stop.what == "unreadable":  # `open_provenance` has named it
                 continue
             style, text = told(stop)
             self._out.print(Text(text, style))
-        for one in self._found.trusted:
+        for one in self._trace.trusted:
             self._out.print(Text(f"Trusted: {one}", "dim"))
 
     def _nothing(self, target: str | None, backward: bool) -> None:
-        if not target and not backward and len(self._found.nodes) > 1:
-            where = 'see "Through" above' + (' and "Dropped" below' if self._found.ended else "")
+        if not target and not backward and len(self._trace.nodes) > 1:
+            where = 'see "Through" above' + (' and "Dropped" below' if self._trace.ended else "")
             self._out.print(Text(f"No result row: captured steps read all rows made from these rows; {where}."))
             return
         what = f"No row of {target}" if target else "No row of any data set"
         verb = "went into these rows" if backward else "came from these rows"
-        known = ", as far as was captured" if self._found.stops else ""
+        known = ", as far as was captured" if self._trace.stops else ""
         self._out.print(Text(f"{what} {verb}{known}."))
 
     def _endings(self) -> None:
-        ended = self._found.ended
+        ended = self._trace.ended
         for ending in ended:
             self._out.print(Text(f"Dropped: {ending}."))
         for ending in list(ended)[:1]:
