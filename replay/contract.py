@@ -11,7 +11,7 @@ from provspark.replay.columns import HIDDEN, distinct, named, quoted
 from provspark.replay.java import chosen
 from provspark.replay.records import Cause
 
-Witness = Sequence[tuple[int, int]]
+Witnesses = Sequence[tuple[int, int]]
 Frame = Any
 """A pyspark DataFrame: the operation's columns by their labels, and the hidden ones."""
 
@@ -76,13 +76,13 @@ class Kit(Protocol):
     def sql(self, operation: Operation, expression: Expression) -> str:
         """Return an expression's text; its subqueries stand ready under the names that it uses."""
 
-    def kept(self, operation: Operation, members: Sequence[Witness]) -> int:
+    def kept(self, operation: Operation, members: Sequence[Witnesses]) -> int:
         """Return which of some duplicates, each with its witnesses, Spark kept; `unsure` where the store can't know."""
 
     def keep(self, operation: Operation, frame: Frame) -> Frame:
         """Compute a frame for an operation, and keep its rows in the driver, numbered."""
 
-    def merged(self, operation: Operation, parent: int, into: dict[str, Any], witness: Witness) -> None:
+    def merged(self, operation: Operation, parent: int, into: dict[str, Any], witness: Witnesses) -> None:
         """Take note that a kept row of the child was left for another one, which is told."""
 
     def unsure(self, operation: Operation, why: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from provspark.model.operations import Expression, Operation
 from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels, plain
-from provspark.replay.contract import Frame, Refused, ReplayRule, Subquery, Witness
+from provspark.replay.contract import Frame, Refused, ReplayRule, Subquery, Witnesses
 from provspark.replay.functions import Functions
 from provspark.replay.java import chosen
 from provspark.replay.narrow import NarrowRule
@@ -237,7 +237,7 @@ class Engine:
             raise Refused(operation, f"it compares more than {self.session.most:,} rows at once")
         return kept
 
-    def kept(self, operation: Operation, members: Sequence[Witness]) -> int:
+    def kept(self, operation: Operation, members: Sequence[Witnesses]) -> int:
         """See `Kit`."""
         place = self.kept_of(members) if len(members) > 1 else 0
         if place is None:
@@ -245,7 +245,7 @@ class Engine:
             place = self.kept_of.taken(members)
         return place
 
-    def merged(self, operation: Operation, parent: int, into: dict[str, Any], witness: Witness) -> None:
+    def merged(self, operation: Operation, parent: int, into: dict[str, Any], witness: Witnesses) -> None:
         """See `Kit`."""
         self.merges.append(Merged(operation.index, parent, tuple(into.items()), tuple(witness)))
 

@@ -1,6 +1,7 @@
 """Names in the sources say what they hold: read from the sources, no import is run."""
 
 import ast
+import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,8 @@ SEEN_BY_USERS = {
     "replay/why_not.py": {"WhyNot.found", "self.found"},
     "cli/replay.py": {"told.found"},
 }
+ALIAS = re.compile(r"(Literal|Callable|Mapping|Sequence|tuple|dict|npt\.NDArray)\[")
+"""How a name that stands for a type is made."""
 INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 PARTICLES = {"near", "one", "same", "kept", "few", "within", "whole", "beside"}
 
@@ -85,3 +88,31 @@ def test_no_module_is_named_by_a_particle() -> None:
     parts = {part for file, _ in sources() for part in Path(file).with_suffix("").parts}
     assert len(parts) > 300
     assert parts & PARTICLES == set()
+
+
+def types() -> Iterator[tuple[str, str]]:
+    """Every class of Python and Java, and every name that stands for a type, with its file."""
+    for file, path in sources():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                yield node.name, file
+            if (
+                isinstance(node, ast.Assign)
+                and isinstance(node.targets[0], ast.Name)
+                and ALIAS.match(ast.unparse(node.value))
+            ):
+                yield node.targets[0].id, file
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.java")):
+            code = re.sub(
+                r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", "", path.read_text(encoding="utf-8"), flags=re.DOTALL
+            )
+            for name in re.findall(r"\b(?:class|interface|enum) (\w+)", code):
+                yield name, path.relative_to(ROOT).as_posix()
+
+
+def test_a_type_name_stands_for_one_thing() -> None:
+    files: dict[str, list[str]] = {}
+    for name, file in types():
+        files.setdefault(name, []).append(file)
+    assert {name: where for name, where in files.items() if len(where) > 1} == {}

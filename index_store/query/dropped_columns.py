@@ -120,12 +120,12 @@ def _within(node: WriteNode, at: VersionReference, positions: set[int], asked: s
     return drops, {1 + output.index(name) for name in live[-1].values() if name in output}
 
 
-_Shape = tuple[dict[int, str], dict[int, list[tuple[int, bool]]]]
+_Reads = tuple[dict[int, str], dict[int, list[tuple[int, bool]]]]
 """An operation's columns, and of each column that it reads those it goes into, and whether as it is."""
 
 
 @kept
-def _shapes(node: WriteNode) -> tuple[_Shape, ...]:
+def _shapes(node: WriteNode) -> tuple[_Reads, ...]:
     shapes = []
     for op in node.operations:
         into: dict[int, list[tuple[int, bool]]] = {}
@@ -135,7 +135,7 @@ def _shapes(node: WriteNode) -> tuple[_Shape, ...]:
     return tuple(shapes)
 
 
-def _handed(shape: _Shape, before: dict[int, str]) -> Iterator[tuple[int, str]]:
+def _handed(shape: _Reads, before: dict[int, str]) -> Iterator[tuple[int, str]]:
     """Columns of an operation that are still those: handed on, renamed, or computed anew from them under their name."""
     names, into = shape
     for i, name in before.items():

@@ -23,7 +23,7 @@ from provspark.model.writes import Kind
 
 __all__ = ["Explanations", "how"]
 
-_Place = tuple[str, str, int, Kind]
+_InputPlace = tuple[str, str, int, Kind]
 """Data set, version, occurrence, kind."""
 
 
@@ -33,7 +33,7 @@ class Explanations:
 
     answer: Answer
     carried: Carried
-    paths: tuple[tuple[_Place, int], ...]
+    paths: tuple[tuple[_InputPlace, int], ...]
     """Path number i leads to rows of a version, through a reading and by a kind of edge; with its operations' bits."""
 
     def why(self) -> pa.Table:
@@ -82,7 +82,7 @@ def how(
     begin = ColumnsAt(start, identity([ROWS]), relation)
     carried = carry(linker, begin, direction, to, context="context" in kinds, cut=False)
     stands: list[Stand] = []
-    masks: dict[_Place, int] = {}
+    masks: dict[_InputPlace, int] = {}
     for part in carried.parts:
         if part.rows is None or part.kind not in kinds:
             continue

@@ -46,7 +46,7 @@ class VersionLink:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Refusal:
+class UnlinkedRows:
     """Rows that share files with another version but can't be linked to its rows, and why."""
 
     target: VersionReference
@@ -59,7 +59,7 @@ class Links:
     """Where the rows of a version lead: to other versions, nowhere that is known, or into a refusal."""
 
     links: tuple[VersionLink, ...]
-    refused: tuple[Refusal, ...]
+    refused: tuple[UnlinkedRows, ...]
     loose: Runs
     """Rows of files that no write made (backward) or read (forward), nor a driver."""
     left: Runs
@@ -280,7 +280,7 @@ class _Claims:
     def links(self, *, exclusive: bool) -> Links:
         """Turn the claims into links; where `exclusive`, a file that two claim is refused."""
         links: list[VersionLink] = []
-        refused: list[Refusal] = []
+        refused: list[UnlinkedRows] = []
         for target, mine, theirs in self.made:
             uncounted = target.version.unit != self.at.version.unit
             options = "" if uncounted else _differing_options(target.version, self.at.version)
@@ -290,7 +290,7 @@ class _Claims:
             if bad.any():
                 first = int(np.flatnonzero(bad)[0])
                 why = self._why(target, int(mine[first]), int(theirs[first]), bool(twice[first]), options)
-                refused.append(Refusal(target, self._runs(mine[bad]), why))
+                refused.append(UnlinkedRows(target, self._runs(mine[bad]), why))
             mine, theirs = mine[~bad], theirs[~bad]
             if len(mine):
                 if uncounted:

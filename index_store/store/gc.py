@@ -14,7 +14,7 @@ from provspark.model.writes import Write
 
 __all__ = ["GcPlan", "Keep", "collect", "plan"]
 
-_Place = tuple[str, str, int, int]
+_FileKey = tuple[str, str, int, int]
 """What makes a file the same: namespace, whole path, size, time."""
 
 
@@ -126,8 +126,8 @@ def _last_runs(manifests: Iterable[Manifest], runs: int) -> set[str]:
 
 def _needs(store: Store, manifests: Iterable[Manifest]) -> dict[str, tuple[str, ...]]:
     """By step, the steps that wrote files of what it read, or files that its outputs hold and it did not write."""
-    makers: dict[_Place, list[str]] = {}
-    held: dict[str, set[_Place]] = {}
+    makers: dict[_FileKey, list[str]] = {}
+    held: dict[str, set[_FileKey]] = {}
     for m in manifests:
         mine = held.setdefault(m.step, set())
         for write in (*m.writes, *m.reads):
@@ -142,13 +142,13 @@ def _needs(store: Store, manifests: Iterable[Manifest]) -> dict[str, tuple[str, 
     }
 
 
-def _places(store: Store, step: str, write: Write) -> Iterator[tuple[_Place, bool]]:
+def _places(store: Store, step: str, write: Write) -> Iterator[tuple[_FileKey, bool]]:
     for version in (write.output, *write.inputs):
         files = store.files(step, version)
         yield from zip(_named(version.dataset, files), files.written.tolist(), strict=True)
 
 
-def _named(dataset: Dataset, files: Files) -> Iterator[_Place]:
+def _named(dataset: Dataset, files: Files) -> Iterator[_FileKey]:
     base = dataset.name.rstrip("/")
     for path, size, mtime in zip(files.paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True):
         yield dataset.namespace, f"{base}/{path}" if path else dataset.name, size, mtime

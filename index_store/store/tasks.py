@@ -28,7 +28,7 @@ PASSIVE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _TaskShape:
     tasks: tuple[Task, ...]
     run_started: str = ""
     format_version: int = FORMAT_VERSION
@@ -36,13 +36,13 @@ class _Shape:
 
 def dump_dag(tasks: Iterable[Task], run_started: str) -> bytes:
     """Write tasks as a manifest is written."""
-    return manifests.seal(FORMAT_VERSION, _Shape(tuple(tasks), run_started))
+    return manifests.seal(FORMAT_VERSION, _TaskShape(tuple(tasks), run_started))
 
 
 def load_dag(data: bytes, where: str) -> tuple[tuple[Task, ...], str]:
     """Read what `dump_dag` wrote: the tasks, and when the run began; the same errors as of a manifest."""
     format_version, body = manifests.unseal(data, where)
-    shape = manifests.from_json(_Shape, {"format_version": format_version} | body, where)
+    shape = manifests.from_json(_TaskShape, {"format_version": format_version} | body, where)
     return shape.tasks, shape.run_started
 
 

@@ -49,7 +49,7 @@ _THREADS = 2
 """Tensors encoded at once: sorting and packing let go of Python's lock, but more threads wait for it more."""
 
 
-_Known = tuple[str, str, bytes] | tuple[str, str, bytes, bytes]
+_KnownPaths = tuple[str, str, bytes] | tuple[str, str, bytes, bytes]
 """A version's id, unit and rows of each file: within a step, a file may be counted only once it is read.
 
 With whether the write made each file, where that matters.
@@ -84,7 +84,7 @@ class StepWriter:
         self._writes: list[Write] = []
         self._reads: list[Write] = []
         self._files: list[StoredFile] = []
-        self._versions: dict[_Known, Version] = {}
+        self._versions: dict[_KnownPaths, Version] = {}
         self._lists: Counter[str] = Counter()
         """How many lists of files are stored for a version's id."""
         self._shared: dict[tuple[int, ...], Tensor] = {}

@@ -12,7 +12,7 @@ from typing import Any
 from provspark.tracker.script.shown_values import Shown
 from provspark.tracker.script.source import FUNCTIONS, Function, Scope, ScriptFile, arguments
 
-_Known = dict[tuple[Scope, str], Any]
+_KnownValues = dict[tuple[Scope, str], Any]
 """Values of names within a comprehension or a function."""
 
 _MOST = 100_000
@@ -84,7 +84,7 @@ class ScriptValues:
         except Exception as e:  # of the script's own making
             raise UnknownValueError(type(e).__name__) from e
 
-    def _of(self, source: ScriptFile, node: ast.AST, depth: int, known: _Known) -> Any:
+    def _of(self, source: ScriptFile, node: ast.AST, depth: int, known: _KnownValues) -> Any:
         if depth > 50:
             raise UnknownValueError("too deep")
 
@@ -135,11 +135,11 @@ class ScriptValues:
                 raise UnknownValueError("too long")
         return _OPERATORS[type(op)](left, right)
 
-    def _items(self, source: ScriptFile, node: ast.AST, depth: int, known: _Known) -> Iterator[_Known]:
+    def _items(self, source: ScriptFile, node: ast.AST, depth: int, known: _KnownValues) -> Iterator[_KnownValues]:
         """Yield the values of a comprehension's names, item by item."""
         scope = source.scope_of[node]
 
-        def within(generators: list[ast.comprehension], names: _Known) -> Iterator[_Known]:
+        def within(generators: list[ast.comprehension], names: _KnownValues) -> Iterator[_KnownValues]:
             if not generators:
                 yield names
                 return
@@ -154,7 +154,7 @@ class ScriptValues:
 
         return within(node.generators, known)  # type: ignore[attr-defined]
 
-    def _name(self, source: ScriptFile, node: ast.Name, depth: int, known: _Known) -> Any:
+    def _name(self, source: ScriptFile, node: ast.Name, depth: int, known: _KnownValues) -> Any:
         owner = source.owner(node)
         if owner is not None and (owner, node.id) in known:
             return known[owner, node.id]
@@ -218,7 +218,7 @@ class ScriptValues:
         return list(result) if isinstance(result, (enumerate, zip, type({}.keys()), type({}.values()))) else result
 
 
-def _bound_to(scope: Scope, target: ast.AST, item: Any) -> _Known:
+def _bound_to(scope: Scope, target: ast.AST, item: Any) -> _KnownValues:
     """Return the values of the names in a loop's target."""
     if isinstance(target, ast.Name):
         return {(scope, target.id): item}

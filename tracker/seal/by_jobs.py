@@ -25,7 +25,7 @@ from provspark.model.pending import PendingTensor, PendingWrite
 from provspark.model.writes import Axis
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn
 from provspark.tracker.seal.boxes_in_parts import Gathered
-from provspark.tracker.seal.draft import Draft
+from provspark.tracker.seal.draft import WriteDraft
 from provspark.tracker.seal.notes import Chunk, Noted, kept_rows, written_chunks, written_places
 from provspark.tracker.seal.staging import BUCKET_ROWS, Staging
 from provspark.tracker.spark.jvm import Jvm
@@ -99,7 +99,7 @@ class _ByJobs:
     """One write's sealing, from the top tap down."""
 
     def __init__(self, jvm: Jvm, noted: Noted, staging: Staging) -> None:
-        self._noted, self._draft = noted, Draft(noted)
+        self._noted, self._draft = noted, WriteDraft(noted)
         self._jvm = jvm
         self._staging = staging
         self._names = itertools.count()

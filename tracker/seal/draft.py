@@ -21,7 +21,7 @@ from provspark.tracker.sources import Segments
 from provspark.tracker.taps.sidecar import NULL
 from provspark.tracker.taps.taps import PlacedTap
 
-__all__ = ["Draft"]
+__all__ = ["WriteDraft"]
 
 _THREADS = 4
 """Provenance columns resolved at once: sorting lets go of Python's lock."""
@@ -31,7 +31,7 @@ _BATCH = 2
 """Blocks of notes that are in memory at once."""
 
 
-class Draft:
+class WriteDraft:
     """What is known of one write. Whoever seals it resolves the keys that rows ask for, and adds what they find.
 
     Parameters

@@ -18,7 +18,7 @@ from provspark.model.pending import PendingTensor, PendingWrite
 from provspark.model.writes import Axis
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn
 from provspark.tracker.seal.boxes_in_parts import Gathered
-from provspark.tracker.seal.draft import Draft
+from provspark.tracker.seal.draft import WriteDraft
 from provspark.tracker.seal.keys import GroupRanges, RequestedKeys
 from provspark.tracker.seal.notes import Chunk, Noted, kept_rows, written_chunks
 from provspark.tracker.taps.sidecar import NULL, Block, blocks
@@ -63,7 +63,7 @@ class _InDriver:
     """One write's sealing, from the top tap down."""
 
     def __init__(self, noted: Noted) -> None:
-        self._noted, self._draft = noted, Draft(noted)
+        self._noted, self._draft = noted, WriteDraft(noted)
         self._wanted: dict[int, list[_Asker]] = {tap.number: [] for tap in noted.taps if tap.keyed}
 
     def run(self, site: str, top: Callable[[Noted, PlacedTap], Iterable[Chunk]]) -> PendingWrite:
