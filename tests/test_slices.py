@@ -61,6 +61,11 @@ def test_a_slice_is_touched_by_all_that_it_imports(one: Slice) -> None:
     assert not [file for file in sorted(files) if one.name not in SLICES.of(file)]
 
 
+def test_what_families_add_to_the_oracle_touches_its_slices() -> None:
+    """They are found by their folders, not by imports."""
+    assert SLICES.of("tests/tracker/families/join/shapes.py") >= SLICES.of("tests/oracle/family_parts.py")
+
+
 def long_tests() -> list[str]:
     paths = [p for p in sorted((ROOT / "tests").rglob("test_*.py")) if p != Path(__file__)]
     return [str(p.relative_to(ROOT)) for p in paths if re.search(r"mark\.long\b", p.read_text(encoding="utf-8"))]

@@ -16,11 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from families.observation.shapes import OBSERVED
 from oracle import lineage, outputs
 from oracle.cases import Frames, Scans, configured, difference
 from oracle.random_parts import UnknownMeaningError
 from oracle.random_plans import Plan, TooLargeError, frame, generate, kinds, meaning, shrink, tasks
-from oracle.random_rows import OBSERVED
 from oracle.random_saves import SAVES, Save, save_of
 from oracle.random_tables import tables
 from oracle.relation import Relation

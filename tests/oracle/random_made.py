@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from oracle.cases import Scans
-from oracle.random_parts import COLUMNS
+from oracle.random_parts import COLUMNS, SCHEMA
 from oracle.relation import Relation
 
 ROWS = [(1, "a", 2), (None, "", None), (2, None, 5), (1, "a", 2)]
-SCHEMA = "p INT, q STRING, r BIGINT"
 
 
 @dataclass(frozen=True, slots=True)

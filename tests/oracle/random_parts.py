@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from oracle.operators import distinct, sort
+import pyspark
+from oracle.operators import distinct, sort, where
 from oracle.relation import Relation
 
 COLUMNS = ("p", "q", "r")
+SCHEMA = "p INT, q STRING, r BIGINT"
 KEYS = (("p",), ("q",), ("p", "q"), ())
 
 
@@ -23,6 +25,19 @@ class Operator:
     meaning: Callable[..., Relation]
     reads: int = 1
     """How often the plan reads its only input; `meaning` gets as many relations."""
+    group: Literal["core", "shapes", "functions", "rows", "sql", "python"] = "shapes"
+    """A plan draws a group first, then one of its operators: seeds mean other plans if a group changes."""
+    spread: Literal["shuffled", "piped", "adding", "pairing", "dependent"] = "shuffled"
+    """Its tasks: those of an exchange; those that its rows are in; of all inputs; each of one side with each of the
+    other; the same, after each different row on the left was paired, shuffled, with the right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One spelling of a condition, a projection or an aggregate: for Spark, and for the oracle."""
+
+    sql: str
+    meaning: Callable[..., Any]
 
 
 class UnknownMeaningError(Exception):
@@ -53,3 +68,23 @@ def ordered(r: Relation) -> Relation:
 def same(r: Relation) -> Relation:
     """Return the rows as they are."""
     return r
+
+
+def above_one(r: Relation) -> Relation:
+    """Return the rows whose r is above one."""
+    return where(r, lambda v: v.r is not None and v.r > 1)
+
+
+def sql(text: str) -> Any:
+    """Return what runs a query of ``{d}``."""
+    return lambda df: df.sparkSession.sql(text, d=df)
+
+
+def sql_of_two(text: str) -> Any:
+    """Return what runs a query of ``{d}`` and ``{e}``."""
+    return lambda df, other: df.sparkSession.sql(text, d=df, e=other)
+
+
+def read_first(df: Any) -> Any:
+    """Plain Spark 4.2.0 waits for ever where Arrow reads columns straight from a scan or a cache (SPARK-58241)."""
+    return df.repartition(2) if pyspark.__version__.startswith("4.2.0") else df

@@ -14,36 +14,26 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from oracle.cases import Frames, Scans
-from oracle.random_core import CORE
-from oracle.random_functions import FUNCTIONS
+from oracle.family_parts import family_parts
 from oracle.random_made import MADE
 from oracle.random_parts import Operator
-from oracle.random_python import PYTHON
-from oracle.random_rows import ROWS
-from oracle.random_shapes import SHAPES
 from oracle.random_sql import SQL
+from oracle.random_subqueries import SUBQUERIES
 from oracle.random_tables import FILES, N_TABLES
 from oracle.relation import Relation
 
 Plan = tuple[Any, ...]
 IT: Plan = ("it",)
-PIPED = {"where", "project", "explode", "unpivot", "cache", "scalar", "function", "filter by function", "generator"}
-PIPED |= {"observe", "watermark", "kept", "pipe", "view", "sql function", "above least"}
-"""Operators that leave rows in the tasks that they are in."""
-PAIRING = {"join", "exists", "not exists", "flag", "not in"}
-"""Operators that may pair each task of one side with each of the other."""
-DEPENDENT = {"lateral", "correlated", "as of"}
-"""Operators that may do so, and before it pair each different row on the left, shuffled, with the right."""
-ADDING = {"union", "union by name", "cte", "sql table function"}
-"""Operators whose tasks are those of all their inputs."""
 LARGEST = 300
 """Rows of any relation within a plan; what grows beyond is not run."""
-OPERATORS: dict[str, Operator] = {**CORE, **SHAPES, **FUNCTIONS, **ROWS, **SQL, **PYTHON}
-FAMILIES: tuple[tuple[str, ...], ...] = (
-    *(tuple(sorted(family)) for family in (CORE, CORE, SHAPES, FUNCTIONS, ROWS, SQL)),
-    *((tuple(sorted(PYTHON)),) if PYTHON else ()),
+OPERATORS: dict[str, Operator] = {**SQL, **SUBQUERIES}
+for _family in family_parts("shapes"):
+    OPERATORS.update(_family.SHAPES)
+GROUPS: tuple[tuple[str, ...], ...] = tuple(
+    tuple(sorted(name for name, operator in OPERATORS.items() if operator.group == group))
+    for group in ("core", "core", "shapes", "functions", "rows", "sql", "python")
 )
-"""An operator is drawn from a family that is drawn first."""
+"""An operator is drawn from a group that is drawn first."""
 
 
 def generate(rng: random.Random, depth: int, shared: bool = False) -> Plan:
@@ -52,7 +42,7 @@ def generate(rng: random.Random, depth: int, shared: bool = False) -> Plan:
         return _leaf(rng, shared)
     if depth > 1 and rng.random() < 0.12:
         return ("twice", generate(rng, rng.randrange(1, depth), shared), generate(rng, depth - 1, True))
-    kind = rng.choice(rng.choice(FAMILIES))
+    kind = rng.choice(rng.choice(GROUPS))
     choices, inputs = OPERATORS[kind].choices, OPERATORS[kind].inputs
     chosen = tuple(rng.randrange(n) for n in choices)
     return (
@@ -137,14 +127,15 @@ def _tasks(plan: Plan, shuffled: int) -> tuple[int, int]:
     if not parts(plan):
         return FILES, FILES
     below = [_tasks(part, shuffled) for part in parts(plan) for _ in range(OPERATORS[plan[0]].reads)]
-    if plan[0] in PIPED:
+    spread = OPERATORS[plan[0]].spread
+    if spread == "piped":
         last = below[0][0]
-    elif plan[0] in PAIRING:
+    elif spread == "pairing":
         last = max(shuffled, math.prod(part for part, _ in below))
-    elif plan[0] in DEPENDENT:
+    elif spread == "dependent":
         last = shuffled * math.prod(part for part, _ in below)
     else:
-        last = sum(part for part, _ in below) if plan[0] in ADDING else shuffled
+        last = sum(part for part, _ in below) if spread == "adding" else shuffled
     return last, max(last, *(most for _, most in below))
 
 

@@ -13,6 +13,8 @@ from oracle.values import canon
 Witness = tuple[str, int, int] | tuple[str, int, int, Literal["context"]]
 """Name of the source, occurrence (which scan of the plan), row id; a fourth part where the edge is context."""
 Tagged = tuple[tuple[Any, ...], frozenset[Witness]]
+Row = Any
+"""A row of a relation, whose columns are its attributes."""
 
 
 @lru_cache

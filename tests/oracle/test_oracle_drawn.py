@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from oracle.batches import sources
 from oracle.cases import Frames
+from oracle.family_parts import family_parts
 from oracle.functions import AGGREGATES, MERGED, ORDERED_AGGREGATES, SCALARS, TABLE_FUNCTIONS, VERSION, WINDOWS
 from oracle.random_made import MADE
 from oracle.random_plans import OPERATORS, Plan, frame
@@ -154,7 +155,8 @@ def test_every_function_is_in_the_table(spark: Any) -> None:
 
 
 def test_every_function_is_drawn(spark: Any) -> None:
-    texts = [path.read_text(encoding="utf-8") for path in sorted(HERE.glob("random_*.py"))]
+    modules = [*sorted(HERE.glob("random_*.py")), *(Path(str(each.__file__)) for each in family_parts("shapes"))]
+    texts = [path.read_text(encoding="utf-8") for path in modules]
     texts += [*SCALARS, *AGGREGATES, *ORDERED_AGGREGATES, *itertools.chain(*MERGED, *WINDOWS, *TABLE_FUNCTIONS)]
     text = "\n".join(texts).lower()
     undrawn = {name for names in UNDRAWN_FUNCTIONS for name in names.split()}
