@@ -216,8 +216,12 @@ BOUNDARY = (
     *(f"tracker/session/caches.py:Caches.{name}" for name in ("cache_table", "checkpoint", "observed", "transposed")),
 )
 """What the script calls, or what those call at once: they guard all others."""
-GUARDS = ("tracker/files/step_files.py:FilesOfDriver.end",)
-"""What guards all that it does, and so is called without a guard when a step ends."""
+GUARDS = (
+    "tracker/files/step_files.py:FilesOfDriver.end",
+    "tracker/files/driver.py:DriverFiles.end",
+    "tracker/files/arrow.py:ArrowPatches.remove",
+)
+"""What guards all that it does, or takes patches away, and so is called without a guard when a step ends."""
 
 
 @pytest.mark.long

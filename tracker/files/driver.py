@@ -48,8 +48,10 @@ class DriverFiles:
 
     def end(self) -> None:
         """Stop listening; what was noted can still be taken."""
-        hook.stop()
-        self._arrow.remove()
+        try:
+            hook.stop()
+        finally:
+            self._arrow.remove()
 
     def take(self, paths: Collection[str] = (), *, final: bool = False) -> list[FileRead | FileWrite]:
         """Return, once, what the driver read since the last call, in order, and what it wrote before.
