@@ -23,13 +23,13 @@ import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.CommandExecutionMode$;
 import provspark.sinks.CatalogTable;
 import provspark.spark.ScriptVariables;
 import provspark.trees.Trees;
+import static provspark.spark.LogicalPlans.*;
 
 /** A statement that may write: parsed and, where it is a plain write, analysed without running it. Raw types, for Janino. */
 public class SqlStatement {
@@ -144,7 +144,7 @@ public class SqlStatement {
       columns.add(e instanceof Alias ? e : (Object) Trees.alias(e, ""));
     }
     try {
-      LogicalPlan asked = new Project(Trees.seq(columns), new OneRowRelation());
+      LogicalPlan asked = projection(columns, new OneRowRelation());
       Dataset computed = Dataset.ofRows(session, asked);
       if (!computed.queryExecution().analyzed().deterministic()) return null;
       Row row = (Row) ((Object[]) computed.collect())[0];

@@ -17,6 +17,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import provspark.taps.Keys;
+import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
@@ -48,7 +49,7 @@ public class Calls {
       same &= columns.get(i) == column;
     }
     LogicalPlan made = once(child, below);
-    return same ? over(plan, child, made) : new Project(seq(columns), made);
+    return same ? over(plan, child, made) : projection(columns, made);
   }
 
   private static LogicalPlan over(LogicalPlan plan, LogicalPlan before, LogicalPlan child) {
@@ -101,7 +102,7 @@ public class Calls {
     boolean same = true;
     for (int i = 0; i < 2; i++) {
       LogicalPlan before = sides[i];
-      if (columns[i].size() > list(before.output()).size()) sides[i] = new Project(seq(columns[i]), before);
+      if (columns[i].size() > list(before.output()).size()) sides[i] = projection(columns[i], before);
       sides[i] = once(sides[i], read);
       same &= sides[i] == before;
     }
@@ -110,7 +111,7 @@ public class Calls {
     values.set(0, sides[0]);
     values.set(1, sides[1]);
     values.set(3, new scala.Some(condition));
-    return new Project(seq(list(join.output())), (LogicalPlan) join.makeCopy(values.toArray()));
+    return projection(list(join.output()), (LogicalPlan) join.makeCopy(values.toArray()));
   }
 
   /** A key that such a function is called for becomes a column of its side. */

@@ -22,6 +22,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import provspark.taps.Keys;
+import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
@@ -108,7 +109,7 @@ public class Inferred {
       if (!among(each, known) && !alone(each)) continue;
       condition = condition == null ? each : new And(condition, each);
     }
-    return condition == null ? (LogicalPlan) children.get(0) : new Filter(condition, (LogicalPlan) children.get(0));
+    return condition == null ? (LogicalPlan) children.get(0) : filtered(condition, (LogicalPlan) children.get(0));
   }
 
   /** Whether all subqueries in an expression are asked for existence, and there is one. */

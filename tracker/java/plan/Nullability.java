@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Except;
 import org.apache.spark.sql.catalyst.plans.logical.Intersect;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
+import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
@@ -58,6 +58,6 @@ public class Nullability {
       scala.collection.immutable.Seq nil = seq(new ArrayList());
       columns.set(i, new Alias(known, a.name(), NamedExpression.newExprId(), nil, scala.Option.apply(a.metadata()), nil));
     }
-    return differ ? new Project(seq(columns), plan) : plan;
+    return differ ? projection(columns, plan) : plan;
   }
 }

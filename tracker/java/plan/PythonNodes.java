@@ -13,13 +13,13 @@ import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.PythonUDF;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.types.LongType$;
 import org.apache.spark.sql.types.Metadata$;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import provspark.taps.Keys;
 import provspark.taps.Tap;
+import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /** Nodes that call a Python function on batches or groups, with columns of ours besides. Raw types, for Janino. */
@@ -56,7 +56,7 @@ public class PythonNodes {
       choice.add(none);
       all.add(alias(new Coalesce(seq(choice)), (String) names.get(i)));
     }
-    return new Project(seq(all), below);
+    return projection(all, below);
   }
 
   /** The node over other children and with another function, which puts out columns of these names behind the user's. */

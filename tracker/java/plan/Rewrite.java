@@ -31,6 +31,7 @@ import provspark.taps.Keys;
 import provspark.taps.Tap;
 import provspark.taps.Taps;
 import provspark.trees.Marks;
+import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
@@ -113,7 +114,7 @@ public class Rewrite {
   public LogicalPlan whole(int t) {
     List shown = rebound(plan(t), list(node(0).output()));
     shown.addAll(provenance(t));
-    return new Project(seq(shown), plan(t));
+    return projection(shown, plan(t));
   }
 
   /** A plan without provenance columns, as it is. */
@@ -133,7 +134,7 @@ public class Rewrite {
     List made = new ArrayList();
     for (int i = 0; i < provenance(t).size(); i++) made.add(alias((Expression) provenance(t).get(i), "__again"));
     own.addAll(made);
-    return traced(new Project(seq(own), plan(t)), attributes(made));
+    return traced(projection(own, plan(t)), attributes(made));
   }
 
   /** The same rows and columns by another plan. */
@@ -149,7 +150,7 @@ public class Rewrite {
   public int project(int node, int t) {
     List all = list(((Project) node(node)).projectList());
     all.addAll(provenance(t));
-    return traced(new Project(seq(all), plan(t)), provenance(t));
+    return traced(projection(all, plan(t)), provenance(t));
   }
 
   public int generate(int node, int t) {
@@ -202,7 +203,7 @@ public class Rewrite {
     Expression one = Literal$.MODULE$.apply(Integer.valueOf(1));
     Alias made = alias(new Max(one).toAggregateExpression(), "__any");
     LogicalPlan row = new Aggregate(seq(new ArrayList()), seq(one(made)), plan, scala.Option.empty());
-    return new Filter(new IsNotNull(made.toAttribute()), row);
+    return filtered(new IsNotNull(made.toAttribute()), row);
   }
 
   /**
@@ -221,7 +222,7 @@ public class Rewrite {
     List others = list(plan(right).output());
     others.add(found);
     LogicalPlan joined = new Join(
-        new Project(seq(columns), apart(plan(left))), new Project(seq(others), plan(right)), LeftOuter$.MODULE$, join.condition(),
+        projection(columns, apart(plan(left))), projection(others, plan(right)), LeftOuter$.MODULE$, join.condition(),
         streamed(join));
     List key = rebound(joined, attributes(one(number)));
     key.addAll(rebound(joined, attributes(one(found))));
@@ -238,7 +239,7 @@ public class Rewrite {
     out.addAll(made);
     List all = new ArrayList(provenance(left));
     all.addAll(attributes(made));
-    return traced(new Project(seq(out), tapped), all);
+    return traced(projection(out, tapped), all);
   }
 
   private JoinHint streamed(Join join) {
@@ -343,7 +344,7 @@ public class Rewrite {
           columns.add(alias(i == j ? (Expression) side.get(k) : new Literal(null, LongType$.MODULE$), "__leg"));
         }
       }
-      children.add(new Project(seq(columns), plan(Integer.parseInt(numbers[i]))));
+      children.add(projection(columns, plan(Integer.parseInt(numbers[i]))));
     }
     LogicalPlan made = withChildren(union, children);
     List all = list(made.output());
@@ -361,7 +362,7 @@ public class Rewrite {
     if (first) return t;
     List shown = rebound(plan(t), own);
     shown.addAll(provenance(t));
-    return traced(new Project(seq(shown), plan(t)), provenance(t));
+    return traced(projection(shown, plan(t)), provenance(t));
   }
 
   // -- taps
@@ -408,7 +409,7 @@ public class Rewrite {
 
   /** Only the first n columns: what the user's plan puts out. */
   public LogicalPlan userColumns(int t, int n) {
-    return new Project(seq(list(plan(t).output()).subList(0, n)), plan(t));
+    return projection(list(plan(t).output()).subList(0, n), plan(t));
   }
 
   /** See Answers. */
@@ -428,7 +429,7 @@ public class Rewrite {
 
   /** From now on the subquery is computed by a traced plan, of which only node's columns are taken. */
   public void answer(long id, int node, int t) throws Exception {
-    answers.put(id, new Project(seq(list(node(node).output())), plan(t)));
+    answers.put(id, projection(list(node(node).output()), plan(t)));
   }
 
   /** The plan with its subqueries in the way in which they are to be computed. */
@@ -457,7 +458,7 @@ public class Rewrite {
 
   /** A node's columns alone, without provenance columns. */
   public int hidden(int node, int t) {
-    return traced(new Project(seq(list(node(node).output())), plan(t)), new ArrayList());
+    return traced(projection(list(node(node).output()), plan(t)), new ArrayList());
   }
 
   /** A node over other children (their numbers, by blanks), without provenance columns. */
@@ -504,6 +505,6 @@ public class Rewrite {
     all.addAll(made);
     List provenance = new ArrayList(attributes);
     provenance.addAll(attributes(made));
-    return traced(new Project(seq(all), plan), provenance);
+    return traced(projection(all, plan), provenance);
   }
 }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.MonotonicallyIncreasingID;
 import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
 import org.apache.spark.sql.catalyst.plans.logical.Expand;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
+import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /** Makes nodes of the operators that are neither projections nor joins, one round trip each. Raw types, for Janino. */
@@ -47,13 +47,13 @@ public class Shapes {
       columns.add(((Attribute) made.get(i)).exprId().equals(as.exprId()) ? made.get(i)
           : named((Expression) made.get(i), as.name(), as.exprId()));
     }
-    return new Project(seq(columns), p);
+    return projection(columns, p);
   }
 
   /** The chain of nodes from `top` to `bottom` over another child, of which it sees the columns that it saw before. */
   public LogicalPlan over(LogicalPlan top, LogicalPlan bottom, LogicalPlan child) {
     LogicalPlan below = (LogicalPlan) top.children().head();
-    LogicalPlan made = top == bottom ? new Project(seq(list(below.output())), child) : over(below, bottom, child);
+    LogicalPlan made = top == bottom ? projection(list(below.output()), child) : over(below, bottom, child);
     return withChildren(top, one(made));
   }
 

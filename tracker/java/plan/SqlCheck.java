@@ -20,7 +20,6 @@ import org.apache.spark.sql.catalyst.expressions.WindowExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Generate;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.BooleanType$;
@@ -29,6 +28,7 @@ import org.apache.spark.sql.types.DoubleType$;
 import org.apache.spark.sql.types.IntegerType$;
 import org.apache.spark.sql.types.LongType$;
 import org.apache.spark.sql.types.Metadata;
+import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
@@ -120,7 +120,7 @@ public class SqlCheck {
         named.add(alias((Expression) session.sessionState().sqlParser().parseExpression(text), "c" + i));
       }
       LogicalPlan leaf = LocalRelation$.MODULE$.apply(seq(new ArrayList(columns.values())));
-      LogicalPlan plan = (LogicalPlan) session.sessionState().analyzer().execute(new Project(seq(named), leaf));
+      LogicalPlan plan = (LogicalPlan) session.sessionState().analyzer().execute(projection(named, leaf));
       List out = new ArrayList();
       boolean apart = kind((Expression) expressions.get(((Integer) numbers.get(0)).intValue())) == ALONE;
       if (apart) collect(plan, out);

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
+import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
@@ -72,11 +73,11 @@ public class Unused {
     if (p instanceof Window) {
       List made = list(((Window) p).windowExpressions());
       List all = list(((LogicalPlan) children.get(0)).output());
-      return empty(made, unused, false) == made.size() ? new Project(seq(joined(all, made)), (LogicalPlan) children.get(0)) : p;
+      return empty(made, unused, false) == made.size() ? projection(joined(all, made), (LogicalPlan) children.get(0)) : p;
     }
     if (!(p instanceof Project)) return p;
     List columns = list(((Project) p).projectList());
-    return empty(columns, unused, true) > 0 ? new Project(seq(columns), (LogicalPlan) children.get(0)) : p;
+    return empty(columns, unused, true) > 0 ? projection(columns, (LogicalPlan) children.get(0)) : p;
   }
 
   private static List joined(List some, List more) {

@@ -13,7 +13,6 @@ import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.plans.logical.CacheTable;
 import org.apache.spark.sql.catalyst.plans.logical.CollectMetrics;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.ObservationManager;
 import org.apache.spark.sql.classic.SparkSession;
@@ -27,6 +26,7 @@ import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import provspark.trees.Trees;
 import scala.collection.immutable.IndexedSeq;
 import scala.collection.immutable.Seq;
+import static provspark.spark.LogicalPlans.*;
 
 /**
  * Spark's cache, under whose entries traced plans are put: an entry stays known by the user's plan and shows the user's
@@ -228,7 +228,7 @@ public class CacheEntries {
   /** The first n columns of a checkpoint. */
   public Dataset shown(SparkSession session, Dataset checkpoint, int n) {
     LogicalPlan plan = checkpoint.queryExecution().analyzed();
-    return Dataset.ofRows(session, new Project(Trees.seq(Trees.list(plan.output()).subList(0, n)), plan));
+    return Dataset.ofRows(session, projection(Trees.list(plan.output()).subList(0, n), plan));
   }
 
   /** The number of the RDD that a leaf reads. */

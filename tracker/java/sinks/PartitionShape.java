@@ -19,12 +19,12 @@ import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.execution.datasources.V1WritesUtils$;
 import org.apache.spark.sql.execution.datasources.WriterBucketSpec;
 import org.apache.spark.sql.types.DataTypes;
 import provspark.trees.Trees;
+import static provspark.spark.LogicalPlans.*;
 
 /** The order in which a partitioned or bucketed write takes its rows, put below the tap. Raw types, for Janino. */
 public class PartitionShape {
@@ -74,7 +74,7 @@ public class PartitionShape {
       }
       order.add(new SortOrder(key, Ascending$.MODULE$, NullsFirst$.MODULE$, Trees.seq(same)));
     }
-    LogicalPlan below = shown.size() == output.length ? plan : new Project(Trees.seq(shown), plan);
+    LogicalPlan below = shown.size() == output.length ? plan : projection(shown, plan);
     out.add(new Sort(Trees.seq(order), false, below, scala.Option.empty()));
     out.add(place);
     return out;

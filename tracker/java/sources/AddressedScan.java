@@ -8,9 +8,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
-import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.FileIndex;
@@ -21,6 +19,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StructType;
 import provspark.trees.Trees;
+import static provspark.spark.LogicalPlans.*;
 
 /** A file relation read through an addressed format: the leaf of a write's plan, or a count after it. */
 public class AddressedScan {
@@ -52,7 +51,7 @@ public class AddressedScan {
   public LogicalPlan plan() throws Exception {
     StructType partition = relation.partitionSchema().add(name, DataTypes.LongType, false);
     LogicalPlan plan = over(new AddressedRelation(relation, partition, formats.format()));
-    for (int i = 0; i < pruning.size(); i++) plan = new Filter((Expression) pruning.get(i), plan);
+    for (int i = 0; i < pruning.size(); i++) plan = filtered((Expression) pruning.get(i), plan);
     return plan;
   }
 
@@ -80,7 +79,7 @@ public class AddressedScan {
     LogicalPlan read = over(addressed);
     List address = new ArrayList();
     address.add(read.output().last());
-    LogicalPlan plan = new Project(Trees.seq(address), read);
+    LogicalPlan plan = projection(address, read);
     Dataset.ofRows(session, plan).queryExecution().toRdd().count();
     return again.reports();
   }

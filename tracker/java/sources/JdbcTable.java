@@ -28,7 +28,6 @@ import org.apache.spark.sql.catalyst.expressions.ShiftRightUnsigned;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.XxHash64;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
@@ -39,6 +38,7 @@ import org.apache.spark.sql.jdbc.JdbcDialects;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import provspark.trees.Trees;
+import static provspark.spark.LogicalPlans.*;
 
 /** A table that JDBC reaches, whose rows are told apart by key columns. Raw types, for Janino. */
 public class JdbcTable {
@@ -164,7 +164,7 @@ public class JdbcTable {
       shown.add(Trees.alias(asText((Expression) keys.get(i)), "__provspark_address"));
       order.add(new SortOrder((Expression) keys.get(i), Ascending$.MODULE$, NullsFirst$.MODULE$, Trees.seq(new ArrayList())));
     }
-    LogicalPlan plan = new Project(Trees.seq(shown), new Sort(Trees.seq(order), true, read, scala.Option.empty()));
+    LogicalPlan plan = projection(shown, new Sort(Trees.seq(order), true, read, scala.Option.empty()));
     InternalRow[] rows = Dataset.ofRows(session, plan).queryExecution().executedPlan().executeCollect();
     MessageDigest hash = MessageDigest.getInstance("SHA-256");
     ByteBuffer out = ByteBuffer.allocate(8 * rows.length).order(ByteOrder.LITTLE_ENDIAN);
@@ -211,7 +211,7 @@ public class JdbcTable {
   public LogicalPlan addressed(LogicalPlan plan) {
     List shown = Trees.list(plan.output());
     shown.add(Trees.alias(address(columns(plan)), "__provspark_address"));
-    return new Project(Trees.seq(shown), plan);
+    return projection(shown, plan);
   }
 
   /** The address of a plan's row, as a string. */

@@ -17,7 +17,6 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Range;
 import org.apache.spark.sql.execution.LogicalRDD;
 import org.apache.spark.sql.types.DataType;
@@ -26,6 +25,7 @@ import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import provspark.trees.Trees;
+import static provspark.spark.LogicalPlans.*;
 
 /** Rows that the script itself made: a local relation, rows handed over to Spark, or a range; each row has an address. */
 public class LocalRows {
@@ -45,7 +45,7 @@ public class LocalRows {
     List columns = Trees.list(node.output());
     Expression place = node instanceof Range ? (Expression) columns.get(0) : new MonotonicallyIncreasingID();
     columns.add(Trees.alias(place, NAME));
-    return new Project(Trees.seq(columns), node);
+    return projection(columns, node);
   }
 
   private static LogicalPlan numbered(LocalRelation node) {

@@ -19,6 +19,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.Tail;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.internal.SQLConf;
+import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**

@@ -18,7 +18,6 @@ import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.CreateArray;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
-import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.ExpressionUtils;
 import org.apache.spark.sql.classic.SparkSession;
@@ -29,6 +28,7 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.LongType$;
 import org.apache.spark.util.CollectionAccumulator;
+import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /** Makes the taps of one write and takes their receipts. Raw types, for Janino. */
@@ -83,7 +83,7 @@ public class Taps {
     List columns = new ArrayList();
     for (int i = 0; i < arguments.size(); i++) columns.add(ExpressionUtils.column((Expression) arguments.get(i)));
     UserDefinedFunction udf = function(made, arguments.size()).asNondeterministic();
-    return new Filter(session.expression((Column) udf.apply(seq(columns))), apart(plan));
+    return filtered(session.expression((Column) udf.apply(seq(columns))), apart(plan));
   }
 
   private static Expression partition() {

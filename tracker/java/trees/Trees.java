@@ -10,11 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
-import org.apache.spark.sql.catalyst.plans.logical.CTERelationDef;
-import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Repartition;
-import org.apache.spark.sql.catalyst.plans.logical.Transpose;
 import org.apache.spark.sql.catalyst.rules.Rule;
 
 /** Small things that the other classes do with Spark's trees. Raw types, for Janino. */
@@ -68,23 +64,6 @@ public class Trees {
     return out;
   }
 
-  /**
-   * The same rows, of which Spark computes none while it plans: it evaluates projections and filters over local rows there, and
-   * would evaluate taps and row numbers of ours. A coalesce to no fewer partitions keeps them from it. It stands right under
-   * those: what the user computes below is computed when plain Spark would, which seeded functions such as rand depend on.
-   */
-  public static LogicalPlan apart(LogicalPlan plan) {
-    return local(plan) ? new Repartition(Integer.MAX_VALUE, false, plan) : plan;
-  }
-
-  private static boolean local(LogicalPlan plan) {
-    if (plan instanceof LocalRelation || plan instanceof Transpose) return true;
-    if (plan instanceof Repartition && ((Repartition) plan).numPartitions() == Integer.MAX_VALUE) return false;
-    Iterator it = list(plan.children()).iterator();
-    while (it.hasNext()) if (local((LogicalPlan) it.next())) return true;
-    return false;
-  }
-
   /** Whether a plan has a node of this kind, in subqueries too. */
   public static boolean has(LogicalPlan plan, Class kind) {
     if (kind.isInstance(plan)) return true;
@@ -120,30 +99,5 @@ public class Trees {
     List out = new ArrayList();
     for (int i = 0; i < attributes.size(); i++) out.add(byId.get(((Attribute) attributes.get(i)).exprId()));
     return out;
-  }
-
-  /** The plan with common table expressions in their places; as it is where Spark computes one of them once for several readers. */
-  public static LogicalPlan withoutCtes(LogicalPlan plan) throws Exception {
-    return shared(inlined(plan, Boolean.FALSE)) ? plan : inlined(plan, Boolean.TRUE);
-  }
-
-  /** Whether an expression is left that Spark does not put in its readers' places, for it is not deterministic. */
-  private static boolean shared(LogicalPlan plan) {
-    if (plan instanceof CTERelationDef && !plan.deterministic()) return true;
-    List inside = list(plan.children());
-    inside.addAll(list(plan.subqueries()));
-    for (int i = 0; i < inside.size(); i++) if (shared((LogicalPlan) inside.get(i))) return true;
-    return false;
-  }
-
-  /** InlineCTE takes one to three flags, by version; all but the first default to false. */
-  private static LogicalPlan inlined(LogicalPlan plan, Boolean always) throws Exception {
-    java.lang.reflect.Constructor c =
-        Class.forName(OPTIMIZER + "InlineCTE").getConstructors()[0];
-    Object[] flags = new Object[c.getParameterTypes().length];
-    java.util.Arrays.fill(flags, Boolean.FALSE);
-    flags[0] = always;
-    Object rule = c.newInstance(flags);
-    return (LogicalPlan) ((Rule) rule).apply(plan);
   }
 }
