@@ -11,9 +11,10 @@ from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.families.registry import capture_rule, refusal
 from provspark.tracker.plan.normalisation import CHOSEN, CLEANING, CONTEXT, DOMAIN, UNSEEN
 from provspark.tracker.plan.normalisation import RULES as NORMAL
+from provspark.tracker.plan.operators import operators
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 from provspark.tracker.sinks.reasons import reason
-from provspark.tracker.sources import Scan, scan_relation
+from provspark.tracker.sources import Scan
 from provspark.tracker.spark.jvm import Jvm
 from provspark.tracker.taps.taps import PlacedTap, Receipt, counted
 
@@ -74,9 +75,9 @@ class Rewriter:
     def __init__(self, jvm: Jvm, folder: str, caches: Any = None) -> None:
         self.jvm = jvm
         self.caches = caches
-        self.java: Any = jvm.new("Rewrite", jvm.session, folder, CHOSEN)
-        self.shapes: Any = jvm.new("Shapes")
-        self.functions: Any = jvm.new("PythonNodes")
+        self._operators = operators(jvm)
+        self.java: Any = jvm.new("Rewrite", jvm.session, folder, CHOSEN, self._operators)
+        self._parts: dict[str, Any] = {}
         self.scans: list[Scan] = []
         self.paths: list[tuple[int, ...]] = []
         """Which leaf each scan was made for; of what is cached, and then which one within."""
@@ -92,6 +93,12 @@ class Rewriter:
         """By a scalar subquery's number: its value's provenance column, and the scans made for it."""
         self._tapped: dict[int, tuple[Traced, range]] = {}
         """By a node's number, what it became, and the scans made for it."""
+
+    def part(self, name: str) -> Any:
+        """Return what java/plan/Rewrite.java leaves to a family: an object of a class in its folder, given that."""
+        if name not in self._parts:
+            self._parts[name] = self.jvm.new(name, self.java)
+        return self._parts[name]
 
     def run(self, analysed: Any) -> Traced:
         """Normalise and rewrite; UnsupportedPlanError names the first node that can't be traced exactly."""
@@ -121,7 +128,7 @@ class Rewriter:
             ready = self._phases(self.java.checked(plan)).analyzed()
         except Exception as e:
             raise UnsupportedPlanError(kind, f"{_MALFORMED}: {reason(e)}") from e
-        wrong = self.jvm.new("Integrity").broken(ready, analysed)
+        wrong = self.jvm.new("Integrity", self._operators).broken(ready, analysed)
         if wrong:
             raise UnsupportedPlanError(kind, f"{_MALFORMED}: {wrong}")
         return ready
@@ -268,11 +275,6 @@ class Rewriter:
         if rule is None:
             raise UnsupportedPlanError(node.kind, refusal(node.kind))
         return rule
-
-    def scan(self, node: PlanNode, above: PlanNode | None) -> Traced:
-        """Give a relation its address column."""
-        predicates = self.java.conjuncts(above.number) if above is not None else ()
-        return self.leaf(scan_relation(self.jvm, self.java.node(node.number), predicates))
 
     def leaf(self, scan: Scan) -> Traced:
         """Read an input, as its next occurrence."""

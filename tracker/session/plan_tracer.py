@@ -47,7 +47,7 @@ class PlanTracer:
         rewriter, name = self._rewriter(jvm)
         plan = self._operations.numbered(plan)
         traced = rewriter.run(plan)
-        number = rewriter.java.tapKeyed(traced.number, rewriter.shapes.partition())
+        number = rewriter.java.tapKeyed(traced.number, rewriter.java.partition())
         rewriter.tapped(number, traced.provenance, label, keyed=True, coarse=coarse)
         provenance = (ProvenanceColumn(True, len(rewriter.taps) - 1),)
         shown = rewriter.java.userColumns(number, plan.output().size())

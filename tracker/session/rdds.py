@@ -159,7 +159,7 @@ class Rdds:
             if isinstance(origin.held, UnsupportedPlanError):
                 raise origin.held
             if each and len(origins) == 1:
-                return Traced(java.keyed(java.plan(number), to.shapes.partition()), origin.held.place(to))
+                return Traced(java.keyed(java.plan(number), java.partition()), origin.held.place(to))
             held = origin.held.whole(to)
             provenance.extend(held)
             number = java.constant(number, len(held))

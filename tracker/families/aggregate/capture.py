@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Tap the aggregate's input by its grouping key; a global aggregate has one key for all."""
-    java = rewriter.java
+    java = rewriter.part("AggregateCapture")
     if node.detail == "sessions":
         raise UnsupportedPlanError(node.kind, "which rows' sessions Spark merges into one can't be followed")
     unhashable = java.unhashable(node.number)

@@ -13,12 +13,9 @@ if TYPE_CHECKING:
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Let Spark make it a choice among the right rows, whole: their provenance columns come along."""
-    java = rewriter.java
     left, right = (rewriter.trace(child) for child in node.children)
-    plan = rewriter.shapes.asOf(java.node(node.number), java.plan(left.number), java.plan(right.number))
-    provenance = java.provenance(left.number)
-    provenance.addAll(java.provenance(right.number))
-    return Traced(java.put(plan, provenance), left.provenance + right.provenance)
+    number = rewriter.part("AsOfJoinCapture").join(node.number, left.number, right.number)
+    return Traced(number, left.provenance + right.provenance)
 
 
 RULE = CaptureRule(frozenset({"AsOfJoin"}), trace)

@@ -23,12 +23,12 @@ _PYTHON = frozenset({"MapInArrow", "MapInPandas"})
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Tap what goes in by the task's partition, which is the provenance column of what comes out."""
     if node.kind in _PYTHON:
-        command = bytes(rewriter.functions.command(rewriter.java.node(node.number)))
+        command = bytes(rewriter.part("BatchFunctionsCapture").command(rewriter.java.node(node.number)))
         how = declaration(node, command)
         if how:
             return through(rewriter, node, command, how)
     below = rewriter.trace(node.children[0])
-    return by_key(rewriter, node, node, below, rewriter.shapes.partition(), coarse=True)
+    return by_key(rewriter, node, node, below, rewriter.java.partition(), coarse=True)
 
 
 def by_key(rewriter: Rewriter, top: PlanNode, bottom: PlanNode, below: Traced, keys: Any, *, coarse: bool) -> Traced:
@@ -36,12 +36,11 @@ def by_key(rewriter: Rewriter, top: PlanNode, bottom: PlanNode, below: Traced, k
 
     The functions see the columns that they saw before.
     """
-    java = rewriter.java
-    number = java.tapKeyed(below.number, keys)
+    number = rewriter.java.tapKeyed(below.number, keys)
     tap = rewriter.tapped(number, below.provenance, bottom.kind, keyed=True, coarse=coarse, lasting=False)
     provenance_column = ProvenanceColumn(True, len(rewriter.taps) - 1)
-    plan = rewriter.shapes.over(java.node(top.number), java.node(bottom.number), java.plan(tap.number))
-    return Traced(java.keyed(plan, keys), (provenance_column,))
+    functions = rewriter.part("BatchFunctionsCapture")
+    return Traced(functions.keyed(top.number, bottom.number, tap.number, keys), (provenance_column,))
 
 
 def declaration(node: PlanNode, command: bytes) -> str:
@@ -55,7 +54,7 @@ def declaration(node: PlanNode, command: bytes) -> str:
 
 def through(rewriter: Rewriter, node: PlanNode, command: bytes, how: str) -> Traced:
     """Send the provenance columns through a function that keeps to its rows, beside the columns that it sees."""
-    java, functions = rewriter.java, rewriter.functions
+    java, functions = rewriter.java, rewriter.part("BatchFunctionsCapture")
     below = rewriter.trace(node.children[0])
     columns = java.provenance(below.number)
     names = ours(len(columns))

@@ -13,11 +13,8 @@ if TYPE_CHECKING:
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Put the provenance columns into each of the node's projections."""
-    java = rewriter.java
     below = rewriter.trace(node.children[0])
-    provenance = java.provenance(below.number)
-    plan = rewriter.shapes.expand(java.node(node.number), java.plan(below.number), provenance)
-    return Traced(java.put(plan, provenance), below.provenance)
+    return Traced(rewriter.part("ExpandCapture").expand(node.number, below.number), below.provenance)
 
 
 RULE = CaptureRule(frozenset({"Expand"}), trace)

@@ -20,7 +20,7 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     if node.detail in _AT_THE_END:
         raise UnsupportedPlanError(node.kind, f"a {node.detail} may make rows of several rows, or of none")
     below = rewriter.trace(node.children[0])
-    return Traced(rewriter.java.generate(node.number, below.number), below.provenance)
+    return Traced(rewriter.java.over(node.number, below.number), below.provenance)
 
 
 RULE = CaptureRule(frozenset({"Generate"}), trace)

@@ -22,7 +22,8 @@ _HASHES = 2
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Tap each side by the groups' key, which is the provenance column of what the function makes of that side."""
-    java, functions, jlist = rewriter.java, rewriter.functions, rewriter.jvm.jlist
+    java, jlist = rewriter.java, rewriter.jvm.jlist
+    functions, groups = rewriter.part("BatchFunctionsCapture"), rewriter.part("GroupFunctionsCapture")
     plan = java.node(node.number)
     command = bytes(functions.command(plan))
     how = declaration(node, command)
@@ -33,7 +34,7 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     names = ours(_HASHES * len(node.children))
     sides, provenance = [], []
     for i, child in enumerate(node.children):
-        keys = functions.groups(plan, i)
+        keys = groups.groups(node.number, i)
         unhashable = java.unhashable(keys)
         if unhashable:
             raise UnsupportedPlanError(node.kind, f"grouping by a column of type {unhashable} can't be followed")
@@ -51,8 +52,8 @@ def _side(
     java = rewriter.java
     mine = rewriter.jvm.jlist(names[_HASHES * i : _HASHES * (i + 1)])
     tap = rewriter.tapped(java.tapKeyed(below.number, keys), below.provenance, node.kind, keyed=True, coarse=True)
-    hashes = rewriter.functions.hashes(keys)
-    shown = rewriter.functions.shown(java.node(node.number), i, java.plan(tap.number), hashes, mine)
+    hashes = rewriter.part("GroupFunctionsCapture").hashes(keys)
+    shown = rewriter.part("BatchFunctionsCapture").shown(java.node(node.number), i, java.plan(tap.number), hashes, mine)
     return shown, ProvenanceColumn(True, len(rewriter.taps) - 1)
 
 

@@ -22,22 +22,21 @@ _BOTH = frozenset({"Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "Le
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Trace by the join's type."""
+    java = rewriter.part("JoinCapture")
     if node.detail in _BOTH:
         left, right = (rewriter.trace(child) for child in node.children)
-        return Traced(rewriter.java.join(node.number, left.number, right.number), left.provenance + right.provenance)
+        return Traced(java.join(node.number, left.number, right.number), left.provenance + right.provenance)
     owed = node.children[1].detail != DOMAIN
-    if owed and (node.detail == "LeftSemi" or (node.detail == "ExistenceJoin" and rewriter.java.asserted(node.number))):
+    if owed and (node.detail == "LeftSemi" or (node.detail == "ExistenceJoin" and java.asserted(node.number))):
         return _semi(rewriter, node)
     if node.detail in ("LeftSemi", "LeftAnti", "ExistenceJoin"):
         left = rewriter.trace(node.children[0])
-        return Traced(
-            rewriter.java.antiJoin(node.number, left.number, rewriter.unseen(node.children[1])), left.provenance
-        )
+        return Traced(java.antiJoin(node.number, left.number, rewriter.unseen(node.children[1])), left.provenance)
     raise UnsupportedPlanError(f"Join {node.detail}", "no exact rule for this kind of join")
 
 
 def _semi(rewriter: Rewriter, node: PlanNode) -> Traced:
-    java = rewriter.java
+    java = rewriter.part("JoinCapture")
     left, right = (rewriter.trace(child) for child in node.children)
     provenance_column = ProvenanceColumn(True, len(rewriter.taps))
     if java.residual(node.number) or java.unhashable(node.number) not in ("", "none"):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Project the user's columns and the provenance columns."""
     below = rewriter.trace(node.children[0])
-    return Traced(rewriter.java.project(node.number, below.number), below.provenance)
+    return Traced(rewriter.part("ProjectCapture").project(node.number, below.number), below.provenance)
 
 
 RULE = CaptureRule(frozenset({"Project"}), trace)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.provenance_columns import Traced
+from provspark.tracker.sources import scan_relation
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
@@ -15,7 +16,8 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Give a relation its address column; the filter above it may tell which partitions are read."""
     if node.kind == "OneRowRelation":
         return Traced(rewriter.java.bare(node.number), ())
-    return rewriter.scan(node, above)
+    predicates = rewriter.part("FilterCapture").conjuncts(above.number) if above is not None else ()
+    return rewriter.leaf(scan_relation(rewriter.jvm, rewriter.java.node(node.number), predicates))
 
 
 RULE = CaptureRule(frozenset({"LogicalRelation", "OneRowRelation"}), trace)

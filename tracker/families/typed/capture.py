@@ -25,8 +25,7 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     if at.kind != "DeserializeToObject":
         raise UnsupportedPlanError(at.kind, refusal(at.kind, "which objects came from which rows can't be followed"))
     below = rewriter.trace(at.children[0])
-    shapes = rewriter.shapes
-    keys = shapes.place() if each else shapes.partition()
+    keys = rewriter.java.place() if each else rewriter.java.partition()
     return by_key(rewriter, node, at, below, keys, coarse=not each)
 
 

@@ -18,7 +18,7 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     Spark stacks the windows of one SELECT. Those that use nothing of each other's are taken together, with all taps
     below the lowest: else the rows of one's partition would bring the context that another gave them.
     """
-    java = rewriter.java
+    java = rewriter.part("WindowCapture")
     chain = _chain(rewriter, node)
     below = rewriter.trace(chain[-1].children[0])
     number = below.number
@@ -28,7 +28,7 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
             number = _tap(rewriter, window, number, below.provenance)
             tapped.append((window, ProvenanceColumn(True, len(rewriter.taps) - 1, "context")))
     for window in reversed(chain):
-        number = java.over(window.number, number)
+        number = rewriter.java.over(window.number, number)
     for window, _ in tapped:
         number = java.partitioned(window.number, number)
     return Traced(number, below.provenance + tuple(provenance_column for _, provenance_column in tapped))
@@ -38,14 +38,15 @@ def _chain(rewriter: Rewriter, node: PlanNode) -> list[PlanNode]:
     chain = [node]
     while chain[-1].children[0].kind == "Window":
         chain.append(chain[-1].children[0])
-    return chain[: rewriter.java.together(" ".join(str(window.number) for window in chain))]
+    return chain[: rewriter.part("WindowCapture").together(" ".join(str(window.number) for window in chain))]
 
 
 def _tap(rewriter: Rewriter, window: PlanNode, number: int, provenance: tuple[ProvenanceColumn, ...]) -> int:
-    unhashable = rewriter.java.unhashable(window.number)
+    java = rewriter.part("WindowCapture")
+    unhashable = java.unhashable(window.number)
     if unhashable not in ("", "none"):
         raise UnsupportedPlanError(window.kind, f"partitions by a column of type {unhashable} can't be followed")
-    tap = rewriter.java.tapPartitions(window.number, number)
+    tap = java.tapPartitions(window.number, number)
     return rewriter.tapped(tap, provenance, "window", keyed=True, keyless=unhashable == "none").number
 
 

@@ -4,13 +4,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.InSubquery;
-import org.apache.spark.sql.catalyst.expressions.InheritAnalysisRules;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.OuterReference;
 import org.apache.spark.sql.catalyst.expressions.PythonUDF;
@@ -18,9 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.ScalaUDF;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.WindowSpecDefinition;
-import org.apache.spark.sql.catalyst.plans.logical.*;
-import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
-import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import provspark.trees.Json;
 import provspark.trees.Marks;
 import static provspark.trees.Trees.*;
@@ -45,32 +41,16 @@ public class Expressions {
   }
 
   /** sides: labels of the columns of each child. */
-  public void of(LogicalPlan plan, List sides) {
+  void of(Operator operator, LogicalPlan plan, List sides) {
     json.append(",\"expressions\":[");
-    if (plan instanceof Project) named(list(((Project) plan).projectList()));
-    else if (plan instanceof Filter) one("condition", ((Filter) plan).condition());
-    else if (plan instanceof Join) join((Join) plan);
-    else if (plan instanceof Aggregate) aggregate((Aggregate) plan);
-    else if (plan instanceof Sort) sort((Sort) plan);
-    else if (plan instanceof Window) window((Window) plan);
-    else if (plan instanceof Union) union((Union) plan, sides);
-    else if (plan instanceof Expand) expand((Expand) plan);
-    else if (plan instanceof Generate) generate((Generate) plan);
-    else if (plan instanceof Deduplicate) all("group", list(((Deduplicate) plan).keys()));
-    else if (plan instanceof GlobalLimit) detail("n", ((GlobalLimit) plan).limitExpr());
-    else if (plan instanceof LocalLimit) detail("n", ((LocalLimit) plan).limitExpr());
-    else if (plan instanceof Offset) detail("n", ((Offset) plan).offsetExpr());
-    else if (plan instanceof Tail) detail("n", ((Tail) plan).limitExpr());
-    else if (plan instanceof SetOperation) detail("all", plan.productElement(2).toString());
-    else if (plan instanceof Sample) sample((Sample) plan);
-    else if (plan instanceof RepartitionByExpression) all("partition", list(((RepartitionByExpression) plan).partitionExpressions()));
-    else if (plan instanceof LateralJoin) lateral((LateralJoin) plan);
-    else if (plan instanceof LogicalRelation) relation((LogicalRelation) plan);
-    else if (!plan.children().isEmpty()) other(plan);
+    operator.tell(plan, this, sides);
     json.append("],\"details\":[").append(details).append("]");
   }
 
-  private void named(List expressions) {
+  // -- what operators tell
+
+  /** What columns are computed from. */
+  public void named(List expressions) {
     for (int i = 0; i < expressions.size(); i++) {
       if (!(expressions.get(i) instanceof Alias)) continue;
       Alias a = (Alias) expressions.get(i);
@@ -78,11 +58,11 @@ public class Expressions {
     }
   }
 
-  private void one(String role, Expression e) {
+  public void one(String role, Expression e) {
     write(role, e, "-1", "");
   }
 
-  private void all(String role, List expressions) {
+  public void all(String role, List expressions) {
     for (int i = 0; i < expressions.size(); i++) {
       Expression e = (Expression) expressions.get(i);
       if (e instanceof SortOrder) order((SortOrder) e);
@@ -95,111 +75,47 @@ public class Expressions {
     write("order", (Expression) o.child(), "-1", how);
   }
 
-  private void join(Join join) {
-    detail("type", join.joinType().sql());
-    if (!join.condition().isEmpty()) one("condition", (Expression) join.condition().get());
+  /** What one branch of several puts into a column; in: labels of the columns that it reads. */
+  public void branch(String kind, int number, Expression e, Map in, Attribute column) {
+    Expressions branch = new Expressions(check, json, in, out, queries);
+    branch.any = any;
+    branch.branch(kind, number, e, column);
+    any = true;
   }
 
-  private void lateral(LateralJoin join) {
-    detail("type", join.joinType().sql());
-    if (!join.condition().isEmpty()) one("condition", (Expression) join.condition().get());
+  public void branch(String kind, int number, Expression e, Attribute column) {
+    write("branch", e, id(column), pair(kind, String.valueOf(number)));
   }
 
-  private void aggregate(Aggregate a) {
-    all("group", list(a.groupingExpressions()));
-    named(list(a.aggregateExpressions()));
-  }
-
-  private void sort(Sort sort) {
-    detail("global", String.valueOf(sort.global()));
-    all("order", list(sort.order()));
-  }
-
-  private void window(Window window) {
-    all("partition", list(window.partitionSpec()));
-    all("order", list(window.orderSpec()));
-    named(list(window.windowExpressions()));
-  }
-
-  private void union(Union union, List sides) {
-    List output = list(union.output());
-    List children = list(union.children());
-    for (int i = 0; i < children.size(); i++) {
-      List columns = list(((LogicalPlan) children.get(i)).output());
-      Map labels = (Map) sides.get(i);
-      for (int j = 0; j < columns.size(); j++) {
-        Expression e = (Expression) columns.get(j);
-        new Expressions(check, json, labels, out, queries).branch(i, e, id((Attribute) output.get(j)), any);
-        any = true;
-      }
-    }
-  }
-
-  private void branch(int number, Expression e, String column, boolean more) {
-    any = more;
-    write("branch", e, column, pair("child", String.valueOf(number)));
-  }
-
-  private void expand(Expand expand) {
-    List output = list(expand.output());
-    List copies = list(expand.projections());
-    for (int i = 0; i < copies.size(); i++) {
-      List copy = list((scala.collection.Seq) copies.get(i));
-      for (int j = 0; j < copy.size(); j++) {
-        Attribute a = (Attribute) output.get(j);
-        if (!out.get(a.exprId()).equals(in.get(a.exprId()))) {
-          write("branch", (Expression) copy.get(j), id(a), pair("copy", String.valueOf(i)));
-        }
-      }
-    }
-    detail("copies", String.valueOf(copies.size()));
-  }
-
-  private void generate(Generate g) {
-    StringBuilder made = new StringBuilder();
-    List columns = list(g.generatorOutput());
-    for (int i = 0; i < columns.size(); i++) made.append(i == 0 ? "" : " ").append(id((Attribute) columns.get(i)));
-    detail("outer", String.valueOf(g.outer()));
-    detail("columns", made.toString());
-    one("generator", (Expression) g.generator());
-  }
-
-  private void sample(Sample s) {
-    detail("lower", String.valueOf(s.lowerBound()));
-    detail("upper", String.valueOf(s.upperBound()));
-    detail("replacement", String.valueOf(s.withReplacement()));
-  }
-
-  private void relation(LogicalRelation r) {
-    if (r.catalogTable().nonEmpty()) detail("table", ((CatalogTable) r.catalogTable().get()).identifier().unquotedString());
-    if (r.relation() instanceof HadoopFsRelation) detail("format", ((HadoopFsRelation) r.relation()).fileFormat().toString());
-  }
-
-  /** A node that has no text of its own: what it computes from, as far as it tells. */
-  private void other(LogicalPlan plan) {
-    if (plan instanceof AsOfJoin) detail("type", ((AsOfJoin) plan).joinType().sql());
+  /** All expressions of a node as far as it tells: columns that are there already are what it groups by. */
+  public void others(LogicalPlan plan, String role) {
     List expressions = list(plan.expressions());
     Set made = new HashSet(list(plan.output()));
     for (int i = 0; i < expressions.size(); i++) {
       if (made.contains(expressions.get(i))) continue;
-      boolean group = expressions.get(i) instanceof Attribute;
-      one(group ? "group" : plan instanceof AsOfJoin ? "condition" : "output", (Expression) expressions.get(i));
+      one(expressions.get(i) instanceof Attribute ? "group" : role, (Expression) expressions.get(i));
     }
   }
 
-  // -- writing
+  public void detail(String key, Object value) {
+    details.append(details.length() == 0 ? "" : ",").append(pair(key, value instanceof Expression ? ((Expression) value).sql() : value.toString()));
+  }
 
-  private String id(Attribute a) {
+  /** Whether a column is one that came in, and as it was. */
+  public boolean handsOn(Attribute a) {
+    return out.get(a.exprId()).equals(in.get(a.exprId()));
+  }
+
+  /** The number of a column that is put out. */
+  public String id(Attribute a) {
     String label = (String) out.get(a.exprId());
     return label.substring(label.lastIndexOf('#') + 1);
   }
 
+  // -- writing
+
   private static String pair(String key, String value) {
     return "[" + Json.quoted(key) + "," + Json.quoted(value) + "]";
-  }
-
-  private void detail(String key, Object value) {
-    details.append(details.length() == 0 ? "" : ",").append(pair(key, value instanceof Expression ? ((Expression) value).sql() : value.toString()));
   }
 
   private void write(String role, Expression user, String column, String details) {

@@ -8,13 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeSet;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.ReplicateRows;
-import org.apache.spark.sql.catalyst.plans.logical.Expand;
-import org.apache.spark.sql.catalyst.plans.logical.Generate;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlanIntegrity$;
-import org.apache.spark.sql.catalyst.plans.logical.Union;
-import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.types.DataType;
 import static provspark.trees.Trees.*;
 
@@ -23,7 +18,11 @@ import static provspark.trees.Trees.*;
  * columns, so a node that gives one id two meanings makes it return other rows. Raw types, for Janino.
  */
 public class Integrity {
-  public Integrity() {}
+  private final Operators operators;
+
+  public Integrity(Operators operators) {
+    this.operators = operators;
+  }
 
   /** What is wrong with the plan that replaces the user's, whose columns are its first; "" if nothing is. */
   public String broken(LogicalPlan plan, LogicalPlan users) {
@@ -40,7 +39,7 @@ public class Integrity {
     return found.isEmpty() ? nodes(plan) : ((String) found.get()).split("\n")[0];
   }
 
-  private static String nodes(LogicalPlan plan) {
+  private String nodes(LogicalPlan plan) {
     String wrong = node(plan);
     if (wrong.length() > 0) return plan.nodeName() + " " + wrong;
     Iterator it = list(plan.children()).iterator();
@@ -56,11 +55,12 @@ public class Integrity {
     return "";
   }
 
-  private static String lacks(AttributeSet missing) {
+  public static String lacks(AttributeSet missing) {
     return "reads what its input lacks: " + missing.toSeq().mkString(", ");
   }
 
-  private static String node(LogicalPlan plan) {
+  private String node(LogicalPlan plan) {
+    Operator operator = operators.of(plan);
     if (!plan.resolved()) return "is not resolved";
     if (plan.children().nonEmpty() && plan.missingInput().nonEmpty()) return lacks(plan.missingInput());
     Set below = new HashSet();
@@ -69,22 +69,25 @@ public class Integrity {
       Set side = new HashSet();
       Iterator it = list(((LogicalPlan) children.next()).output()).iterator();
       while (it.hasNext()) side.add(((Attribute) it.next()).exprId());
-      if (!(plan instanceof Union) && !java.util.Collections.disjoint(below, side)) return "has two sides that share a column id";
+      if (!operator.repeats() && !java.util.Collections.disjoint(below, side)) return "has two sides that share a column id";
       below.addAll(side);
     }
-    if (plan instanceof Generate) { // may have output of the id that its generator reads in vain
-      Expression generator = (Expression) ((Generate) plan).generator();
-      AttributeSet missing = generator.references().$minus$minus((scala.collection.Iterable) plan.inputSet());
-      if (missing.nonEmpty()) return lacks(missing);
-      if (generator instanceof ReplicateRows) return ""; // hands its input's columns on
-    }
-    if (plan instanceof Expand) return expanded((Expand) plan, below);
+    return operator.broken(plan, below);
+  }
+
+  /** Whether a node gives the id of a column below it to another that it makes. */
+  public static String produced(LogicalPlan plan, Set below) {
     Iterator it = list(plan.producedAttributes().toSeq()).iterator();
-    while (!(plan instanceof Window) && it.hasNext()) { // a window hands columns on that Spark lists among its own
+    while (it.hasNext()) {
       Attribute a = (Attribute) it.next();
       if (below.contains(a.exprId())) return "gives the id of its input's column " + a + " to another value";
     }
-    it = list(plan.expressions()).iterator();
+    return "";
+  }
+
+  /** The same of what its expressions make. */
+  public static String aliased(LogicalPlan plan, Set below) {
+    Iterator it = list(plan.expressions()).iterator();
     while (it.hasNext()) {
       Object e = it.next();
       if (e instanceof Alias && below.contains(((Alias) e).exprId()) && !passes(((Alias) e).child(), ((Alias) e).exprId())) {
@@ -94,23 +97,8 @@ public class Integrity {
     return "";
   }
 
-  /** An Expand hands columns on under their ids if all its projections do. */
-  private static String expanded(Expand plan, Set below) {
-    List output = list(plan.output());
-    Iterator it = list(plan.projections()).iterator();
-    while (it.hasNext()) {
-      List values = list((scala.collection.Seq) it.next());
-      for (int i = 0; i < output.size(); i++) {
-        Attribute a = (Attribute) output.get(i);
-        if (below.contains(a.exprId()) && !passes((Expression) values.get(i), a.exprId())) {
-          return "gives the id of its input's column " + a + " to " + values.get(i);
-        }
-      }
-    }
-    return "";
-  }
-
-  private static boolean passes(Expression e, Object id) {
+  /** Whether an expression is the column of an id. */
+  public static boolean passes(Expression e, Object id) {
     return e instanceof Attribute && ((Attribute) e).exprId().equals(id);
   }
 }

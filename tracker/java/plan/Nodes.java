@@ -3,21 +3,14 @@ package provspark.plan;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.Not;
-import org.apache.spark.sql.catalyst.expressions.SessionWindow;
-import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
-import org.apache.spark.sql.catalyst.plans.logical.Generate;
-import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import provspark.trees.Marks;
 import static provspark.trees.Trees.*;
 
@@ -27,10 +20,12 @@ public class Nodes {
   private final Map numbers = new HashMap();
   private final Set kept = new HashSet();
   private final String chosen;
+  private final Operators operators;
 
   /** chosen: name of the mark of a correlated limit. */
-  public Nodes(String chosen) {
+  public Nodes(String chosen, Operators operators) {
     this.chosen = chosen;
+    this.operators = operators;
   }
 
   /** Ids of the values of rows that dropDuplicates kept; see Normal. */
@@ -50,12 +45,7 @@ public class Nodes {
 
   private void visit(LogicalPlan plan, StringBuilder text) {
     List children = list(plan.children());
-    String detail = "";
-    if (plan instanceof Join) detail = ((Join) plan).joinType().getClass().getSimpleName().replace("$", "");
-    if (plan instanceof SubqueryAlias) detail = ((SubqueryAlias) plan).alias();
-    if (plan instanceof Aggregate && keepsRows((Aggregate) plan)) detail = "kept";
-    if (plan instanceof Aggregate && merges((Aggregate) plan)) detail = "sessions";
-    if (plan instanceof Generate) detail = ((Generate) plan).generator().getClass().getSimpleName();
+    String detail = operators.of(plan).detail(plan, this);
     text.append(nodes.size()).append(' ').append(first(plan)).append(' ');
     text.append(plan.getClass().getSimpleName()).append(' ');
     text.append(children.size()).append(' ').append(plan.subqueries().size()).append(' ').append(Marks.leaf(plan)).append(' ').append(detail).append('\n');
@@ -73,29 +63,20 @@ public class Nodes {
 
   /** Whether which rows come out may depend on the order in which they come in. */
   private boolean picks(LogicalPlan plan) {
-    String kind = plan.getClass().getSimpleName();
-    if (kind.endsWith("Limit") || kind.equals("Offset") || kind.equals("Tail") || kind.equals("Sample")) return true;
-    if (plan instanceof Aggregate && keepsRows((Aggregate) plan)) return true;
-    if (plan instanceof SubqueryAlias && ((SubqueryAlias) plan).alias().equals(chosen)) return true;
+    if (operators.of(plan).picks(plan, this)) return true;
     List children = list(plan.children());
     for (int i = 0; i < children.size(); i++) if (picks((LogicalPlan) children.get(i))) return true;
     return false;
   }
 
-  /** Whether it was made of dropDuplicates on some columns; see Normal. */
-  private boolean keepsRows(Aggregate a) {
-    Iterator it = list(a.aggregateExpressions()).iterator();
-    while (it.hasNext()) if (kept.contains(((NamedExpression) it.next()).exprId())) return true;
-    return false;
+  /** Whether a value is one of the rows that dropDuplicates kept. */
+  public boolean keeps(ExprId id) {
+    return kept.contains(id);
   }
 
-  /** Whether it groups by sessions, which Spark makes of the rows' own only when it runs. */
-  private static boolean merges(Aggregate a) {
-    List all = list(a.groupingExpressions());
-    for (int i = 0; i < all.size(); i++) {
-      if (all.get(i) instanceof NamedExpression && ((NamedExpression) all.get(i)).metadata().contains(SessionWindow.marker())) return true;
-    }
-    return false;
+  /** Whether an alias marks a correlated limit. */
+  public boolean chosen(String alias) {
+    return alias.equals(chosen);
   }
 
   public LogicalPlan get(int i) {

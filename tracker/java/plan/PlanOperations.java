@@ -11,17 +11,14 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
-import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
 import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
-import org.apache.spark.sql.catalyst.plans.logical.*;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin;
 import org.apache.spark.sql.catalyst.trees.Origin;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.execution.LogicalRDD;
-import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import provspark.trees.Json;
 import provspark.trees.Marks;
 import static provspark.spark.LogicalPlans.*;
@@ -34,6 +31,11 @@ import static provspark.trees.Trees.*;
 public class PlanOperations {
   private final IdentityHashMap cached = new IdentityHashMap();
   private final Map checkpoints = new HashMap();
+  private final Operators operators;
+
+  public PlanOperations(Operators operators) {
+    this.operators = operators;
+  }
 
   // -- before capture rewrites the plan
 
@@ -44,16 +46,17 @@ public class PlanOperations {
   }
 
   /** A query keeps its line when its CTEs are put in their places. */
-  private static void sites(LogicalPlan plan) {
-    if (plan instanceof WithCTE) Marks.copy(plan, (LogicalPlan) ((WithCTE) plan).plan());
+  private void sites(LogicalPlan plan) {
+    LogicalPlan heir = operators.of(plan).heir(plan);
+    if (heir != null) Marks.copy(plan, heir);
     List inside = list(plan.children());
     inside.addAll(list(plan.subqueries()));
     for (int i = 0; i < inside.size(); i++) sites((LogicalPlan) inside.get(i));
   }
 
   /** Remembers the numbered plan of what is cached, by a relation that reads it. */
-  public void cached(InMemoryRelation relation, LogicalPlan plan) {
-    cached.put(relation.cacheBuilder(), plan);
+  public void cached(LogicalPlan relation, LogicalPlan plan) {
+    cached.put(operators.of(relation).holder(relation), plan);
   }
 
   /** Remembers the numbered plan of a checkpoint, by its RDD. */
@@ -62,9 +65,9 @@ public class PlanOperations {
   }
 
   private LogicalPlan behind(LogicalPlan leaf) {
-    if (leaf instanceof InMemoryRelation) return (LogicalPlan) cached.get(((InMemoryRelation) leaf).cacheBuilder());
-    if (leaf instanceof LogicalRDD) return (LogicalPlan) checkpoints.get(Integer.valueOf(((LogicalRDD) leaf).rdd().id()));
-    return null;
+    Object holder = operators.of(leaf).holder(leaf);
+    if (holder == null) return null;
+    return (LogicalPlan) (holder instanceof Integer ? checkpoints.get(holder) : cached.get(holder));
   }
 
   /** Copies a plan: Spark's own ways to do that take a copy that is equal for no change. */
@@ -232,13 +235,11 @@ public class PlanOperations {
     /** outer: labels of the columns of the query around a subquery; path: JSON of the numbers of the leaves above it; above: what has the marks. */
     OperationNode visit(LogicalPlan plan, Map outer, String path, LogicalPlan above) {
       LogicalPlan marked = Marks.marked(plan) ? plan : above;
-      if (plan instanceof SubqueryAlias || plan instanceof View) {
-        return visit((LogicalPlan) plan.children().head(), outer, path, marked);
-      }
+      Operator operator = owner.operators.of(plan);
+      if (operator.names(plan)) return visit((LogicalPlan) plan.children().head(), outer, path, marked);
       Map in = new HashMap();
       StringBuilder children = new StringBuilder();
-      List below = list(plan.children());
-      if (plan instanceof GlobalLimit && below.get(0) instanceof LocalLimit) below = list(((LogicalPlan) below.get(0)).children());
+      List below = operator.below(plan);
       String leafPath = path;
       LogicalPlan behind = below.isEmpty() ? owner.behind(plan) : null;
       if (below.isEmpty()) leafPath = path + (path.length() > 1 ? "," : "") + Marks.leaf(plan);
@@ -268,9 +269,9 @@ public class PlanOperations {
       read.json.append(",\"name\":").append(Json.quoted(Marks.name(marked)));
       read.json.append(",\"transformer\":").append(Json.quoted(Marks.transformer(marked))).append(",\"sql_line\":");
       read.json.append(plan.origin().line().isEmpty() ? "0" : plan.origin().line().get().toString());
-      if (behind == null) output(plan, read, in);
+      if (behind == null) output(operator, plan, read, in);
       else handedOn(plan, read, behind, in);
-      new Expressions(check, read.json, reach, read.labels, queries).of(plan, sides);
+      new Expressions(check, read.json, reach, read.labels, queries).of(operator, plan, sides);
       read.json.append("}");
       return read;
     }
@@ -285,12 +286,12 @@ public class PlanOperations {
     }
 
     /** Gives the columns their numbers: those of a child that are handed on keep theirs. */
-    private void output(LogicalPlan plan, OperationNode read, Map in) {
+    private void output(Operator operator, LogicalPlan plan, OperationNode read, Map in) {
       Set made = new HashSet();
-      boolean anew = plan.children().isEmpty() || plan instanceof Union;
+      boolean anew = operator.renews(plan);
       List all = list(plan.expressions());
       for (int i = 0; i < all.size(); i++) if (all.get(i) instanceof Alias) made.add(((Alias) all.get(i)).exprId());
-      if (plan instanceof Expand) changed((Expand) plan, made);
+      operator.changed(plan, made);
       List output = list(plan.output());
       read.json.append(",\"columns\":[");
       for (int i = 0; i < output.size(); i++) {
@@ -319,19 +320,6 @@ public class PlanOperations {
       read.labels.put(a.exprId(), a.name() + "#" + id);
       read.json.append(at == 0 ? "[" : ",[").append(id).append(",").append(Json.quoted(a.name())).append(",");
       read.json.append(Json.quoted(a.dataType().catalogString())).append("]");
-    }
-
-    /** The columns of which not every copy of a row hands on the same. */
-    private static void changed(Expand plan, Set made) {
-      List output = list(plan.output());
-      List copies = list(plan.projections());
-      for (int i = 0; i < copies.size(); i++) {
-        for (int j = 0; j < output.size(); j++) {
-          ExprId id = ((Attribute) output.get(j)).exprId();
-          Object e = ((scala.collection.Seq) copies.get(i)).apply(j);
-          if (!(e instanceof Attribute) || !((Attribute) e).exprId().equals(id)) made.add(id);
-        }
-      }
     }
   }
 }

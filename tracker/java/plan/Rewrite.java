@@ -1,32 +1,13 @@
 package provspark.plan;
 
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
-import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.If;
-import org.apache.spark.sql.catalyst.expressions.IsNotNull;
-import org.apache.spark.sql.catalyst.expressions.Literal$;
-import org.apache.spark.sql.catalyst.expressions.Literal;
-import org.apache.spark.sql.catalyst.expressions.aggregate.First;
-import org.apache.spark.sql.catalyst.expressions.aggregate.Max;
-import org.apache.spark.sql.catalyst.plans.ExistenceJoin;
-import org.apache.spark.sql.catalyst.plans.LeftOuter$;
-import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
-import org.apache.spark.sql.catalyst.plans.logical.BROADCAST$;
-import org.apache.spark.sql.catalyst.plans.logical.Filter;
-import org.apache.spark.sql.catalyst.plans.logical.HintInfo;
-import org.apache.spark.sql.catalyst.plans.logical.Join;
-import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
-import org.apache.spark.sql.catalyst.plans.logical.JoinStrategyHint;
+import org.apache.spark.sql.catalyst.expressions.MonotonicallyIncreasingID;
+import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.catalyst.plans.logical.SHUFFLE_MERGE$;
-import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.types.LongType$;
 import provspark.taps.Keys;
 import provspark.taps.Tap;
 import provspark.taps.Taps;
@@ -37,7 +18,7 @@ import static provspark.trees.Trees.*;
 /**
  * One write's plan while it is rewritten. Nodes and traced nodes stay here; Python, which decides what is done, knows
  * them by number, so that a step costs one round trip. A traced node puts out the node's own columns and those of its provenance columns,
- * in any order. Raw types, for Janino.
+ * in any order. What only one family of operators needs stands in its folder, in a class that is given this. Raw types, for Janino.
  */
 public class Rewrite {
   private final Taps taps;
@@ -47,9 +28,9 @@ public class Rewrite {
   private final Answers answers = new Answers();
 
   /** folder: URL of the folder for the taps' sidecars; chosen: see Nodes. */
-  public Rewrite(SparkSession session, String folder, String chosen) {
+  public Rewrite(SparkSession session, String folder, String chosen, Operators operators) {
     taps = new Taps(session, folder);
-    nodes = new Nodes(chosen);
+    nodes = new Nodes(chosen, operators);
   }
 
   // -- reading
@@ -72,12 +53,6 @@ public class Rewrite {
     return Marks.leaves(plan);
   }
 
-  public List conjuncts(int filter) {
-    List out = new ArrayList();
-    Keys.split(((Filter) node(filter)).condition(), out);
-    return out;
-  }
-
   // -- traced nodes
 
   /** A plan made elsewhere, that puts out these provenance columns. */
@@ -85,7 +60,8 @@ public class Rewrite {
     return traced(plan, rebound(plan, attributes));
   }
 
-  private int traced(LogicalPlan plan, List attributes) {
+  /** A plan with its provenance columns as it puts them out. */
+  public int traced(LogicalPlan plan, List attributes) {
     plans.add(plan);
     provenance.add(attributes);
     return plans.size() - 1;
@@ -147,210 +123,6 @@ public class Rewrite {
     return traced(withChildren(node(node), one(plan(t))), provenance(t));
   }
 
-  public int project(int node, int t) {
-    List all = list(((Project) node(node)).projectList());
-    all.addAll(provenance(t));
-    return traced(projection(all, plan(t)), provenance(t));
-  }
-
-  public int generate(int node, int t) {
-    return traced(withChildren(node(node), one(plan(t))), provenance(t));
-  }
-
-  /** Nothing stands between two joins: Spark's optimiser would no longer see a chain that it may order. */
-  public int join(int node, int left, int right) {
-    List attributes = new ArrayList(provenance(left));
-    attributes.addAll(provenance(right));
-    List sides = one(plan(left));
-    sides.add(plan(right));
-    LogicalPlan joined = withChildren(node(node), sides);
-    return traced(joined, rebound(joined, attributes));
-  }
-
-  public int antiJoin(int node, int left, int right) {
-    List sides = one(plan(left));
-    sides.add(plan(right));
-    return traced(withChildren(node(node), sides), provenance(left));
-  }
-
-  /**
-   * A semi-join or existence join over a right side that was tapped by the keys; the hashes of the left's keys become a
-   * provenance column, null where nothing exists. Without keys one row tells whether there are any.
-   */
-  public int semiJoin(int node, int left, int right) {
-    Join join = (Join) node(node);
-    List keys = new ArrayList();
-    Keys.equalities(join, keys, new ArrayList());
-    List sides = one(plan(left));
-    sides.add(keys.isEmpty() ? any(plan(right)) : plan(right));
-    LogicalPlan joined = withChildren(join, sides);
-    List made = Keys.hashes(keys, "__semi");
-    if (join.joinType() instanceof ExistenceJoin) {
-      for (int i = 0; i < 2; i++) made.set(i, alias(onlyIf(exists(join), ((Alias) made.get(i)).child()), "__exists"));
-    }
-    return with(joined, provenance(left), made);
-  }
-
-  private static Attribute exists(Join join) {
-    return ((ExistenceJoin) join.joinType()).exists();
-  }
-
-  private static Expression onlyIf(Expression condition, Expression value) {
-    return new If(condition, value, new Literal(null, LongType$.MODULE$));
-  }
-
-  private static LogicalPlan any(LogicalPlan plan) {
-    Expression one = Literal$.MODULE$.apply(Integer.valueOf(1));
-    Alias made = alias(new Max(one).toAggregateExpression(), "__any");
-    LogicalPlan row = new Aggregate(seq(new ArrayList()), seq(one(made)), plan, scala.Option.empty());
-    return filtered(new IsNotNull(made.toAttribute()), row);
-  }
-
-  /**
-   * A semi-join or existence join by any condition: a left join, of which a tap notes all rows by a number that each left row
-   * gets, and lets one pass. It needs the rows of one left row together, so the strategies are those that read the left side
-   * row by row and never split the right one.
-   */
-  public int matches(int node, int left, int right) {
-    Join join = (Join) node(node);
-    boolean existence = join.joinType() instanceof ExistenceJoin;
-    List own = list(plan(left).output());
-    Alias number = alias(taps.rowId(), "__row");
-    List columns = new ArrayList(own);
-    columns.add(number);
-    Alias found = alias(Keys.zero(), "__found");
-    List others = list(plan(right).output());
-    others.add(found);
-    LogicalPlan joined = new Join(
-        projection(columns, apart(plan(left))), projection(others, plan(right)), LeftOuter$.MODULE$, join.condition(),
-        streamed(join));
-    List key = rebound(joined, attributes(one(number)));
-    key.addAll(rebound(joined, attributes(one(found))));
-    List numbers = rebound(joined, provenance(right));
-    numbers.addAll(key);
-    LogicalPlan tapped =
-        taps.keyed(joined, numbers, provenance(right).size(), existence ? Tap.FIRST : Tap.MATCHED);
-    List out = rebound(tapped, own);
-    List made = new ArrayList();
-    Expression there = new IsNotNull((Expression) key.get(1));
-    if (existence) out.add(named(there, "exists", exists(join).exprId()));
-    made.add(alias(existence ? onlyIf(there, (Expression) key.get(0)) : (Expression) key.get(0), "__match_1"));
-    made.add(alias((Expression) key.get(1), "__match_2"));
-    out.addAll(made);
-    List all = new ArrayList(provenance(left));
-    all.addAll(attributes(made));
-    return traced(projection(out, tapped), all);
-  }
-
-  private JoinHint streamed(Join join) {
-    List keys = new ArrayList();
-    Keys.equalities(join, keys, new ArrayList());
-    if (keys.isEmpty()) return JoinHint.NONE();
-    long limit = join.conf().autoBroadcastJoinThreshold();
-    boolean small = ((LogicalPlan) join.right()).stats().sizeInBytes().$less$eq(scala.math.BigInt.apply(limit));
-    JoinStrategyHint strategy = small ? (JoinStrategyHint) BROADCAST$.MODULE$ : (JoinStrategyHint) SHUFFLE_MERGE$.MODULE$;
-    return new JoinHint(scala.Option.empty(), new scala.Some(new HintInfo(new scala.Some(strategy))));
-  }
-
-  /** Whether an existence join's answer is used other than as NOT EXISTS or NOT IN. */
-  public boolean asserted(int node) {
-    return nodes.asserts(exists((Join) node(node)).exprId());
-  }
-
-  // -- windows
-
-  /** The first window of a chain downwards, of these nodes, that uses what a lower one computed, counted from 0; or all. */
-  public int together(String chain) {
-    String[] numbers = chain.split(" ");
-    for (int i = 1; i < numbers.length; i++) {
-      Window lower = (Window) node(Integer.parseInt(numbers[i]));
-      for (int j = 0; j < i; j++) {
-        List all = list(node(Integer.parseInt(numbers[j])).expressions());
-        for (int k = 0; k < all.size(); k++) {
-          if (((Expression) all.get(k)).references().intersect(lower.windowOutputSet()).nonEmpty()) return i;
-        }
-      }
-    }
-    return numbers.length;
-  }
-
-  /** Whether two windows have the same partitions. */
-  public boolean samePartitions(int a, int b) {
-    return partitions(a).equals(partitions(b));
-  }
-
-  private List partitions(int window) {
-    return list(((Window) node(window)).partitionSpec());
-  }
-
-  public int tapPartitions(int window, int t) {
-    return tapKeyed(t, partitions(window));
-  }
-
-  /** The hashes of a window's partition become a provenance column. */
-  public int partitioned(int window, int t) {
-    return with(plan(t), provenance(t), Keys.hashes(partitions(window), "__window"));
-  }
-
-  // -- dropDuplicates on some columns
-
-  /** Numbers rows; the number is a provenance column's column. */
-  public int numbered(int t) {
-    return with(apart(plan(t)), provenance(t), one(alias(taps.rowId(), "__row")));
-  }
-
-  /** An aggregate over a tapped and numbered child that keeps a row of each group: its provenance columns and number, and the key. */
-  public int keep(int node, int t) {
-    List made = new ArrayList();
-    for (int i = 0; i < provenance(t).size(); i++) {
-      made.add(alias(new First((Expression) provenance(t).get(i), false).toAggregateExpression(), "__kept"));
-    }
-    List keys = Keys.hashes(list(((Aggregate) node(node)).groupingExpressions()), "__group");
-    made.addAll(made.size() - 1, keys);
-    return aggregated((Aggregate) node(node), t, made);
-  }
-
-  /** An aggregate over a tapped child; the hashes of its keys are its only provenance column. */
-  public int aggregate(int node, int t) {
-    Aggregate a = (Aggregate) node(node);
-    return aggregated(a, t, Keys.hashes(list(a.groupingExpressions()), "__group"));
-  }
-
-  private int aggregated(Aggregate a, int t, List made) {
-    List all = list(a.aggregateExpressions());
-    all.addAll(made);
-    List values = new ArrayList();
-    scala.collection.Iterator it = a.productIterator();
-    while (it.hasNext()) values.add(it.next());
-    values.set(1, seq(all));
-    values.set(2, plan(t));
-    return traced((LogicalPlan) a.makeCopy(values.toArray()), attributes(made));
-  }
-
-  /** A union of branches (their numbers, by blanks): each branch's provenance columns in columns of their own, null elsewhere. */
-  public int union(int node, String branches) {
-    String[] numbers = branches.split(" ");
-    LogicalPlan union = node(node);
-    List outputs = list(union.children());
-    List children = new ArrayList();
-    int width = 0;
-    for (int i = 0; i < numbers.length; i++) {
-      List columns = list(((LogicalPlan) outputs.get(i)).output());
-      width = 0;
-      for (int j = 0; j < numbers.length; j++) {
-        List side = provenance(Integer.parseInt(numbers[j]));
-        width += side.size();
-        for (int k = 0; k < side.size(); k++) {
-          columns.add(alias(i == j ? (Expression) side.get(k) : new Literal(null, LongType$.MODULE$), "__leg"));
-        }
-      }
-      children.add(projection(columns, plan(Integer.parseInt(numbers[i]))));
-    }
-    LogicalPlan made = withChildren(union, children);
-    List all = list(made.output());
-    return traced(made, new ArrayList(all.subList(all.size() - width, all.size())));
-  }
-
   /** The columns of the whole plan first, in their order. */
   public int front(int t) {
     List own = list(node(0).output());
@@ -367,19 +139,7 @@ public class Rewrite {
 
   // -- taps
 
-  /** A tap by an aggregate's keys. Returns the traced node; the tap's number is the count of taps before. */
-  public int tapGroups(int aggregate, int t) {
-    return tapKeyed(t, list(((Aggregate) node(aggregate)).groupingExpressions()));
-  }
-
-  /** A tap by the keys of a semi-join's right side. */
-  public int tapRight(int join, int t) {
-    List keys = new ArrayList();
-    Keys.equalities((Join) node(join), new ArrayList(), keys);
-    return tapKeyed(t, keys);
-  }
-
-  /** A tap by any keys. */
+  /** A tap by any keys. Returns the traced node; the tap's number is the count of taps before. */
   public int tapKeyed(int t, List keys) {
     boolean fixed = true;
     for (int i = 0; i < keys.size(); i++) fixed &= ((Expression) keys.get(i)).deterministic();
@@ -391,6 +151,14 @@ public class Rewrite {
   /** The top tap, in row order; mark: a string that names the output folder, or null. */
   public int tapRows(int t, Expression mark) {
     return traced(taps.ordered(plan(t), provenance(t), mark), provenance(t));
+  }
+
+  public Taps taps() {
+    return taps;
+  }
+
+  public Nodes nodes() {
+    return nodes;
   }
 
   /** See Taps. */
@@ -471,17 +239,18 @@ public class Rewrite {
 
   // -- keys
 
-  /** The first condition of a semi-join that is no equality of a left and a right key, as SQL, or "". */
-  public String residual(int join) {
-    return Keys.equalities((Join) node(join), new ArrayList(), new ArrayList());
+  /** What tells the partitions of one stage apart; below and above an operator that keeps them, it is the same. */
+  public List partition() {
+    return one(new SparkPartitionID());
   }
 
-  /** The first type among an aggregate's, a window's or a semi-join's keys that has no hash, or ""; "none" where there is no key. */
-  public String unhashable(int node) {
-    List keys = new ArrayList();
-    if (node(node) instanceof Aggregate) keys = list(((Aggregate) node(node)).groupingExpressions());
-    else if (node(node) instanceof Window) keys = partitions(node);
-    else Keys.equalities((Join) node(node), keys, new ArrayList());
+  /** What tells the rows of one stage apart; below and above an operator that keeps each row's place, it is the same. */
+  public List place() {
+    return one(new MonotonicallyIncreasingID());
+  }
+
+  /** The first type among keys that has no hash, or ""; "none" where there is no key. */
+  public String unhashableOrNone(List keys) {
     return keys.isEmpty() ? "none" : unhashable(keys);
   }
 
@@ -500,7 +269,7 @@ public class Rewrite {
   }
 
   /** A plan and its provenance columns, with more columns that are provenance columns. */
-  private int with(LogicalPlan plan, List attributes, List made) {
+  public int with(LogicalPlan plan, List attributes, List made) {
     List all = list(plan.output());
     all.addAll(made);
     List provenance = new ArrayList(attributes);

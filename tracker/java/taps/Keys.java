@@ -5,10 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.ArrayTransform;
-import org.apache.spark.sql.catalyst.expressions.BinaryComparison;
 import org.apache.spark.sql.catalyst.expressions.CollationKey;
-import org.apache.spark.sql.catalyst.expressions.EqualNullSafe;
-import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GetStructField;
 import org.apache.spark.sql.catalyst.expressions.IsNull;
@@ -20,8 +17,6 @@ import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NamedLambdaVariable;
 import org.apache.spark.sql.catalyst.expressions.XxHash64;
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers$;
-import org.apache.spark.sql.catalyst.plans.logical.Join;
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.AtomicType;
 import org.apache.spark.sql.types.DataType;
@@ -109,37 +104,6 @@ public class Keys {
     } else {
       out.add(e);
     }
-  }
-
-  /** Parts a join's equalities into left and right keys; returns the first condition that is none, as SQL, or "". */
-  public static String equalities(Join join, List left, List right) {
-    if (!join.condition().isDefined()) return "";
-    String rest = "";
-    List all = new ArrayList();
-    split((Expression) join.condition().get(), all);
-    for (int i = 0; i < all.size(); i++) {
-      Expression e = (Expression) all.get(i);
-      if (e instanceof EqualTo || e instanceof EqualNullSafe) {
-        Expression a = (Expression) ((BinaryComparison) e).left();
-        Expression b = (Expression) ((BinaryComparison) e).right();
-        if (within(a, (LogicalPlan) join.left()) && within(b, (LogicalPlan) join.right())) {
-          left.add(a);
-          right.add(b);
-          continue;
-        }
-        if (within(b, (LogicalPlan) join.left()) && within(a, (LogicalPlan) join.right())) {
-          left.add(b);
-          right.add(a);
-          continue;
-        }
-      }
-      if (rest.length() == 0 && !e.equals(Literal$.MODULE$.apply(Boolean.TRUE))) rest = e.sql();
-    }
-    return rest;
-  }
-
-  private static boolean within(Expression e, LogicalPlan side) {
-    return e.references().nonEmpty() && e.references().subsetOf(side.outputSet()) && e.deterministic();
   }
 
   public static Expression zero() {

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from provspark.tracker.plan.operations.build import Draft
+from provspark.tracker.plan.operators import operators
 from provspark.tracker.sinks.reasons import reason
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class OperationReader:
     """
 
     def __init__(self, jvm: Jvm) -> None:
-        self._java: Any = jvm.new("PlanOperations")
+        self._java: Any = jvm.new("PlanOperations", operators(jvm))
 
     def numbered(self, plan: Any) -> Any:
         """Return a plan with its leaves numbered, which `read` and the rewriter then agree on."""

@@ -1,11 +1,10 @@
-package provspark.plan;
+package provspark.families.batch_functions;
 
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Alias;
-import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.Coalesce;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -17,13 +16,32 @@ import org.apache.spark.sql.types.LongType$;
 import org.apache.spark.sql.types.Metadata$;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import provspark.taps.Keys;
+import provspark.plan.Rewrite;
 import provspark.taps.Tap;
 import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
-/** Nodes that call a Python function on batches or groups, with columns of ours besides. Raw types, for Janino. */
-public class PythonNodes {
+/** Nodes that call a function on batches or groups of rows, with columns of ours besides. Raw types, for Janino. */
+public class BatchFunctionsCapture {
+  private final Rewrite rewrite;
+
+  public BatchFunctionsCapture(Rewrite rewrite) {
+    this.rewrite = rewrite;
+  }
+
+  /** The chain of nodes from `top` to `bottom` over a tapped child, of which it sees the columns that it saw before; the keys above. */
+  public int keyed(int top, int bottom, int t, List keys) {
+    return rewrite.keyed(over(rewrite.node(top), rewrite.node(bottom), rewrite.plan(t)), keys);
+  }
+
+  private static LogicalPlan over(LogicalPlan top, LogicalPlan bottom, LogicalPlan child) {
+    LogicalPlan below = (LogicalPlan) top.children().head();
+    LogicalPlan made = top == bottom ? projection(list(below.output()), child) : over(below, bottom, child);
+    return withChildren(top, one(made));
+  }
+
+  // -- functions in Python
+
   /** The function of a node, as Spark pickled it. */
   public byte[] command(LogicalPlan node) throws Exception {
     Object function = call(function(node), "func");
@@ -31,18 +49,6 @@ public class PythonNodes {
     byte[] out = new byte[bytes.size()];
     for (int i = 0; i < out.length; i++) out[i] = ((Byte) bytes.apply(i)).byteValue();
     return out;
-  }
-
-  /** The expressions by which a node groups the rows of its child number `side`. */
-  public List groups(LogicalPlan node, int side) throws Exception {
-    if (node.children().size() == 1) return list((scala.collection.Seq) call(node, "groupingAttributes"));
-    int n = ((Integer) call(node, side == 0 ? "leftGroupingLen" : "rightGroupingLen")).intValue();
-    return new ArrayList(list(((LogicalPlan) node.children().apply(side)).output()).subList(0, n));
-  }
-
-  /** What stands for the group that a row belongs to. */
-  public List hashes(List keys) {
-    return Keys.hashes(keys, "__group");
   }
 
   /** What a node's child number `side` put out, then columns of ours under these names, none of them null. */

@@ -1,0 +1,69 @@
+package provspark.families.aggregate;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.First;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import provspark.plan.Rewrite;
+import provspark.taps.Keys;
+import static provspark.spark.LogicalPlans.*;
+import static provspark.trees.Trees.*;
+
+/** Aggregates over taps by their keys. Raw types, for Janino. */
+public class AggregateCapture {
+  private final Rewrite rewrite;
+
+  public AggregateCapture(Rewrite rewrite) {
+    this.rewrite = rewrite;
+  }
+
+  /** The first type among an aggregate's keys that has no hash, or ""; "none" where there is no key. */
+  public String unhashable(int node) {
+    return rewrite.unhashableOrNone(keys(node));
+  }
+
+  private List keys(int node) {
+    return list(((Aggregate) rewrite.node(node)).groupingExpressions());
+  }
+
+  /** A tap by an aggregate's keys. */
+  public int tapGroups(int node, int t) {
+    return rewrite.tapKeyed(t, keys(node));
+  }
+
+  /** An aggregate over a tapped child; the hashes of its keys are its only provenance column. */
+  public int aggregate(int node, int t) {
+    return aggregated(node, t, Keys.hashes(keys(node), "__group"));
+  }
+
+  // -- dropDuplicates on some columns
+
+  /** Numbers rows; the number is a provenance column's column. */
+  public int numbered(int t) {
+    return rewrite.with(apart(rewrite.plan(t)), rewrite.provenance(t), one(alias(rewrite.taps().rowId(), "__row")));
+  }
+
+  /** An aggregate over a tapped and numbered child that keeps a row of each group: its provenance columns and number, and the key. */
+  public int keep(int node, int t) {
+    List made = new ArrayList();
+    for (int i = 0; i < rewrite.provenance(t).size(); i++) {
+      made.add(alias(new First((Expression) rewrite.provenance(t).get(i), false).toAggregateExpression(), "__kept"));
+    }
+    made.addAll(made.size() - 1, Keys.hashes(keys(node), "__group"));
+    return aggregated(node, t, made);
+  }
+
+  private int aggregated(int node, int t, List made) {
+    Aggregate a = (Aggregate) rewrite.node(node);
+    List all = list(a.aggregateExpressions());
+    all.addAll(made);
+    List values = new ArrayList();
+    scala.collection.Iterator it = a.productIterator();
+    while (it.hasNext()) values.add(it.next());
+    values.set(1, seq(all));
+    values.set(2, rewrite.plan(t));
+    return rewrite.traced((LogicalPlan) a.makeCopy(values.toArray()), attributes(made));
+  }
+}

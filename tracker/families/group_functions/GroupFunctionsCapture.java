@@ -1,0 +1,36 @@
+package provspark.families.group_functions;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import provspark.plan.Rewrite;
+import provspark.taps.Keys;
+import static provspark.trees.Trees.*;
+
+/** The groups whose rows a function gets. Raw types, for Janino. */
+public class GroupFunctionsCapture {
+  private final Rewrite rewrite;
+
+  public GroupFunctionsCapture(Rewrite rewrite) {
+    this.rewrite = rewrite;
+  }
+
+  /** The expressions by which a node groups the rows of its child number `side`. */
+  public List groups(int number, int side) throws Exception {
+    LogicalPlan node = rewrite.node(number);
+    if (node.children().size() == 1) return list((scala.collection.Seq) call(node, "groupingAttributes"));
+    int n = ((Integer) call(node, side == 0 ? "leftGroupingLen" : "rightGroupingLen")).intValue();
+    return new ArrayList(list(((LogicalPlan) node.children().apply(side)).output()).subList(0, n));
+  }
+
+  /** What stands for the group that a row belongs to. */
+  public List hashes(List keys) {
+    return Keys.hashes(keys, "__group");
+  }
+
+  private static Object call(Object owner, String name) throws Exception {
+    Method method = owner.getClass().getMethod(name, new Class[0]);
+    return method.invoke(owner, new Object[0]);
+  }
+}

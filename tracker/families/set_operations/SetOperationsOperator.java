@@ -1,0 +1,13 @@
+package provspark.families.set_operations;
+
+import java.util.List;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import provspark.plan.Expressions;
+import provspark.plan.Operator;
+
+/** What is asked of INTERSECT and EXCEPT. Raw types, for Janino. */
+public class SetOperationsOperator extends Operator {
+  public void tell(LogicalPlan plan, Expressions to, List sides) {
+    to.detail("all", plan.productElement(2).toString());
+  }
+}
