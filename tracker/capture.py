@@ -16,6 +16,7 @@ from provspark.model.release import __version__
 from provspark.model.steps import Manifest, OnError
 from provspark.model.writes import Untracked
 from provspark.tracker.boundary import Boundary, guarded
+from provspark.tracker.families.cached import TRANSPOSE
 from provspark.tracker.files.step_files import FilesOfDriver
 from provspark.tracker.intercept.audit import Seen
 from provspark.tracker.intercept.bypasses import BypassWatch

@@ -38,9 +38,9 @@ def chosen(operation: Operation) -> dict[int, set[ColumnUse]]:
 
 
 def picked(operation: Operation) -> set[int]:
-    """The columns of a window that take some rows of their partition only, by a frame or a function that picks."""
+    """The columns of windows that take some rows of their partition only, by a frame or a function that picks."""
     columns = set()
-    for e in operation.expressions if operation.node == "Window" else ():
+    for e in operation.expressions:
         nodes = {t.node for t in e.terms}
         if "WindowExpression" in nodes and (nodes & _PICKS or not nodes >= _WHOLE):
             columns.add(e.column)

@@ -15,7 +15,17 @@ from provspark.tracker.families.contract import CaptureRule, Family
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["capture_rule", "family", "names", "operation_rule", "part", "refusal", "replay_refusal", "replay_rules"]
+__all__ = [
+    "capture_rule",
+    "changed",
+    "family",
+    "names",
+    "operation_rule",
+    "part",
+    "refusal",
+    "replay_refusal",
+    "replay_rules",
+]
 
 _NO_RULE = "no exact rule for this operator, which is not one of Spark's own"
 
@@ -77,6 +87,12 @@ def replay_refusal(node: str) -> str:
     rules = _part_of(node, "replay")
     refused: Mapping[str, str] = getattr(rules, "REFUSED", {})
     return refused.get(node, "")
+
+
+def changed(node: str) -> str:
+    """Say why a plan with such a node can't be made normal: it would do something else."""
+    why: str = _part_of(node, "capture").CHANGED[node]
+    return why
 
 
 def refusal(node: str, otherwise: str = _NO_RULE) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.families.union import UNION
 from provspark.tracker.sinks import KeyedSink, Output, Sink
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class StatementOrder:
             table = None if options is None else KeyedSink.of_command(jvm, command, options)
             out.append(Aim(table or Sink.of_command(jvm, command), rows, planned(rows)))
         if len({aim.sink.dataset for aim in out}) < len(out):
-            raise UnsupportedPlanError("Union", "two INSERTs of one statement write to one table: which wrote a file?")
+            raise UnsupportedPlanError(UNION, "two INSERTs of one statement write to one table: which wrote a file?")
         return out
 
     def judged(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:

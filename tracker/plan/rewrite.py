@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.families.contract import CaptureRule
-from provspark.tracker.families.registry import capture_rule, refusal
+from provspark.tracker.families.registry import capture_rule, changed, refusal
 from provspark.tracker.plan.normalisation import CHOSEN, CLEANING, CONTEXT, DOMAIN, UNSEEN
 from provspark.tracker.plan.normalisation import RULES as NORMAL
 from provspark.tracker.plan.operators import operators
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 from provspark.tracker.sinks.reasons import reason
-from provspark.tracker.sources import Scan
+from provspark.tracker.sources import Scan, scan_relation
 from provspark.tracker.spark.jvm import Jvm
 from provspark.tracker.taps.taps import PlacedTap, Receipt, counted
 
@@ -44,12 +44,6 @@ class Twins:
     made: dict[tuple[bool, int], int]
 
 
-_CHANGED = {
-    "CollectMetrics": "observe() with an EXISTS that names no outer column: ProvSpark's plan could observe other rows",
-    "WithCTE": "a common table expression that is not deterministic and is read several times:"
-    " ProvSpark's plan would compute other rows for each; write it first, and read what was written",
-}
-"""Plans that would do something else if they were traced, by the kind of node that is to blame."""
 _MALFORMED = "ProvSpark's plan for it failed a check, so the plain one ran (please report it)"
 
 
@@ -112,7 +106,7 @@ class Rewriter:
             raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
         if normal is None:
             kind = str(rules.refused())
-            raise UnsupportedPlanError(kind, _CHANGED[kind])
+            raise UnsupportedPlanError(kind, changed(kind))
         root = self.root = self._read(normal)
         traced = self.trace(root)
         provenance = self._ordered([int(leaf) for leaf in order], traced.provenance) if order else traced.provenance
@@ -138,7 +132,7 @@ class Rewriter:
 
         The optimised plans are compared, or those that they are made of.
         """
-        rules = self.jvm.new("Nullability")
+        rules = self.jvm.new("Nullability", self._operators)
         if optimised and not rules.open(analysed):
             return plan
         ours, users = (self._phases(p).optimizedPlan() if optimised else p for p in (plan, analysed))
@@ -275,6 +269,10 @@ class Rewriter:
         if rule is None:
             raise UnsupportedPlanError(node.kind, refusal(node.kind))
         return rule
+
+    def scan(self, node: PlanNode, predicates: Any) -> Traced:
+        """Give a relation its address column; `predicates` on its rows may tell which partitions are read."""
+        return self.leaf(scan_relation(self.jvm, self.java.node(node.number), predicates))
 
     def leaf(self, scan: Scan) -> Traced:
         """Read an input, as its next occurrence."""

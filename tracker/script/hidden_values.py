@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from provspark.model.said_constants import said_values
+from provspark.tracker.families.limit import METHODS
 from provspark.tracker.script import program, script_files
 from provspark.tracker.script.leaves import Leaves, key, number
 from provspark.tracker.script.pure_functions import query_names
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Hidden", "hidden"]
 
 _PARAMETER = re.compile(r":\w|\?")
-_NUMBERED = {"GlobalLimit": "limit", "LocalLimit": "limit", "Offset": "offset", "Tail": "tail"}
-"""Nodes whose literals are numbers of rows, by the method that makes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,7 @@ def _reason(group: _HiddenGroup) -> str:
     keys = {f"{kind} {text}" if kind != "number" else number(text) for kind, text in group.values}
     if _shows(group, keys) or keys <= _given():
         return ""
-    name = _NUMBERED.get(group.node, group.fragment.strip("_")) or "the query"
+    name = METHODS.get(group.node, group.fragment.strip("_")) or "the query"
     line = group.call if _line(group.call)[1] else group.site
     return f"A value in {name}{_at(line)} is neither in the script's text nor among its arguments."
 
@@ -156,7 +155,7 @@ def _shows(group: _HiddenGroup, keys: set[str]) -> bool:
         return _anywhere(group, keys)
     wanted = _wanted(group)
     nodes = called(statement, wanted, line)
-    counts = group.node in _NUMBERED
+    counts = group.node in METHODS
     around = chained(statement, line) or header(statement)
     left = keys - _defaults(wanted)
     # How many rows there are is said by the arguments of the call alone, not by what it is called on.
@@ -194,7 +193,7 @@ def _wanted(group: _HiddenGroup) -> str:
         return "sql"
     if ".DataFrameNaFunctions." in group.call:
         return "fillna"
-    return _NUMBERED.get(group.node, group.fragment)
+    return METHODS.get(group.node, group.fragment)
 
 
 def _line(place: str) -> tuple[str, int]:
@@ -250,7 +249,7 @@ def _anywhere(group: _HiddenGroup, keys: set[str]) -> bool:
         for name, named in source.calls.items():
             if name == wanted or (not wanted and name in query_names()):
                 for call in named:
-                    left -= _leaves.of(source, call, counts=group.node in _NUMBERED)
+                    left -= _leaves.of(source, call, counts=group.node in METHODS)
     return not left
 
 

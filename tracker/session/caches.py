@@ -15,6 +15,7 @@ from typing import Any
 
 from provspark.model.datasets import Dataset
 from provspark.model.errors import CaptureError, UnsupportedPlanError
+from provspark.tracker.families.cached import CACHE, RDD, TRANSPOSE
 from provspark.tracker.plan.operations import OperationReader
 from provspark.tracker.plan.provenance_columns import Traced
 from provspark.tracker.plan.rewrite import PlanNode, Rewriter
@@ -27,8 +28,6 @@ from provspark.tracker.sources.local import LocalSites
 from provspark.tracker.spark.jvm import Jvm
 
 log = logging.getLogger(__name__)
-
-_NODE = "InMemoryRelation"
 
 
 class Caches:
@@ -67,14 +66,14 @@ class Caches:
         plan = self._java.plan(jvm.session, i)
         try:
             if self._java.begun(i):
-                raise UnsupportedPlanError(_NODE, "what is cached was computed before capture saw it")
+                raise UnsupportedPlanError(CACHE, "what is cached was computed before capture saw it")
             held, whole = self._tracer.traced(jvm, plan)
             number = self._java.replace(jvm.session, i, whole)
             if number >= 0:
                 self._held[number] = held
                 self.operations.cached(self._java.relation(number), held.plan)
         except Exception as e:
-            self._held[self._java.keep(i)] = self._tracer.untraced(jvm, plan, e, _NODE, "what is cached")
+            self._held[self._java.keep(i)] = self._tracer.untraced(jvm, plan, e, CACHE, "what is cached")
 
     def observed(self, jvm: Jvm, plan: Any) -> None:
         """Complete the Observations in what a written user's plan reads from the cache, with its cached parts in it."""
@@ -92,7 +91,7 @@ class Caches:
         """Return an InMemoryRelation with its provenance columns; UnsupportedPlanError if it could not be traced."""
         held = self._held.get(self._java.number(relation))
         if held is None:
-            raise UnsupportedPlanError(_NODE, "what is cached was not seen when it was")
+            raise UnsupportedPlanError(CACHE, "what is cached was not seen when it was")
         if isinstance(held, UnsupportedPlanError):
             raise held
         return held.lend(to, self._java.whole(relation))
@@ -109,7 +108,7 @@ class Caches:
             held, whole = self._tracer.traced(jvm, self.current(jvm, analysed))
             traced = self._java.dataset(jvm.session, whole)
         except Exception as e:
-            held = self._tracer.untraced(jvm, analysed, e, "LogicalRDD", "a checkpoint")
+            held = self._tracer.untraced(jvm, analysed, e, RDD, "a checkpoint")
         if traced is None:  # outside of the handler, so that the script's own errors have no other behind them
             made = take(frame)
             self._remember_checkpoint(made, held, analysed)
@@ -144,7 +143,7 @@ class Caches:
             held, plan = self._tracer.tapped(jvm, self.current(jvm, analysed), "transpose", coarse=False)
             rows = jvm.rows(plan)
         except Exception as e:
-            held = self._tracer.untraced(jvm, analysed, e, "Transpose", "what was transposed")
+            held = self._tracer.untraced(jvm, analysed, e, TRANSPOSE, "what was transposed")
         made = take(plain if rows is None else rows)
         try:
             self._transposed[self._java.transposed(made.queryExecution().analyzed())] = held
@@ -172,12 +171,12 @@ class Caches:
     def computes(self, leaf: Any) -> bool:
         """Whether a leaf is an RDD that is no checkpoint and holds no rows that the script handed over."""
         kind = leaf.getClass().getSimpleName()
-        return kind == "LogicalRDD" and self._java.rdd(leaf) not in self._checkpoints and not self.local.handed(leaf)
+        return kind == RDD and self._java.rdd(leaf) not in self._checkpoints and not self.local.handed(leaf)
 
     def scans_of(self, jvm: Jvm, plan: Any) -> Sequence[Scan]:
         """Return what an RDD's rows were read from; UnsupportedPlanError where that is not known."""
         held = self.checkpoint_of(plan)
-        return [self.local.scan(jvm, plan, "LogicalRDD")] if held is None else held.scans
+        return [self.local.scan(jvm, plan, RDD)] if held is None else held.scans
 
     def plans_of(self, leaf: Any) -> Iterator[Any]:
         """Yield the analysed plans that an RDD's rows were computed from, as far as they are known."""

@@ -12,6 +12,7 @@ from provspark.model.boxes import Boxes
 from provspark.model.driver_datasets import UNKNOWN_ORIGIN
 from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
 from provspark.model.writes import Axis, Kind, Untracked
+from provspark.tracker.families.cached import LOCAL
 
 __all__ = ["Behind", "RowRanges", "all_of", "attached", "one_range"]
 
@@ -62,7 +63,7 @@ def attached(write: PendingWrite, rows: RowRanges, behind: Behind) -> PendingWri
     write = replace(write, axes=axes, tensors=(*write.tensors, *made))
     if behind.made and write.coverage == "exact":
         why = f"{behind.made} Rows that the script read before may be among them."
-        return replace(write, coverage="coarse", reason=Untracked("LocalRelation", why, write.site))
+        return replace(write, coverage="coarse", reason=Untracked(LOCAL, why, write.site))
     return write
 
 

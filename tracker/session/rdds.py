@@ -17,6 +17,7 @@ import numpy as np
 from provspark.model.datasets import Files
 from provspark.model.errors import UnsupportedPlanError
 from provspark.model.pending import PendingVersion
+from provspark.tracker.families.cached import RDD
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
 from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 from provspark.tracker.session.troubles import log
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from provspark.tracker.session.traced_cache import TracedCache
     from provspark.tracker.spark.jvm import Jvm
 
-_NODE = "LogicalRDD"
 _BATCH = "foreachBatch"
 _STREAMED = (
     "the rows of a streaming batch are not captured: write the batch to files, and process the files in a separate step"
@@ -101,7 +101,7 @@ class Rdds:
             held, plan = self._tracer.tapped(jvm, self._current(jvm, analysed), "RDD", coarse=True)
             traced = jvm.rows(plan)
         except Exception as e:
-            held = self._tracer.untraced(jvm, analysed, e, _NODE, "what an RDD was made of")
+            held = self._tracer.untraced(jvm, analysed, e, RDD, "what an RDD was made of")
         rdd = take(traced)
         try:
             self._note(rdd._jrdd, _RddOrigin(jvm, analysed, held))
@@ -135,7 +135,7 @@ class Rdds:
         others = [name for name in names if not name.isdigit()]
         if others:
             why = _OTHERS.get(others[0], f"a {others[0]}")
-            raise UnsupportedPlanError(_NODE, f"where an RDD's rows come from is not known: it was made of {why}")
+            raise UnsupportedPlanError(RDD, f"where an RDD's rows come from is not known: it was made of {why}")
         origins = []
         for name in names:
             origin = self._origins[int(name)]

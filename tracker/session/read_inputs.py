@@ -15,6 +15,7 @@ import numpy as np
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ProvSparkError, UnsupportedPlanError
 from provspark.model.pending import PendingVersion
+from provspark.tracker.families.cached import RDD
 from provspark.tracker.sources import Scan, Segments
 from provspark.tracker.sources.listing import RelationListing
 from provspark.tracker.sources.relation import format_of, list_files, scan_files
@@ -110,7 +111,7 @@ class ReadInputs:
         if self._caches.computes(leaf):
             return self.of_rdd(leaf.rdd())
         try:
-            if leaf.getClass().getSimpleName() == "LogicalRDD":
+            if leaf.getClass().getSimpleName() == RDD:
                 return scanned(self._caches.scans_of(jvm, leaf))
             listing = list_files(jvm, leaf)
             self._listed(listing.dataset)
@@ -128,5 +129,5 @@ def scanned(scans: Iterable[Scan]) -> Inputs:
         if scan.listing is not None:
             inputs += Inputs((InputSource(scan.listing.identity, scan.dataset, scan.finish, scan.listing),))
         elif not scan.dataset.namespace.startswith("memory"):
-            inputs += Inputs((), "LogicalRDD", f"{scan.dataset} is no set of files")
+            inputs += Inputs((), RDD, f"{scan.dataset} is no set of files")
     return inputs

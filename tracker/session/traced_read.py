@@ -76,7 +76,7 @@ class TracedRead:
             below = java.limited(whole) if ask.stops else None
             stops = ask.limit == "first" or below is not None
         plan = whole if below is None else below
-        _refuse(jvm, java, plan, analysed)
+        _refuse(jvm, plan, analysed)
         self._folder, self._ask = folder, ask
         self._several = stops or ask.limit == "last" or ask.piecewise
         self._rewriter = rewriter = Rewriter(jvm, folder, caches)
@@ -182,12 +182,12 @@ class TracedRows:
         return replace(self.otherwise, rows=self.rows, reason=why).resolve(output, known)
 
 
-def _refuse(jvm: Jvm, java: Any, plan: Any, analysed: Any) -> None:
+def _refuse(jvm: Jvm, plan: Any, analysed: Any) -> None:
     """Refuse plans of which a rewritten one returns other rows, or the same ones in another order."""
     for kind, why in (("Places", _PLACED), ("Unknowns", _UNKNOWN)):
         node = str(jvm.new(kind).told(plan))
         if node:
             raise UnsupportedPlanError(node, why)
-    node = str(java.dealt(plan))
+    node = str(jvm.new("Places").dealt(plan))
     if node:
         raise UnsupportedPlanError(node, _DEALT, str(jvm.plans.site(analysed, node)))

@@ -12,6 +12,7 @@ from provspark.model.datasets import Dataset
 from provspark.model.errors import CaptureError, ProvSparkError, UnsupportedPlanError
 from provspark.model.pending import PendingWrite
 from provspark.model.writes import Untracked, Write
+from provspark.tracker.families.distribution import REPARTITION
 from provspark.tracker.files.step_files import FilesOfDriver
 from provspark.tracker.intercept.audit import Seen
 from provspark.tracker.intercept.bypasses import BypassWatch
@@ -199,7 +200,7 @@ class WriteCapture:
         try:
             placed = str(jvm.new("Places").told(aim.plan))
             if placed:
-                raise UnsupportedPlanError("Repartition", _DEALT.format(placed))
+                raise UnsupportedPlanError(REPARTITION, _DEALT.format(placed))
             unknown = str(jvm.new("Unknowns").told(aim.plan))
             if unknown:
                 raise UnsupportedPlanError("InSubquery", _UNKNOWN.format(unknown))

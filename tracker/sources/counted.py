@@ -10,6 +10,7 @@ import numpy as np
 from provspark.model.arrays import Int64
 from provspark.model.errors import CaptureError, UnsupportedPlanError
 from provspark.model.pending import PendingVersion
+from provspark.tracker.families.scan import RELATION
 from provspark.tracker.sources.blocks import Blocks, measure
 from provspark.tracker.sources.contract import Segments
 from provspark.tracker.sources.listing import RelationListing
@@ -26,7 +27,7 @@ class CountedScan:
         ends = np.cumsum(listing.sizes + 1)
         if len(ends) and ends[-1] > MOST_BYTES:
             why = f"{listing.dataset} has {ends[-1]} bytes; rows of up to {MOST_BYTES} can be addressed"
-            raise UnsupportedPlanError("LogicalRelation", why)
+            raise UnsupportedPlanError(RELATION, why)
         self._starts = (ends - listing.sizes - 1) << SHIFT
         self._scan = listing.java.scan(self._starts.tobytes(), "")
         self.plan = self._scan.plan()

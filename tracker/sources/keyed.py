@@ -15,6 +15,7 @@ from provspark.model.arrays import Int64
 from provspark.model.datasets import Dataset, Field, Files
 from provspark.model.errors import CaptureError, UnsupportedPlanError
 from provspark.model.pending import PendingVersion
+from provspark.tracker.families.scan import RELATION
 from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources.contract import Segments
 
@@ -113,13 +114,13 @@ class KeyedScan:
     """Its rows are in no file."""
 
     def __init__(self, jvm: Jvm, relation: Any) -> None:
-        self._table = KeyedTable(jvm, relation, "LogicalRelation")
+        self._table = KeyedTable(jvm, relation, RELATION)
         self.dataset = self._table.dataset
         self._keys = self._table.read()
         try:
             self.plan = self._table.java.addressed(relation)
         except Exception as e:
-            raise UnsupportedPlanError("LogicalRelation", reason(e)) from e
+            raise UnsupportedPlanError(RELATION, reason(e)) from e
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """See whether the table still has the keys that it had; see `Scan.finish`."""

@@ -14,12 +14,13 @@ import numpy as np
 from provspark.model.datasets import Dataset, Field, Files
 from provspark.model.errors import CaptureError, UnsupportedPlanError
 from provspark.model.pending import PendingVersion
+from provspark.tracker.families.cached import LOCAL, RANGE, RDD
 from provspark.tracker.sources.contract import Segments
 
 if TYPE_CHECKING:
     from provspark.tracker.spark.jvm import Jvm
 
-KINDS = frozenset({"LocalRelation", "LogicalRDD", "Range"})
+KINDS = frozenset({LOCAL, RDD, RANGE})
 FORMAT = "memory"
 """Of versions whose values can't be read again."""
 _PARTITION = 1 << 33
@@ -79,7 +80,7 @@ class RangeScan:
         self._start, self._step, self._size = map(int, self._java.range().split(" "))
         last = self._start + self._step * max(self._size - 1, 0)
         if self._size >= _MOST or max(abs(self._start), abs(last)) >= _MOST:
-            raise UnsupportedPlanError("Range", f"its {self._size} values from {self._start} on are too many to number")
+            raise UnsupportedPlanError(RANGE, f"its {self._size} values from {self._start} on are too many to number")
         self.plan, self.listing = self._java.leaf(), None
         self.dataset = Dataset("memory://range", f"{self._start},{last + self._step},{self._step}")
 
@@ -116,4 +117,4 @@ class LocalSites:
 
     def scan(self, jvm: Jvm, node: Any, kind: str) -> LocalScan | RangeScan:
         """Return one reading of what the script made."""
-        return RangeScan(jvm, node) if kind == "Range" else LocalScan(jvm, node, self._java.site(node))
+        return RangeScan(jvm, node) if kind == RANGE else LocalScan(jvm, node, self._java.site(node))

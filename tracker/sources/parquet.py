@@ -6,6 +6,7 @@ import numpy as np
 
 from provspark.model.errors import UnsupportedPlanError
 from provspark.model.pending import PendingVersion
+from provspark.tracker.families.scan import RELATION
 from provspark.tracker.sources.contract import Segments
 from provspark.tracker.sources.listing import RelationListing
 
@@ -19,7 +20,7 @@ class ParquetScan:
 
     def __init__(self, listing: RelationListing) -> None:
         if len(listing.paths) > MOST_FILES:
-            raise UnsupportedPlanError("LogicalRelation", f"{listing.dataset} has more than {MOST_FILES} files")
+            raise UnsupportedPlanError(RELATION, f"{listing.dataset} has more than {MOST_FILES} files")
         self.listing, self.dataset = listing, listing.dataset
         self._starts = np.arange(len(listing.paths), dtype=np.int64) * ROOM
         self.plan = listing.java.scan(self._starts.tobytes(), listing.key).plan()

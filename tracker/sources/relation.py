@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.families.scan import RELATION
 from provspark.tracker.sources.contract import Scan
 from provspark.tracker.sources.counted import CountedScan
 from provspark.tracker.sources.keyed import KeyedScan
@@ -23,7 +24,6 @@ FORMATS = {
     f"{_PACKAGE}text.TextFileFormat": "text",
     f"{_PACKAGE}xml.XmlFileFormat": "xml",
 }
-_NODE = "LogicalRelation"
 _DELTA = (
     "it reads a table of Delta Lake, which is not followed: write its rows to Parquet, and read these, to have lineage"
 )
@@ -54,7 +54,7 @@ def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
 
 def list_files(jvm: Jvm, leaf: Any) -> RelationListing:
     """List the files of a leaf; UnsupportedPlanError for what is no set of files whose rows have a place."""
-    if leaf.getClass().getSimpleName() != _NODE:
+    if leaf.getClass().getSimpleName() != RELATION:
         raise UnsupportedPlanError(leaf.getClass().getSimpleName(), "it is no set of files")
     return _listed(jvm, leaf, jvm.plans.source(leaf), ())
 
@@ -62,8 +62,8 @@ def list_files(jvm: Jvm, leaf: Any) -> RelationListing:
 def _listed(jvm: Jvm, relation: Any, kind: str, predicates: Any) -> RelationListing:
     if kind != "HadoopFsRelation":
         if ".delta." in str(relation.relation().getClass().getName()):
-            raise UnsupportedPlanError(_NODE, _DELTA)
-        raise UnsupportedPlanError(_NODE, f"{relation.relation().toString()} is no set of files")
+            raise UnsupportedPlanError(RELATION, _DELTA)
+        raise UnsupportedPlanError(RELATION, f"{relation.relation().toString()} is no set of files")
     java = jvm.new("SourceFiles", relation)
     description = Description.parse(java.describe())
     if refuse(description) == "xml":
@@ -87,7 +87,7 @@ def format_of(listing: RelationListing) -> str:
 def _refuse_pieces(files: Any) -> None:
     """Refuse XML that is read in pieces: where one ends within a record depends on how it was cut."""
     if files.fileFormat().isSplitable(files.sparkSession(), files.options(), files.location().rootPaths().head()):
-        raise UnsupportedPlanError(_NODE, "XML is read in pieces: set the option multiLine to true to have lineage")
+        raise UnsupportedPlanError(RELATION, "XML is read in pieces: set the option multiLine to true to have lineage")
 
 
 def refuse(description: Description) -> str:
@@ -96,16 +96,16 @@ def refuse(description: Description) -> str:
     if name is None:
         short = description.format_class.rsplit(".", 1)[-1].removesuffix("FileFormat")
         known = ", ".join(sorted(FORMATS.values()))
-        raise UnsupportedPlanError(_NODE, f"rows of {short} files have no known place; formats that do: {known}")
+        raise UnsupportedPlanError(RELATION, f"rows of {short} files have no known place; formats that do: {known}")
     if description.streaming:
-        raise UnsupportedPlanError(_NODE, "a streaming read has no end; read the files in a batch")
+        raise UnsupportedPlanError(RELATION, "a streaming read has no end; read the files in a batch")
     for option, session in (
         ("ignoreCorruptFiles", description.ignore_corrupt),
         ("ignoreMissingFiles", description.ignore_missing),
     ):
         if description.options.get(option.lower(), str(session)).lower() == "true":
             why = f"{option} is on: rows may be left out without a word; turn it off to have lineage"
-            raise UnsupportedPlanError(_NODE, why)
+            raise UnsupportedPlanError(RELATION, why)
     push_down = {"csv": description.csv_push_down, "json": description.json_push_down, "xml": False}
     if name in push_down:
         _refuse_mode(name, description.options.get("mode", "PERMISSIVE").upper(), push_down[name])
@@ -115,10 +115,10 @@ def refuse(description: Description) -> str:
 def _refuse_mode(name: str, mode: str, push_down: bool) -> None:
     if mode == "DROPMALFORMED":
         why = "mode DROPMALFORMED drops other rows when other columns are read: use PERMISSIVE to have lineage"
-        raise UnsupportedPlanError(_NODE, why)
+        raise UnsupportedPlanError(RELATION, why)
     if mode == "FAILFAST" and push_down:
         why = (
             f"mode FAILFAST fails on other rows when filters are pushed into the reader: use PERMISSIVE, or set "
             f"spark.sql.{name}.filterPushdown.enabled to false, to have lineage"
         )
-        raise UnsupportedPlanError(_NODE, why)
+        raise UnsupportedPlanError(RELATION, why)

@@ -32,3 +32,10 @@ FAMILY = Family(
         ),
     )
 )
+
+CACHE = "InMemoryRelation"
+LOCAL = "LocalRelation"
+"""Rows in the plan itself."""
+RANGE = "Range"
+RDD = "LogicalRDD"
+TRANSPOSE = "Transpose"

@@ -14,3 +14,5 @@ FAMILY = Family(
         ),
     )
 )
+
+REPARTITION = "Repartition"

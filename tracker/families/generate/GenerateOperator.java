@@ -28,6 +28,10 @@ public class GenerateOperator extends Operator {
     return generator instanceof ReplicateRows ? "" : super.broken(plan, below);
   }
 
+  public List called(LogicalPlan plan) {
+    return one(((Generate) plan).generator());
+  }
+
   public void tell(LogicalPlan plan, Expressions to, List sides) {
     Generate g = (Generate) plan;
     StringBuilder made = new StringBuilder();

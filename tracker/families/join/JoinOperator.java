@@ -2,7 +2,10 @@ package provspark.families.join;
 
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.FullOuter$;
 import org.apache.spark.sql.catalyst.plans.JoinType;
+import org.apache.spark.sql.catalyst.plans.LeftOuter$;
+import org.apache.spark.sql.catalyst.plans.RightOuter$;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LateralJoin;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -12,8 +15,15 @@ import provspark.plan.Operator;
 
 /** What is asked of joins. Raw types, for Janino. */
 public class JoinOperator extends Operator {
+  private static final List OUTER = java.util.Arrays.asList(new Object[] {LeftOuter$.MODULE$, RightOuter$.MODULE$, FullOuter$.MODULE$});
+
   public String detail(LogicalPlan plan, Nodes nodes) {
     return plan instanceof Join ? ((Join) plan).joinType().getClass().getSimpleName().replace("$", "") : "";
+  }
+
+  /** Spark makes an outer join an inner one for a filter above, which it can't push past our taps. */
+  public boolean forgets(LogicalPlan plan) {
+    return plan instanceof Join && OUTER.contains(((Join) plan).joinType());
   }
 
   public void tell(LogicalPlan plan, Expressions to, List sides) {

@@ -14,3 +14,6 @@ FAMILY = Family(
         ),
     )
 )
+
+METHODS = {"GlobalLimit": "limit", "LocalLimit": "limit", "Offset": "offset", "Tail": "tail"}
+"""By nodes whose literals are numbers of rows, the method of DataFrames that makes them."""

@@ -19,3 +19,6 @@ FAMILY = Family(
         ),
     )
 )
+
+RELATION = "LogicalRelation"
+"""What reads files or a table."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from provspark.tracker.families.contract import CaptureRule
 from provspark.tracker.plan.provenance_columns import Traced
-from provspark.tracker.sources import scan_relation
 
 if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
@@ -17,7 +16,7 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     if node.kind == "OneRowRelation":
         return Traced(rewriter.java.bare(node.number), ())
     predicates = rewriter.part("FilterCapture").conjuncts(above.number) if above is not None else ()
-    return rewriter.leaf(scan_relation(rewriter.jvm, rewriter.java.node(node.number), predicates))
+    return rewriter.scan(node, predicates)
 
 
 RULE = CaptureRule(frozenset({"LogicalRelation", "OneRowRelation"}), trace)

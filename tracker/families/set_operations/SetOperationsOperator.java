@@ -7,6 +7,11 @@ import provspark.plan.Operator;
 
 /** What is asked of INTERSECT and EXCEPT. Raw types, for Janino. */
 public class SetOperationsOperator extends Operator {
+  /** Spark simplifies expressions by what it knows of its columns, and forgets it when it rewrites it: in our plans, before. */
+  public boolean forgets(LogicalPlan plan) {
+    return true;
+  }
+
   public void tell(LogicalPlan plan, Expressions to, List sides) {
     to.detail("all", plan.productElement(2).toString());
   }

@@ -11,3 +11,5 @@ FAMILY = Family(
         ),
     )
 )
+
+UNION = "Union"

@@ -16,6 +16,10 @@ public class WindowOperator extends Operator {
     return plan instanceof Window ? Integrity.aliased(plan, below) : super.broken(plan, below);
   }
 
+  public List called(LogicalPlan plan) {
+    return plan instanceof Window ? list(((Window) plan).windowExpressions()) : super.called(plan);
+  }
+
   public void tell(LogicalPlan plan, Expressions to, List sides) {
     if (plan instanceof Window) {
       Window window = (Window) plan;

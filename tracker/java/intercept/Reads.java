@@ -26,9 +26,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Range;
-import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions;
-import org.apache.spark.sql.catalyst.plans.logical.Repartition;
-import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
 import org.apache.spark.sql.catalyst.plans.logical.SetVariable;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
@@ -250,21 +247,6 @@ public class Reads {
   public LogicalPlan above(LogicalPlan plan, LogicalPlan below, LogicalPlan instead) {
     if (plan == below) return instead;
     return withChildren(plan, one(above((LogicalPlan) plan.children().apply(0), below, instead)));
-  }
-
-  /** The operator that deals rows out to tasks by a hash of all their columns, so that ours come in another order; or "". */
-  public String dealt(LogicalPlan plan) {
-    boolean deals = plan instanceof Repartition && ((Repartition) plan).shuffle() && ((Repartition) plan).numPartitions() > 1;
-    deals |= plan instanceof RepartitionByExpression && ((RepartitionByExpression) plan).partitionExpressions().isEmpty();
-    deals |= plan instanceof RebalancePartitions && ((RebalancePartitions) plan).partitionExpressions().isEmpty();
-    if (deals) return plan.nodeName();
-    List inside = list(plan.children());
-    inside.addAll(list(plan.subqueries()));
-    for (int i = 0; i < inside.size(); i++) {
-      String found = dealt((LogicalPlan) inside.get(i));
-      if (found.length() > 0) return found;
-    }
-    return "";
   }
 
   /** The first Python function of a plan, by its node's or expression's class; or "". */

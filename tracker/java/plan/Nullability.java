@@ -9,37 +9,28 @@ import org.apache.spark.sql.catalyst.expressions.KnownNotNull;
 import org.apache.spark.sql.catalyst.expressions.KnownNullable;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
-import org.apache.spark.sql.catalyst.plans.FullOuter$;
-import org.apache.spark.sql.catalyst.plans.LeftOuter$;
-import org.apache.spark.sql.catalyst.plans.RightOuter$;
-import org.apache.spark.sql.catalyst.plans.logical.Except;
-import org.apache.spark.sql.catalyst.plans.logical.Intersect;
-import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
- * Whether columns may be null, as the file's schema tells. Spark's optimizer simplifies expressions by what it knows of an
- * INTERSECT's or EXCEPT's columns and forgets it when it rewrites those nodes; in our plans they are rewritten before. And it
- * makes an outer join an inner one for a filter above, which it can't push past our taps. Raw types, for Janino.
+ * Whether columns may be null, as the file's schema tells. Spark's optimizer makes of a rewritten plan something else than of the
+ * user's where operators tell it so (`Operator.forgets`). Raw types, for Janino.
  */
 public class Nullability {
-  private static final List OUTER = java.util.Arrays.asList(new Object[] {LeftOuter$.MODULE$, RightOuter$.MODULE$, FullOuter$.MODULE$});
+  private final Operators operators;
 
-  public Nullability() {}
-
-  /** Whether the user's plan has a node of these kinds, or a scalar subquery, of which Spark may know that it has a row. */
-  public boolean open(LogicalPlan users) {
-    return has(users, Intersect.class) || has(users, Except.class) || outer(users);
+  public Nullability(Operators operators) {
+    this.operators = operators;
   }
 
-  private static boolean outer(LogicalPlan plan) {
-    if (plan instanceof Join && OUTER.contains(((Join) plan).joinType())) return true;
+  /** Whether the user's plan has a node that tells, or a scalar subquery, of which Spark may know that it has a row. */
+  public boolean open(LogicalPlan plan) {
+    if (operators.of(plan).forgets(plan)) return true;
     if (hold(plan.expressions(), ScalarSubquery.class)) return true;
     List inside = list(plan.children());
     inside.addAll(list(plan.subqueries()));
-    for (int i = 0; i < inside.size(); i++) if (outer((LogicalPlan) inside.get(i))) return true;
+    for (int i = 0; i < inside.size(); i++) if (open((LogicalPlan) inside.get(i))) return true;
     return false;
   }
 

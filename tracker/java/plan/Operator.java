@@ -1,5 +1,6 @@
 package provspark.plan;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -21,6 +22,13 @@ public class Operator {
 
   /** Whether which rows come out may depend on the order in which they come in. */
   public boolean picks(LogicalPlan plan, Nodes nodes) {
+    return false;
+  }
+
+  // -- of nodes of the user's plan, beside the one that replaces it
+
+  /** Whether Spark may know of columns that they are not null and forget it in a rewritten plan, or the other way around. */
+  public boolean forgets(LogicalPlan plan) {
     return false;
   }
 
@@ -66,6 +74,11 @@ public class Operator {
 
   /** Adds the ids of columns that have other values than those below it that have the same id. */
   public void changed(LogicalPlan plan, Set ids) {}
+
+  /** The expressions of the user's for which Spark makes such a node. */
+  public List called(LogicalPlan plan) {
+    return new ArrayList();
+  }
 
   /** Tells its expressions, each with its role, and its details. sides: labels of the columns of each child. */
   public void tell(LogicalPlan plan, Expressions to, List sides) {

@@ -178,7 +178,7 @@ public class PlanOperations {
     PlanReading(PlanOperations owner, SparkSession session) {
       this.owner = owner;
       this.session = session;
-      check = new SqlCheck(session);
+      check = new SqlCheck(session, owner.operators);
       settings = settings();
     }
 

@@ -17,10 +17,7 @@ import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.OuterReference;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.WindowExpression;
-import org.apache.spark.sql.catalyst.plans.logical.Generate;
-import org.apache.spark.sql.catalyst.plans.logical.LocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.BooleanType$;
 import org.apache.spark.sql.types.DataType;
@@ -37,13 +34,15 @@ import static provspark.trees.Trees.*;
  */
 public class SqlCheck {
   private final SparkSession session;
+  private final Operators operators;
   private final UUID own = UUID.randomUUID();
   private final List expressions = new ArrayList();
   private final List texts = new ArrayList();
   private final Map columns = new LinkedHashMap();
 
-  public SqlCheck(SparkSession session) {
+  public SqlCheck(SparkSession session, Operators operators) {
     this.session = session;
+    this.operators = operators;
   }
 
   /** Takes a text of flat subqueries, and its expression as written over the labels; returns its number. */
@@ -119,7 +118,7 @@ public class SqlCheck {
         String text = (String) texts.get(((Integer) numbers.get(i)).intValue());
         named.add(alias((Expression) session.sessionState().sqlParser().parseExpression(text), "c" + i));
       }
-      LogicalPlan leaf = LocalRelation$.MODULE$.apply(seq(new ArrayList(columns.values())));
+      LogicalPlan leaf = rows(new ArrayList(columns.values()));
       LogicalPlan plan = (LogicalPlan) session.sessionState().analyzer().execute(projection(named, leaf));
       List out = new ArrayList();
       boolean apart = kind((Expression) expressions.get(((Integer) numbers.get(0)).intValue())) == ALONE;
@@ -131,9 +130,8 @@ public class SqlCheck {
     }
   }
 
-  private static void collect(LogicalPlan plan, List out) {
-    if (plan instanceof Window) children(list(((Window) plan).windowExpressions()), out);
-    else if (plan instanceof Generate) out.add(((Generate) plan).generator());
+  private void collect(LogicalPlan plan, List out) {
+    children(operators.of(plan).called(plan), out);
     List below = list(plan.children());
     for (int i = 0; i < below.size(); i++) collect((LogicalPlan) below.get(i), out);
   }

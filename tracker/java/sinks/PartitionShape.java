@@ -19,7 +19,6 @@ import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.execution.datasources.V1WritesUtils$;
 import org.apache.spark.sql.execution.datasources.WriterBucketSpec;
 import org.apache.spark.sql.types.DataTypes;
@@ -75,7 +74,7 @@ public class PartitionShape {
       order.add(new SortOrder(key, Ascending$.MODULE$, NullsFirst$.MODULE$, Trees.seq(same)));
     }
     LogicalPlan below = shown.size() == output.length ? plan : projection(shown, plan);
-    out.add(new Sort(Trees.seq(order), false, below, scala.Option.empty()));
+    out.add(ordered(order, false, below));
     out.add(place);
     return out;
   }

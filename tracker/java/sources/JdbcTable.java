@@ -28,7 +28,6 @@ import org.apache.spark.sql.catalyst.expressions.ShiftRightUnsigned;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.XxHash64;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
@@ -164,7 +163,7 @@ public class JdbcTable {
       shown.add(Trees.alias(asText((Expression) keys.get(i)), "__provspark_address"));
       order.add(new SortOrder((Expression) keys.get(i), Ascending$.MODULE$, NullsFirst$.MODULE$, Trees.seq(new ArrayList())));
     }
-    LogicalPlan plan = projection(shown, new Sort(Trees.seq(order), true, read, scala.Option.empty()));
+    LogicalPlan plan = projection(shown, ordered(order, true, read));
     InternalRow[] rows = Dataset.ofRows(session, plan).queryExecution().executedPlan().executeCollect();
     MessageDigest hash = MessageDigest.getInstance("SHA-256");
     ByteBuffer out = ByteBuffer.allocate(8 * rows.length).order(ByteOrder.LITTLE_ENDIAN);

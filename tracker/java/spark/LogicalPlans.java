@@ -5,10 +5,12 @@ import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.CTERelationDef;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Repartition;
+import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.Transpose;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import static provspark.trees.Trees.*;
@@ -17,12 +19,22 @@ import static provspark.trees.Trees.*;
 public class LogicalPlans {
   private LogicalPlans() {}
 
+  /** No rows of these columns. */
+  public static LogicalPlan rows(List columns) {
+    return LocalRelation$.MODULE$.apply(seq(columns));
+  }
+
   public static LogicalPlan projection(List columns, LogicalPlan plan) {
     return new Project(seq(columns), plan);
   }
 
   public static LogicalPlan filtered(Expression condition, LogicalPlan plan) {
     return new Filter(condition, plan);
+  }
+
+  /** global: the whole plan, and not each partition. */
+  public static LogicalPlan ordered(List order, boolean global, LogicalPlan plan) {
+    return new Sort(seq(order), global, plan, scala.Option.empty());
   }
 
   /**

@@ -1,4 +1,4 @@
-package provspark.plan;
+package provspark.families.join;
 
 import java.util.Iterator;
 import java.util.List;

@@ -1,4 +1,4 @@
-package provspark.taps;
+package provspark.families.distribution;
 
 import java.util.Iterator;
 import java.util.List;
@@ -39,7 +39,7 @@ public class Places {
     boolean reads = plan instanceof Sample || plan instanceof GlobalLimit || plan instanceof LocalLimit
         || plan instanceof Offset || plan instanceof Tail || hold(plan.expressions(), Nondeterministic.class);
     Iterator children = list(plan.children()).iterator();
-    while (reads && children.hasNext()) if (dealt((LogicalPlan) children.next())) return plan.nodeName();
+    while (reads && children.hasNext()) if (placed((LogicalPlan) children.next())) return plan.nodeName();
     List inside = list(plan.children());
     inside.addAll(list(plan.subqueries()));
     for (int i = 0; i < inside.size(); i++) {
@@ -49,16 +49,31 @@ public class Places {
     return "";
   }
 
+  /** The operator that deals rows out to tasks by a hash of all their columns, so that ours come in another order; or "". */
+  public String dealt(LogicalPlan plan) {
+    boolean deals = plan instanceof Repartition && ((Repartition) plan).shuffle() && ((Repartition) plan).numPartitions() > 1;
+    deals |= plan instanceof RepartitionByExpression && ((RepartitionByExpression) plan).partitionExpressions().isEmpty();
+    deals |= plan instanceof RebalancePartitions && ((RebalancePartitions) plan).partitionExpressions().isEmpty();
+    if (deals) return plan.nodeName();
+    List inside = list(plan.children());
+    inside.addAll(list(plan.subqueries()));
+    for (int i = 0; i < inside.size(); i++) {
+      String found = dealt((LogicalPlan) inside.get(i));
+      if (found.length() > 0) return found;
+    }
+    return "";
+  }
+
   /** Whether rows are still in the tasks that they were dealt out to: what groups or sorts them puts them into others. */
-  private static boolean dealt(LogicalPlan plan) {
+  private static boolean placed(LogicalPlan plan) {
     if (plan instanceof Repartition && ((Repartition) plan).shuffle()) return ((Repartition) plan).numPartitions() > 1;
     if (plan instanceof RepartitionByExpression) return several((RepartitionByExpression) plan);
     if (plan instanceof RebalancePartitions) return ((RebalancePartitions) plan).partitionExpressions().isEmpty();
     if (plan instanceof Sort && ((Sort) plan).global()) return false;
-    boolean placed = plan instanceof Aggregate || plan instanceof Distinct || plan instanceof Deduplicate
+    boolean elsewhere = plan instanceof Aggregate || plan instanceof Distinct || plan instanceof Deduplicate
         || plan instanceof Window || plan instanceof SetOperation;
     Iterator children = list(plan.children()).iterator();
-    while (!placed && children.hasNext()) if (dealt((LogicalPlan) children.next())) return true;
+    while (!elsewhere && children.hasNext()) if (placed((LogicalPlan) children.next())) return true;
     return false;
   }
 
