@@ -205,7 +205,7 @@ class Capture:
     def transposed(self, frame: Any, index: Any, take: Callable[[Any], Any]) -> Any:
         """Transpose by `take` a frame's rows; Spark leaves those out whose index is null."""
         rows = None
-        with self.boundary.guard("", "Transpose"):
+        with self.boundary.guard("", TRANSPOSE):
             jvm, caches = self._of(frame)
             name = frame.columns[0] if index is None else index
             rows = frame.filter((frame[name] if isinstance(name, str) else name).isNotNull())._jdf
