@@ -66,8 +66,9 @@ def described(column: ProvenanceColumn) -> str:
 
 
 def neutral(tree: str, numbers: dict[str, str]) -> str:
-    """Ids by their first appearance; no paths, addresses or trailing blanks."""
+    """Ids by their first appearance; no paths, addresses, numbers of frames or trailing blanks."""
     tree = re.sub(r"#(\d+)", lambda m: "#" + numbers.setdefault(m[1], str(len(numbers) + 1)), tree)
     tree = re.sub(r"file:/[^\s,\])]+", "PATH", tree)
     tree = re.sub(r"@[0-9a-f]{5,}", "@", tree)
+    tree = re.sub(r"^(\W*CollectMetrics .*\]), \d+$", r"\1, FRAME", tree, flags=re.MULTILINE)
     return "".join(f"{line.rstrip()}\n" for line in tree.splitlines())

@@ -90,7 +90,7 @@ def replay_refusal(node: str) -> str:
 
 
 def changed(node: str) -> str:
-    """Say why a plan with such a node can't be made normal: it would do something else."""
+    """Say why a plan in which normalising leaves such a node is refused: it would do something else."""
     why: str = _part_of(node, "capture").CHANGED[node]
     return why
 

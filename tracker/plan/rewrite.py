@@ -27,8 +27,7 @@ class PlanNode:
     kind: str
     subqueries: int
     detail: str
-    """A join's type; a mark's name (normalise.py); of an aggregate, ``kept`` where it keeps a row of each group and
-    ``sessions`` where it groups by session windows."""
+    """What its family's rule has to know of it: `detail` of java/plan/Operator.java."""
     same: int
     """The first node read that has the same rows by the same plan: its own number, unless it is used again."""
     leaf: int

@@ -13,6 +13,7 @@ import static provspark.trees.Trees.*;
 
 /** What is asked of aggregates. Raw types, for Janino. */
 public class AggregateOperator extends Operator {
+  /** `kept` where it keeps a row of each group, `sessions` where it groups by session windows. */
   public String detail(LogicalPlan plan, Nodes nodes) {
     if (!(plan instanceof Aggregate)) return "";
     if (merges((Aggregate) plan)) return "sessions";

@@ -16,6 +16,7 @@ import static provspark.trees.Trees.*;
 
 /** What is asked of explode and its kin. Raw types, for Janino. */
 public class GenerateOperator extends Operator {
+  /** The kind of what makes rows. */
   public String detail(LogicalPlan plan, Nodes nodes) {
     return ((Generate) plan).generator().getClass().getSimpleName();
   }

@@ -17,6 +17,7 @@ import provspark.plan.Operator;
 public class JoinOperator extends Operator {
   private static final List OUTER = java.util.Arrays.asList(new Object[] {LeftOuter$.MODULE$, RightOuter$.MODULE$, FullOuter$.MODULE$});
 
+  /** Of a join its type. */
   public String detail(LogicalPlan plan, Nodes nodes) {
     return plan instanceof Join ? ((Join) plan).joinType().getClass().getSimpleName().replace("$", "") : "";
   }

@@ -9,6 +9,7 @@ import provspark.plan.Operator;
 
 /** What is asked of names of queries, and of marks. Raw types, for Janino. */
 public class NamesOperator extends Operator {
+  /** A mark's name (normalisation.py). */
   public String detail(LogicalPlan plan, Nodes nodes) {
     return plan instanceof SubqueryAlias ? ((SubqueryAlias) plan).alias() : "";
   }
