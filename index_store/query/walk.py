@@ -154,6 +154,8 @@ def next_nodes(linker: Linker, node: WriteNode, direction: Direction) -> list[Wr
 
 def _on_driver(linker: Linker, at: VersionReference, direction: Direction) -> bool:
     """Whether a way forward leads from what a driver read."""
+    # By identity: what a read took its rows from has the same node, but is not its output. A node makes one
+    # reference to its output (`cached_property`), so no equal one comes from elsewhere.
     return bool(linker.drivers) and direction == "forward" and at.node.is_read and at is at.node.output
 
 
@@ -193,7 +195,10 @@ def walk(
     context: bool = False,
     ways: Ways | None = None,
 ) -> None:
-    """Carry relations from versions' rows to all that they came from, or went into, all in one walk."""
+    """Carry relations from versions' rows to all that they came from, or went into, all in one walk.
+
+    `plan` has to be made for these starts, or more, and for the same linker: rows that reach another write are lost.
+    """
     ways = ways or Ways()
     for stop in unreadable_stops(linker.graph):
         if not ways.trust.takes(None, stop.what, stop.why):
@@ -240,7 +245,8 @@ class _Walk:
             for read in taken(self.linker, at, [image(rel) for _, _, rel in parts]):
                 self.stop("driver", read, ASK_FOR_ROWS)
         for occurrence, kind, rel in parts if links.left else ():
-            # Rows asked about that a driver read are no result of their own.
+            # `left` holds `loose` and the rows that drivers alone read. A file that only a preview read is a result of
+            # the walk; but rows asked about (occurrence -1) would answer with themselves, so they end only if loose.
             over = links.loose if occurrence < 0 else links.left
             rest = rel if over.count == at.version.rows else restrict(rel, over)
             if len(rest):
@@ -261,12 +267,13 @@ class _Walk:
 
     def backwards(self, node: WriteNode, arrived: dict[tuple[str, Kind], Boxes]) -> None:
         write = node.write
+        # One relation a kind: backward, links lead to what was written, so the one version here is the output.
         start = {(0, kind): rel for (_, kind), rel in arrived.items()}
         for at, rel in self.ways.inject.get(node, {}).items():
             start[at] = united([start[at], rel]) if at in start else rel
         ends = {i for i, a in enumerate(write.axes) if a.role == "input"}
         if self.linker.drivers:
-            ends.add(node.reads_axis)
+            ends.add(node.reads_axis)  # -1, which is no axis, where it has none
         by_version: dict[str, list[WalkPart]] = {}
         for (i, kind), rel in self.within(node, start, ends).items():
             axis = write.axes[i]
@@ -291,6 +298,7 @@ class _Walk:
     def forwards(self, node: WriteNode, arrived: dict[tuple[str, Kind], Boxes]) -> None:
         write = node.write
         out: list[WalkPart] = []
+        # An id is one read's: step and number of the call make it, not the rows (`driver_version`).
         reads = {read.output.version.id: read for read in self.linker.reads(node)}
         for i, axis in enumerate(write.axes):
             if axis.role == "reads":
@@ -362,6 +370,8 @@ def doubts(linker: Linker, node: WriteNode, direction: Direction) -> Iterator[tu
     if direction == "forward" and write.coverage != "untracked" and manifest.untracked:
         for reason in uncaptured(node.manifest):
             yield "untracked", missed(reason), reason.site
+    # Not `linker.reads`, which is empty where no way leads through drivers. Reads of one number (`single`), such as a
+    # count, are no doubt: of answers that go through drivers only strict ones follow them (`Linker.follows`).
     if not linker.drivers and direction == "backward" and any(not read.write.single for read in node.reads):
         yield "driver", ASK_FOR_ROWS, ""
     if linker.drivers and manifest.driver_reads == "off":
@@ -378,6 +388,7 @@ def taken(linker: Linker, at: VersionReference, rows: Sequence[Runs]) -> Iterato
         there = [compose(gathered(some), link.boxes) for some in rows]
         axes = [i for i, a in enumerate(node.write.axes) if a.role == "input" and a.version == link.target.version.id]
         start: dict[tuple[int, Kind], Boxes] = {(i, "data"): united(there) for i in axes}
+        # With context, whatever was asked for: a value that a row went into leaves by the driver, too.
         if node.write.coverage == "untracked" or walk_axes(node, start, "forward", context=True, keep={0}):
             yield node
 
@@ -408,6 +419,7 @@ def _surely_read(read: WriteNode, later: Iterable[WriteNode]) -> Runs:
     rows, surely = read.write.output.rows, Runs.span(0)
     for node in later:
         for tensor in node.from_reads:
+            # One run, by start and length; boxes come cut to it, so that no row is below 0 after `base` is taken off.
             there = node.reader(tensor, "src").lookup(np.array([read.base]), np.array([rows]))
             surely |= Runs.united(there.src - read.base, there.n_src)
     return surely

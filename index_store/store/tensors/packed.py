@@ -37,7 +37,7 @@ class Packed:
     ----------
     layout : Layout
     pages : int64 array
-        The pages, ascending.
+        The pages, ascending, at least one; the file's last alone may be short of boxes.
     stored : mapping of Unpacked
         Their columns that are in the file.
     """
@@ -108,6 +108,7 @@ class Packed:
             return gapped.at(self._numbers_of(index) if isinstance(gapped, Even) else index)
         if value is not None:
             return _typed(name, value, len(index))
+        # By its place a value mostly costs several times what it costs among all, and all are kept for the next time.
         few = name not in self._raw and 8 * len(index) < self._total
         return _typed(name, self._stored[name].at(index) if few else self._numbers(name)[index], len(index))
 
@@ -127,6 +128,8 @@ class Packed:
         """All starts on an axis on which they are evenly apart."""
         first, last = int(self._pages[0]), int(self._pages[-1])
         if last - first < len(self._pages):
+            # The one gap is also that of the file's first box from 0: no base is needed, and as it can't be negative
+            # and no box is empty (`load_layout` refuses both), the step is above 0.
             start = first * self._layout.page_rows * axis.step + axis.gap
             return np.arange(start, start + self._total * axis.step, axis.step)
         return axis.at(self._numbers_of(np.arange(self._total)))
@@ -143,7 +146,7 @@ class Packed:
         return places + (self._pages[page] - page) * per
 
     def _numbers(self, name: str) -> Any:
-        """A column as stored, or its one value."""
+        """A column as stored, gaps zigzag-coded; or its one value, which is never coded."""
         value = self._layout.columns[name].constant
         if value is not None:
             return value
