@@ -171,8 +171,10 @@ class _ByJobs:
         tasks = self._spread(receipts, [np.zeros(0, dtype=np.int64)] * len(receipts))
         groups = self._staging.view(self._name(), self._notes(tap).groups(self._staging.query(f"FROM {tasks}")))
         met = f"FROM {keys} k LEFT JOIN {groups} g ON k.k1 = g.k1 AND {_ALIKE.format('k.k2', 'g.k2')}"
+        alone = 0
         if tap.whole and receipts:
-            if len(self._staging.table(self._name(), f"SELECT k1 FROM {keys} LIMIT 2")) > 1:
+            alone = len(self._staging.table(self._name(), f"SELECT k1 FROM {keys} LIMIT 2"))
+            if alone > 1:
                 raise CaptureError(f"tap {tap.number} is asked for more than one key")
             met = f"FROM {groups} g CROSS JOIN {keys} k"
         buckets = _tasks_for(receipts)
@@ -184,6 +186,8 @@ class _ByJobs:
         )
         kept = self._staging.keep(self._name(), self._jvm.new("Starts").over(rows), _KEPT)
         *counts, missing = self._staging.counts(kept, buckets + 1)
+        if not any(counts):
+            missing += alone  # without a group the cross join lost the key
         return (kept if missing or any(counts) else None), missing
 
     def _rows_of(self, tap: PlacedTap, receipts: Sequence[Receipt], kept: str, blocks: _Blocks) -> str:

@@ -228,6 +228,31 @@ def test_notes_that_are_gone(
 
 @pytest.mark.long
 @pytest.mark.spark
+def test_a_whole_reading_of_receipts_without_rows(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No tap leaves such; if one did, neither way may take its key for one that has a group."""
+    source = str(tmp_path / "in")
+    spark.range(3).selectExpr("id AS a", "id * 2 AS b").coalesce(1).write.parquet(source)
+    tried = []
+
+    def sealed(jvm: Any, noted: Noted, how: str, site: str = "") -> PendingWrite:
+        (tap,) = (tap for tap in noted.taps if tap.whole)
+        none = [replace(receipt, rows=0, place="inline ") for receipt in noted.of(tap)]
+        assert none
+        empty = replace(noted, receipts=noted.receipts | {tap.place: none})
+        for way in (seal.seal, lambda noted: sealing_jobs.seal_by_jobs(jvm, noted)):
+            with pytest.raises(CaptureError, match=r"1 keys of the transpose at tap \d+ have no group"):
+                way(empty)
+            tried.append(way)
+        return seal.seal(noted, site)
+
+    monkeypatch.setattr(write, "sealed", sealed)
+    with attach(store=(tmp_path / "store").as_uri(), step="s", on_error="fail"):
+        spark.read.parquet(source).transpose("a").write.parquet(str(tmp_path / "out"))
+    assert len(tried) == 2
+
+
+@pytest.mark.long
+@pytest.mark.spark
 def test_jobs_are_none_of_the_script(grouped: Any, spark: Any) -> None:
     """No session, setting, view or description of it changes."""
     spark.sparkContext.setLocalProperty("spark.job.description", "the script's")
