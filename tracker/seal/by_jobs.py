@@ -33,9 +33,12 @@ from provspark.tracker.taps.sidecar import blocks
 from provspark.tracker.taps.taps import PlacedTap, Receipt
 
 _SHUFFLE_ROWS = 1 << 19
+"""Noted rows to a partition of a shuffle, as far as `_MOST_PARTITIONS` go."""
 _MOST_PARTITIONS = 2000
 _READERS = 400
+"""Tasks of Spark's, at most, that read the notes of one tap."""
 _KEPT = "place BIGINT, k1 BIGINT, k2 BIGINT, n BIGINT, at BIGINT"
+"""Groups, `place` null for a key without one; `at`: kept rows before it in its block (java/seal/Starts.java)."""
 _FOUND = "row BIGINT, start BIGINT, n BIGINT"
 _TASK, _BLOCK = 40, 20
 """Bits of a place: java/seal/Notes.java."""
@@ -125,6 +128,7 @@ class _ByJobs:
         self._draft.tensors += self._located(tap.provenance, 0, written_chunks(self._noted, tap))
         receipts = self._noted.of(tap)
         if receipts and any(provenance_column.grouped for provenance_column in tap.provenance):
+            # What `ids` are goes by the tap (Notes.java): pairs for an ordered one, firsts of blocks in `_rows_of`.
             ids = [np.stack(written_places(self._noted, receipt), axis=1).ravel() for receipt in receipts]
             self._ask(tap, 0, self._draft.axes[0].size, self._spread(receipts, ids))
 
@@ -172,12 +176,16 @@ class _ByJobs:
         groups = self._staging.view(self._name(), self._notes(tap).groups(self._staging.query(f"FROM {tasks}")))
         met = f"FROM {keys} k LEFT JOIN {groups} g ON k.k1 = g.k1 AND {_ALIKE.format('k.k2', 'g.k2')}"
         alone = 0
+        # In a `keyless` tap one key stands for all rows, and is found by its hashes. What a `whole` one, keyless too,
+        # noted has partitions as keys (`TracedCache.whole`): the one key asked for, a constant, meets all groups.
         if tap.whole and receipts:
             alone = len(self._staging.table(self._name(), f"SELECT k1 FROM {keys} LIMIT 2"))
             if alone > 1:
                 raise CaptureError(f"tap {tap.number} is asked for more than one key")
             met = f"FROM {groups} g CROSS JOIN {keys} k"
         buckets = _tasks_for(receipts)
+        # Bucket i becomes partition i, and the last holds the keys without a group. A task is in one bucket, sorted: so
+        # a block is whole and in order where `Starts` counts it.
         rows = self._staging.dealt(
             f"SELECT {'/*+ BROADCAST(k) */' if tap.whole else ''} g.place, k.k1, k.k2, g.n {met}",
             f"IF(place IS NULL, {buckets}, {_bucket(f'shiftright(place, {_TASK})', len(receipts) or 1, buckets)})",
@@ -195,6 +203,7 @@ class _ByJobs:
         if not tap.numbered and not any(provenance_column.grouped for provenance_column in tap.provenance):
             return ""
         tasks = self._tasks(receipts, blocks.ids(len(receipts)))
+        # Sorted by place, a task's row comes before its groups, whose blocks count from 1. Columns go by position.
         groups = f"SELECT place, n, NULL, NULL FROM {kept} WHERE place IS NOT NULL"
         return self._dealt(receipts, f"SELECT * FROM {tasks} UNION ALL {groups}")
 
@@ -312,6 +321,8 @@ def _bucket(number: str, most: int, buckets: int) -> str:
 
 def _number(block: Any) -> Any:
     """Number of a block, or of several, among its task's."""
+    # 0 in a place is the task itself. A task's blocks are too large, and a block's groups too few (Tap.MAX_KEYS), for
+    # these bits to overflow: nothing checks it.
     return (block & ((1 << (_TASK - _BLOCK)) - 1)) - 1
 
 

@@ -67,6 +67,8 @@ class _InDriver:
         self._wanted: dict[int, list[_Asker]] = {tap.number: [] for tap in noted.taps if tap.keyed}
 
     def run(self, site: str, top: Callable[[Noted, PlacedTap], Iterable[Chunk]]) -> PendingWrite:
+        # Who asks for a tap's groups was placed after it: the rewrite goes from the scans up, twins follow their inner
+        # ones (`Rewriter.twin`), and the write's own tap is the last. So each is met when all who ask for it are known.
         *inner, last = self._noted.taps
         self._draft.tensors += self._related(last.provenance, 0, top(self._noted, last))
         for tap in reversed(inner):
@@ -100,12 +102,12 @@ class _InDriver:
                         continue
                     chunk, counts = kept_rows(block, groups, size)
                     ranges.add(which[groups], np.cumsum(counts) - counts + size, counts)
-                    if numbered:
+                    if numbered:  # the row's number follows all provenance columns (`PlacedTap.width`)
                         numbers.append(chunk.columns[-1].values())
                     size += len(chunk.rows)
                     yield chunk
 
-        made = self._related(tap.provenance, axis, chunks())
+        made = self._related(tap.provenance, axis, chunks())  # all chunks: now size, ranges and numbers are known
         draft.axes.append(Axis("inner", size, label=tap.label))
         draft.check_found(tap, len(distinct) - ranges.filled)
         for asker, asked in zip(askers, distinct.asked, strict=True):
@@ -114,17 +116,18 @@ class _InDriver:
             upper = Gathered()
             for which, starts, counts in ranges.of(asked):
                 told = (which, starts, counts) if out is None else _without(which, starts, counts, out)
+                # In any order, several to a row and empty ones as `_without` makes them: `from_ranges` takes all these.
                 upper.add(boxes.from_ranges(rows[told[0]], *told[1:]))
             tensor = PendingTensor(asker.axis, axis, upper.boxes(), asker.provenance_column.kind)
             draft.tensors += [tensor] if len(tensor.boxes) else []
-        draft.tensors += made
+        draft.tensors += made  # last, as in by_jobs.py: the order gives tensors' files their names, and says no more
 
     def _asked_in(self, tap: PlacedTap, block: Block, distinct: RequestedKeys) -> Int64:
         """Place of each of a block's keys among those asked for, -1 where nobody asks."""
         if block.keys is None or block.counts is None:
             raise CaptureError(f"tap {tap.number} left no keys")
         first = block.keys[0].values()
-        if tap.whole:
+        if tap.whole:  # noted by partition, asked for by one constant key (`TracedCache.whole`)
             return np.zeros(len(first), dtype=np.int64)
         return distinct.places(first, block.keys[1].values())
 
