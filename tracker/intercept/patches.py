@@ -15,12 +15,10 @@ from typing import Any
 from provspark.tracker.intercept.actions import LEARNERS, reading
 from provspark.tracker.intercept.import_hook import WhenImported
 from provspark.tracker.intercept.listener import Listener
+from provspark.tracker.intercept.writer_proxy import WriterProxy
 from provspark.tracker.script.shown_frames import EAGER
 from provspark.tracker.script.sites import is_library
 
-_SETTERS = frozenset(
-    {"format", "mode", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy", "schema"}
-)
 _V2_ENDS = frozenset({"create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"})
 
 _RDD_SAVES = (
@@ -51,22 +49,6 @@ _CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
 _CACHES = re.compile(_REMARKS + r"(?:cache|uncache|clear|refresh)\b", re.IGNORECASE | re.DOTALL)
 _VARIABLES = re.compile(_REMARKS + r"(?:set\s+var(?:iable)?|execute\s+immediate)\b", re.IGNORECASE | re.DOTALL)
 """Statements that may keep values of rows in the session."""
-
-
-class _WriterProxy:
-    """A Java writer whose ends go through the listener; anything else passes."""
-
-    def __init__(self, writer: Any, end: Callable[[Any, str, tuple[Any, ...]], Any]) -> None:
-        self._writer = writer
-        self._end = end
-
-    def __getattr__(self, name: str) -> Any:
-        member = getattr(self._writer, name)
-        if name.startswith("_"):
-            return member
-        if name in _SETTERS:
-            return lambda *args: _WriterProxy(member(*args), self._end)
-        return lambda *args: self._end(self._writer, name, args)
 
 
 class Interception:
@@ -107,7 +89,7 @@ class Interception:
                 listener.computed(frame)
                 return listener.write(writer._spark, frame, java, name, args)
 
-            writer._jwrite = _WriterProxy(writer._jwrite, end)
+            writer._jwrite = WriterProxy(writer._jwrite, end)
 
         def writer_v2_made(writer: Any, frame: Any) -> None:
             def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
@@ -116,7 +98,7 @@ class Interception:
                     return listener.write_v2(frame.sparkSession, java, name, args)
                 return getattr(java, name)(*args)
 
-            writer._jwriter = _WriterProxy(writer._jwriter, end)
+            writer._jwriter = WriterProxy(writer._jwriter, end)
 
         self._after(DataFrameWriter, "__init__", writer_made)
         self._after(DataFrameWriterV2, "__init__", writer_v2_made)
