@@ -56,7 +56,10 @@ class Interception:
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
+        # Each thread's own: other threads of the script, and callbacks of foreachBatch, act for themselves. So do those
+        # that an action starts, such as CrossValidator's pool: what they call counts as the script's.
         self._acting = threading.local()
+        # Threads share the dictionaries without a lock: each use is one get or one set, and nobody goes through them.
         self._handed: weakref.WeakSet[Any] = weakref.WeakSet()
         """RDDs that hold rows of the script, and compute nothing."""
         self._rdds: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
@@ -84,7 +87,7 @@ class Interception:
 
         def writer_made(writer: Any, frame: Any) -> None:
             def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
-                if self._within():  # an action of the script's, such as the saving of a model
+                if self._within():  # as when a model is saved: pyspark itself writes by this writer, never by V2's
                     return getattr(java, name)(*args)
                 listener.computed(frame)
                 return listener.write(writer._spark, frame, java, name, args)
@@ -170,7 +173,7 @@ class Interception:
 
     def _watch_sql(self, spark: Any) -> None:
         """Stand before the Java session's ``sql``: there the text is put together and the arguments are Java's."""
-        session = spark._jsparkSession
+        session = spark._jsparkSession  # where pyspark makes another object for it, that passes here as well
         if "sql" in vars(session):
             return
         plain = session.sql
@@ -202,7 +205,7 @@ class Interception:
     def _read(self, action: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
             return action(frame, *args, **kwargs)
-        self._listener.cache_changed(frame.sparkSession)
+        self._listener.cache_changed(frame.sparkSession)  # Java may have cached something (`df._jdf.persist()`)
         run = lambda rows: self._outermost(lambda: action(rows, *args, **kwargs))  # noqa: E731
         return self._listener.frame_read(frame, action.__name__, (*args, *kwargs.values()), run)
 
@@ -237,6 +240,7 @@ class Interception:
 
     def _accumulated(self, read: Callable[..., Any], accumulator: Any) -> Any:
         result = read(accumulator)
+        # Frame 0 is this one, 1 the lambda or `patched` that `install` put in front, 2 who asks.
         if not self._within() and not is_library(sys._getframe(2).f_code.co_filename):
             self._listener.accumulated(accumulator._value)
         return result
@@ -244,6 +248,7 @@ class Interception:
     def _rdd(self, plain: Any, frame: Any) -> Any:
         from pyspark.sql import DataFrame
 
+        # `plain` is a cached_property, which keeps its RDD in the frame: asked for before the patch, or below.
         known = self._rdds.get(frame) or vars(frame).get("rdd")
         if known is not None:
             return known
@@ -257,6 +262,7 @@ class Interception:
         from pyspark.sql import DataFrame
 
         conf = frame.sparkSession.conf
+        # Not modifiable: this Spark has no such setting, and `get` would raise.
         framed = conf.isModifiable(_JSON_FRAME) and conf.get(_JSON_FRAME) == "true"
         if framed or self._within():
             return to_json(frame, *args, **kwargs)
@@ -351,7 +357,7 @@ class Interception:
                 return learn(*args, **kwargs)
             result = self._outermost(lambda: learn(*args, **kwargs))
             values, name = (*args, *kwargs.values()), learn.__qualname__
-            if learn.__name__ == "_call_java":
+            if learn.__name__ == "_call_java":  # of JavaWrapper: (self, Java's method, *its arguments)
                 name = f"{type(args[0]).__name__}.{args[1]}"
                 self._listener.model_called(args[0], name, result)
                 if isinstance(result, DataFrame):
@@ -422,6 +428,7 @@ class Interception:
         self._handed.add(rdd)
         if not self._within():
             java = rdd._jrdd if rdd.__class__ is RDD else rdd._prev_jrdd  # a range is made of nothing
+            # `c`: the script's own object, which tells where it came from, though a generator is used up by now.
             self._listener.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "", c)
         return rdd
 
@@ -430,7 +437,9 @@ class Interception:
 
         spark = frame.sparkSession
         if checkpoint.__name__ == "checkpoint" and not all((*args, *kwargs.values())):
-            return checkpoint(frame, *args, **kwargs)  # not eager: Spark may compute it twice
+            # `eager`, its one argument, is false: the first job computes the rows, and Spark once more to save them. A
+            # localCheckpoint keeps what the first job computes.
+            return checkpoint(frame, *args, **kwargs)
         self._listener.computed(frame)
         take = lambda jdf: checkpoint(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
         return DataFrame(self._listener.checkpoint(frame, take), spark)

@@ -9,7 +9,8 @@ _SETTERS = frozenset(
     {"format", "mode", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy", "schema"}
 )
 """Methods whose result takes the writer's place: pyspark's DataFrameWriter keeps what they return. Of Java's
-DataFrameWriterV2 it keeps the first writer and drops what setters return, so that only its ends need to be known. A setter that a later Spark adds counts as an end until it stands here."""
+DataFrameWriterV2 it keeps the first writer and drops what setters return, so that only its ends need to be known.
+A setter that a later Spark adds counts as an end until it stands here."""
 
 
 class WriterProxy:
