@@ -73,10 +73,13 @@ class Rewriter:
         self._parts: dict[str, Any] = {}
         self.scans: list[Scan] = []
         self.paths: list[tuple[int, ...]] = []
-        """Which leaf each scan was made for; of what is cached, and then which one within."""
+        """Which leaf each scan was made for; of what is cached, and then which one within: (4, 1) is leaf 1 of the plan
+        that leaf 4 keeps. `_ruled` puts the first number, `TracedCache.place` brings the rest."""
         self.taps: list[PlacedTap] = []
         self.placed = 0
-        """How many taps stand in plans, those of plans traced before among them."""
+        """How many taps stand in plans, those of plans traced before among them: java/taps/Taps.java counts the same,
+        and receipts and sidecars go by it (`PlacedTap.place`). Provenance columns go by numbers in `taps`, where twins
+        count, too."""
         self.lent: dict[int, tuple[Lender, int]] = {}
         """By a tap's place, which plan traced before noted what it says, and at which place there."""
         self.root: PlanNode | None = None
@@ -100,7 +103,7 @@ class Rewriter:
             rules = self.jvm.new("Normal", *marks)
             normal = rules.apply(analysed, "\n".join(CLEANING), "\n".join(NORMAL))
             order = str(rules.order()).split()
-            self.java.keeping(rules.kept())
+            self.java.keeping(rules.kept())  # before `_read`, which writes of each node whether it keeps rows
         except Exception as e:
             raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
         if normal is None:
@@ -108,6 +111,8 @@ class Rewriter:
             raise UnsupportedPlanError(kind, changed(kind))
         root = self.root = self._read(normal)
         traced = self.trace(root)
+        # Last, as it numbers inputs anew. There is an order only if all leaves bear numbers, each its own (java/trees/
+        # Marks.java); it leaves out those below DOMAIN, of which no scan is made.
         provenance = self._ordered([int(leaf) for leaf in order], traced.provenance) if order else traced.provenance
         return Traced(self.java.front(self.java.answered(traced.number)), provenance)
 
@@ -118,6 +123,8 @@ class Rewriter:
         """
         kind = self.root.kind if self.root else "Plan"
         try:
+            # Spark's analyser gives relations that are read twice columns of their own, and checks the plan. It would
+            # refuse taps in subqueries: a plan with some gets the first from `checked`, and passes for analysed.
             ready = self._phases(self.java.checked(plan)).analyzed()
         except Exception as e:
             raise UnsupportedPlanError(kind, f"{_MALFORMED}: {reason(e)}") from e
@@ -174,6 +181,8 @@ class Rewriter:
         taps, inputs = len(self.taps), len(self.scans)
         traced = self._traced(node, above)
         new = self.taps[taps:]
+        # Two readings share a tap's notes. Without taps nothing is to be shared, and Spark plans each place alone; keys
+        # that are not lasting, such as rows' numbers, would differ where Spark computes the plan at each place.
         if new and all(tap.lasting for tap in new) and not self._rule(node).chained(node):
             self._tapped[node.number] = traced, range(inputs, len(self.scans))
         return traced
