@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,9 @@ def test_every_package_has_tests() -> None:
 def test_a_family_that_is_captured_has_its_plans(family: str) -> None:
     tests = TESTS / "tracker" / "families" / family
     assert (tests / "plan.txt").is_file() and (tests / f"test_{family}.py").is_file()
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """pytest imports them by name, as their folders are no packages."""
+    times = Counter(path.name for path in TESTS.rglob("test_*.py"))
+    assert [name for name, n in times.items() if n > 1] == []
