@@ -84,11 +84,11 @@ class CaptureRule:
         the filter straight above the node, if there is one.
     chained : function of PlanNode
         Whether Spark's optimiser may order a node together with joins above and below it.
-    filters : bool
-        A scan below sees its condition.
+    filters : function of PlanNode
+        Whether a scan below sees a node's condition.
     """
 
     kinds: frozenset[str]
     trace: Callable[[Any, Any, Any], Traced]
     chained: Callable[[Any], bool] = lambda node: False
-    filters: bool = False
+    filters: Callable[[Any], bool] = lambda node: False

@@ -213,7 +213,9 @@ class Rewriter:
         if not node.children:
             return int(self.java.hidden(node.number, self._ruled(node, above).number))
         rule = capture_rule(node.kind)
-        below = [self.unseen(child, node if rule is not None and rule.filters else None) for child in node.children]
+        below = [
+            self.unseen(child, node if rule is not None and rule.filters(node) else None) for child in node.children
+        ]
         return int(self.java.rebuilt(node.number, " ".join(map(str, below))))
 
     def _answer(self, node: PlanNode, *, traced: bool) -> list[ProvenanceColumn]:

@@ -13,8 +13,13 @@ if TYPE_CHECKING:
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Keep the filter over its traced child."""
-    below = rewriter.trace(node.children[0], node)
+    below = rewriter.trace(node.children[0], node if _by_condition(node) else None)
     return Traced(rewriter.java.over(node.number, below.number), below.provenance)
 
 
-RULE = CaptureRule(frozenset({"Filter", "TypedFilter"}), trace, lambda node: node.kind == "Filter", filters=True)
+def _by_condition(node: PlanNode) -> bool:
+    """Whether it filters by an expression, which Spark and a scan can read, and not by a function of Scala's."""
+    return node.kind == "Filter"
+
+
+RULE = CaptureRule(frozenset({"Filter", "TypedFilter"}), trace, _by_condition, _by_condition)

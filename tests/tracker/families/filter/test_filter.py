@@ -7,11 +7,16 @@ from typing import Any
 
 import pytest
 from _golden_plans import check_plans
+from families.typed.shapes import FILTER, java
+from pyspark.sql import DataFrame
 
 pytestmark = pytest.mark.spark
 
 
-PLANS = {"a condition": lambda t: t.emp.where("v > 10")}
+PLANS = {
+    "a condition": lambda t: t.emp.where("v > 10"),
+    "a typed function": lambda t: DataFrame(t.emp._jdf.filter(java(t.spark, "Large", FILTER)), t.spark),
+}
 
 
 def test_plans(spark: Any, sources: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:

@@ -25,7 +25,7 @@ MAP = """public class Told implements org.apache.spark.api.java.function.MapFunc
 }"""
 
 
-def _java(spark: Any, name: str, source: str) -> Any:
+def java(spark: Any, name: str, source: str) -> Any:
     """Compile a class, let executors have it, and make an object of it; once a session's JVM."""
     jvm = spark._jvm
     key = f"{name} {id(spark.sparkContext)}"
@@ -49,14 +49,14 @@ def _java(spark: Any, name: str, source: str) -> Any:
 def _typed_filter_frame(df: Any) -> Any:
     from pyspark.sql import DataFrame
 
-    return DataFrame(df._jdf.filter(_java(df.sparkSession, "Large", FILTER)), df.sparkSession)
+    return DataFrame(df._jdf.filter(java(df.sparkSession, "Large", FILTER)), df.sparkSession)
 
 
 def _typed_map_frame(df: Any) -> Any:
     from pyspark.sql import DataFrame
 
     strings = df.sparkSession._jvm.org.apache.spark.sql.Encoders.STRING()
-    told = DataFrame(df._jdf.map(_java(df.sparkSession, "Told", MAP), strings).toDF(), df.sparkSession)
+    told = DataFrame(df._jdf.map(java(df.sparkSession, "Told", MAP), strings).toDF(), df.sparkSession)
     values = [f"nullif(split(value, '/')[{i}], 'null')" for i in range(3)]
     return told.selectExpr(f"CAST({values[0]} AS INT) AS p", f"{values[1]} AS q", f"CAST({values[2]} AS BIGINT) AS r")
 
