@@ -49,8 +49,11 @@ import org.apache.spark.util.NextIterator;
  * rows, when its reader has no more: long[] {first address, length, rows}, rows being OPENED or OVERFLOWED otherwise.
  */
 public class AddressedFormats {
+  /** 65,536 rows a byte, compressed ones too: then 2^46 bytes fit into a long, and larger inputs are refused (counted.py). */
   static final int SHIFT = 16;
+  /** Of a block that nobody read to its end: its file is counted again after the job (CountedScan.finish). */
   static final long OPENED = -1L;
+  /** Its addresses run into the next block's: the write's lineage is lost (Blocks.distinct). */
   static final long OVERFLOWED = -2L;
 
   static final scala.collection.immutable.Seq NO_FILTERS =
@@ -63,7 +66,7 @@ public class AddressedFormats {
 
   /**
    * `key` is equal where equal rows get equal addresses: Spark then may reuse one scan for the other. Where it is empty,
-   * blocks are counted and what they report is this scan's alone.
+   * blocks are counted and what they report is this scan's alone. Only Parquet has a key: with one nobody takes reports.
    */
   public AddressedFormats(LogicalRelation node, String[] paths, byte[] firstAddresses, String key) {
     session = ((HadoopFsRelation) node.relation()).sparkSession();
@@ -89,7 +92,10 @@ public class AddressedFormats {
     return new FormatColumns(starts, reports, "counted by " + reports.id());
   }
 
-  /** What blocks reported so far, three little-endian longs each. */
+  /**
+   * What blocks reported so far, three little-endian longs each: all after the job. Two tasks may have read one block;
+   * Blocks.distinct takes it once, and compares.
+   */
   public byte[] reports() {
     List all = columns.reports.value();
     ByteBuffer out = ByteBuffer.allocate(24 * all.size()).order(ByteOrder.LITTLE_ENDIAN);
@@ -152,8 +158,11 @@ public class AddressedFormats {
         scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
       String index = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME();
       scala.Option asked = required.getFieldIndex(index);
+      // The index, a long, stands in for the address, another: the reader puts out as many columns as the scan counted when
+      // it chose between batches and rows (FileSourceScanExec.supportsColumnar), which the reader asserts.
       StructType read = asked.isDefined() ? required : required.add(index, DataTypes.LongType);
       int at = asked.isDefined() ? ((Integer) asked.get()).intValue() : required.length();
+      // A PartitionedFile's partitionValues are the FileIndex's, which knows of no address: `without` makes them fit.
       Object base = super.buildReaderWithPartitionValues(session, data, without(partition), read, filters, options, conf);
       return columns.reader(base, required, partition, at);
     }
@@ -186,7 +195,7 @@ public class AddressedFormats {
     public int hashCode() { return columns.key.hashCode(); }
   }
 
-  /** CSV: counted. */
+  /** CSV: counted. Its rows are the same whatever columns are read: modes in which they are not are refused (relation.py). */
   static class Csv extends CSVFileFormat {
     private static final long serialVersionUID = 1L;
     private final FormatColumns columns;
@@ -257,6 +266,8 @@ public class AddressedFormats {
 
     public Object apply(Object block) {
       PartitionedFile file = (PartitionedFile) block;
+      // As SourceFiles.paths has it: Hadoop's Path as a string, decoded. A file that came after the listing is UNLISTED: its
+      // address, -1, is in no segment, and so an error when the write is sealed.
       long first = columns.starts.of(file.toPath().toString());
       if (rowIndex < 0 && first != FirstAddresses.UNLISTED) first += file.start() << SHIFT;
       scala.collection.Iterator rows = (scala.collection.Iterator) base.apply(file);
@@ -342,7 +353,7 @@ public class AddressedFormats {
     Indexed(scala.collection.Iterator rows, long first, int width, int rowIndex, boolean extra, ReadFunction read) {
       super(rows, first, width, extra, read);
       this.rowIndex = rowIndex;
-      RowNumbers.into(rows, rowIndex);
+      RowNumbers.into(rows, rowIndex); // for speed alone: without it Spark numbers the same rows itself
     }
 
     public boolean hasNext() { return rows.hasNext(); }

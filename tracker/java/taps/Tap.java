@@ -44,7 +44,7 @@ import org.apache.spark.util.UninterruptibleThread;
 public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9, UDF10, Serializable {
   private static final long serialVersionUID = 1L;
 
-  /** What stands for a null provenance column. */
+  /** What stands for a null provenance column. Addresses and row numbers are above it; of hashes one in 2^64 is it, and is lost. */
   public static final long NULL = Long.MIN_VALUE;
 
   /** Every row passes. */
@@ -54,10 +54,14 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
   /** Of rows with equal first keys, which stand together, the first passes. */
   public static final int FIRST = 2;
 
+  /** A task's buffer: under 32 MB with what packs it (docs/performance.md, "An executor's memory"). */
   static final int BUFFER_BYTES = 12 << 20;
   static final int MAX_ROWS = 1 << 20;
+  /** Of a block: a group's number has to fit into the bits below Notes.BLOCK. */
   static final int MAX_KEYS = 1 << 18;
+  /** Rows whose groups are looked up together: see settle. */
   static final int BATCH = 256;
+  /** More goes to a file: each task's receipt stays in the driver's memory, in the accumulator. */
   static final int INLINE_BYTES = 4096;
 
   private final String folder;
@@ -67,6 +71,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
   private final int keeps;
   private final boolean marked;
   private final CollectionAccumulator receipts;
+  /** One task's: each deserialises a plan of its own. The driver evaluates no tap (see Trees.apart): it has no TaskContext. */
   private transient Writer writer;
 
   /**
@@ -90,6 +95,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
   private Writer writer() {
     if (writer == null) {
       writer = new Writer(folder, tap, provenance, keyed, keeps, receipts);
+      // It is called, the last added first, before Executor's TaskRunner collects the accumulators: the receipt still travels.
       TaskContext.get().addTaskCompletionListener(writer);
     }
     return writer;
@@ -148,34 +154,19 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     return note(2, a, b, null, null, null, null, null, null, null, null);
   }
 
-  public Object call(Object a, Object b, Object c) {
-    return note(3, a, b, c, null, null, null, null, null, null, null);
-  }
-
-  public Object call(Object a, Object b, Object c, Object d) {
-    return note(4, a, b, c, d, null, null, null, null, null, null);
-  }
-
-  public Object call(Object a, Object b, Object c, Object d, Object e) {
-    return note(5, a, b, c, d, e, null, null, null, null, null);
-  }
-
-  public Object call(Object a, Object b, Object c, Object d, Object e, Object f) {
-    return note(6, a, b, c, d, e, f, null, null, null, null);
-  }
-
+  public Object call(Object a, Object b, Object c) { return note(3, a, b, c, null, null, null, null, null, null, null); }
+  public Object call(Object a, Object b, Object c, Object d) { return note(4, a, b, c, d, null, null, null, null, null, null); }
+  public Object call(Object a, Object b, Object c, Object d, Object e) { return note(5, a, b, c, d, e, null, null, null, null, null); }
+  public Object call(Object a, Object b, Object c, Object d, Object e, Object f) { return note(6, a, b, c, d, e, f, null, null, null, null); }
   public Object call(Object a, Object b, Object c, Object d, Object e, Object f, Object g) {
     return note(7, a, b, c, d, e, f, g, null, null, null);
   }
-
   public Object call(Object a, Object b, Object c, Object d, Object e, Object f, Object g, Object h) {
     return note(8, a, b, c, d, e, f, g, h, null, null);
   }
-
   public Object call(Object a, Object b, Object c, Object d, Object e, Object f, Object g, Object h, Object i) {
     return note(9, a, b, c, d, e, f, g, h, i, null);
   }
-
   public Object call(Object a, Object b, Object c, Object d, Object e, Object f, Object g, Object h, Object i, Object j) {
     return note(10, a, b, c, d, e, f, g, h, i, j);
   }
@@ -225,7 +216,10 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     String task = TaskContext.get().stageId() + " " + TaskContext.get().stageAttemptNumber() + " "
         + TaskContext.get().partitionId() + " " + TaskContext.get().taskAttemptId();
 
-    /** Spark's thread of the task, on which it ends too; null where another one notes rows, for one that waits for Python. */
+    /**
+     * Spark's thread of the task, on which it ends too: Executor makes UninterruptibleThreads for tasks. Null where another
+     * one notes rows, a plain Thread that feeds a script (TRANSFORM) or R.
+     */
     final Thread owner = Thread.currentThread() instanceof UninterruptibleThread ? Thread.currentThread() : null;
 
     Writer(String folder, int tap, int provenance, boolean keyed, int keeps, CollectionAccumulator receipts) {
@@ -293,7 +287,10 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
       return keys++;
     }
 
-    /** Whether nothing else can happen meanwhile: a lock for each row would take longer than all the rest. */
+    /**
+     * Whether nothing else can happen meanwhile: a lock for each row would take longer than all the rest. Whoever pulls the
+     * first row through a tap pulls all: one operator above reads its iterator.
+     */
     boolean own() {
       return Thread.currentThread() == owner;
     }
@@ -335,7 +332,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
       if (failed == null && (keeps == ALL || key[1] != NULL)) {
         try {
           record();
-        } catch (Exception e) {
+        } catch (Exception e) { // an Error, such as no memory left, does fail the task
           fail(e);
         }
       }
@@ -403,7 +400,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
         long v = values[order == null ? i : order[i]];
         long d = v - before;
         if (d != 1) runs++;
-        if (d != (int) d) small = false;
+        if (d != (int) d) small = false; // d may wrap round, at NULL: so do the sums of readers, back to the value
         before = v;
       }
       byte codec = (byte) (runs <= n / 4 ? 0 : (small ? 1 : 2));
@@ -461,12 +458,13 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
 
     private void open() throws IOException {
       String name = "t" + tap + "-" + task.replace(' ', '-') + ".tap";
-      if (folder.startsWith("file:")) {
+      if (folder.startsWith("file:")) { // past Hadoop's file system, which writes a .crc file beside each
         File parent = new File(URI.create(folder));
         parent.mkdirs();
         out = new FileOutputStream(new File(parent, name));
       } else {
         Path at = new Path(new Path(URI.create(folder)), name);
+        // The application's settings (spark.hadoop.*), not what a script sets in its session or in hadoopConfiguration.
         FileSystem fs = at.getFileSystem(SparkHadoopUtil.get().conf());
         out = fs.create(at, true);
       }
@@ -478,7 +476,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     }
 
     public void onTaskCompletion(TaskContext context) {
-      synchronized (this) {
+      synchronized (this) { // a row that a script's thread reads later is in no receipt, and nothing comes of it
         String place = "";
         try {
           if (failed == null) {
@@ -491,6 +489,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
         } catch (Exception e) {
           fail(e);
         }
+        // U+0003 parts receipts (Taps.receipts), line breaks their three parts (Receipt.parse in tracker/taps/taps.py).
         if (failed != null) place = "failed " + failed.replace('\n', ' ').replace('\u0003', ' ');
         receipts.add(tap + " " + task + " " + total + "\n" + place + "\n" + marks);
       }
