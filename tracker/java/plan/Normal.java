@@ -75,8 +75,10 @@ public class Normal {
     if (refused.length() > 0) return null;
     LogicalPlan made = level(p, rules.split("\n"));
     if (!inferred) return told(made);
+    // Inputs are numbered in the user's order, which only the plan without inferred filters has. The two plans differ in ids,
+    // so leaves are told apart by their numbers (Marks.leaf); where these don't tell, what was inferred is given up.
     inferring = false;
-    domains.clear();
+    domains.clear(); // ids are made anew; those that `kept` has of the other plan are in no node of this one
     LogicalPlan without = level(p, rules.split("\n"));
     List leaves = Marks.leaves(without, domain);
     if (leaves == null || !Marks.alike(leaves, Marks.leaves(made, domain))) return told(without);
@@ -127,15 +129,20 @@ public class Normal {
   }
 
   private LogicalPlan level(LogicalPlan plan, String[] rules) throws Exception {
+    // Unused values first: as joins they would leave edges. Then the two rules of Spark's batch "Pullup Correlated
+    // Expressions", in its order. The second makes windows of correlated LIMITs, so the user's are collected first.
     LogicalPlan used = byRule(OPTIMIZER + "OptimizeOneRowRelationSubquery", Unused.away(plan));
     List windows = new ArrayList();
     windows(used, windows);
     LogicalPlan p = byRule(OPTIMIZER + "PullupCorrelatedPredicates", used);
+    // In all nodes of this level, and in no plan of a subquery: into those Levels goes itself.
     p = (LogicalPlan) p.transformAllExpressions(new Levels(this, rules, windows));
-    p = exceptAll(kept(scalars(laterals(p))));
-    if (inferring) p = inferred(p);
+    p = exceptAll(kept(scalars(laterals(p)))); // kept: before `rules`, in which Spark's rule would go unnoticed
+    if (inferring) p = inferred(p); // reads IN and EXISTS, which the next rule makes joins
+    // Only now no DomainJoin is left: the rules for lateral, scalar and predicate subqueries each make aggregates of theirs.
     p = domainsMarked(byRule(OPTIMIZER + "RewritePredicateSubquery", p));
     for (int i = 0; i < rules.length; i++) {
+      // Subqueries had their turn in Levels: the outermost level's stay. Without such a rule `told` changes no order.
       if (rules[i].endsWith("PushDownPredicates")) unpushed = Marks.read(p, domain);
       p = byRule(rules[i], p);
     }
@@ -206,6 +213,7 @@ public class Normal {
       }
     }
 
+    /** RewritePredicateSubquery takes an EXISTS only if it has outer attributes (SubqueryExpression.isCorrelated). */
     private static Expression correlated(Expression exists) {
       scala.collection.immutable.Seq always = seq(one(Literal$.MODULE$.apply(Boolean.TRUE)));
       List values = list(exists.productIterator().toSeq());
@@ -248,7 +256,11 @@ public class Normal {
     while (it.hasNext()) correlated((Expression) it.next(), values);
   }
 
-  /** From the top down: the first join whose right side yields a subquery's value is the one made for it. */
+  /**
+   * From the top down: the first join whose right side yields a subquery's value is the one made for it. The rule
+   * (constructLeftJoins) puts the subquery's plan there with its ids, also where it computes another value, of another id,
+   * above the join, as for a count of no rows. Joins above that one have the value on their left.
+   */
   private LogicalPlan marked(LogicalPlan plan, List values, List found) {
     if (plan instanceof Join) {
       Join join = (Join) plan;
@@ -318,6 +330,7 @@ public class Normal {
     for (int i = 0; i < children.size(); i++) noteDomains((LogicalPlan) children.get(i));
   }
 
+  /** The domain's ids are new (DecorrelateInnerQuery); an aggregate of the user's puts out columns of its own beside them. */
   private LogicalPlan domainsMarked(LogicalPlan plan) {
     if (plan instanceof Aggregate && !plan.output().isEmpty() && domains.containsAll(ids(plan.output()))) {
       return marked(domain, plan);
@@ -350,6 +363,7 @@ public class Normal {
     return branchMarked(byRule(OPTIMIZER + "RewriteExceptAll", p));
   }
 
+  /** Of RewriteExceptAll: first children lead to a union, whose second branch is a projection of -1 over the right side. */
   private LogicalPlan branchMarked(LogicalPlan plan) {
     List children = list(plan.children());
     if (plan instanceof Union) {
