@@ -45,13 +45,17 @@ public class AggregateCapture {
     return rewrite.with(apart(rewrite.plan(t)), rewrite.provenance(t), one(alias(rewrite.taps().rowId(), "__row")));
   }
 
-  /** An aggregate over a tapped and numbered child that keeps a row of each group: its provenance columns and number, and the key. */
+  /**
+   * An aggregate over a tapped and numbered child that keeps a row of each group: its provenance columns, the key and the
+   * number, which sealing takes for the third column of the provenance column to the group. All First of one aggregate
+   * take one row, the user's and ours: Spark updates and merges their buffers together, row by row.
+   */
   public int keep(int node, int t) {
     List made = new ArrayList();
     for (int i = 0; i < rewrite.provenance(t).size(); i++) {
       made.add(alias(new First((Expression) rewrite.provenance(t).get(i), false).toAggregateExpression(), "__kept"));
     }
-    made.addAll(made.size() - 1, Keys.hashes(keys(node), "__group"));
+    made.addAll(made.size() - 1, Keys.hashes(keys(node), "__group")); // before the last, the number
     return aggregated(node, t, made);
   }
 
@@ -62,7 +66,7 @@ public class AggregateCapture {
     List values = new ArrayList();
     scala.collection.Iterator it = a.productIterator();
     while (it.hasNext()) values.add(it.next());
-    values.set(1, seq(all));
+    values.set(1, seq(all)); // its columns and then its child; the rest, such as a hint, stays
     values.set(2, rewrite.plan(t));
     return rewrite.traced((LogicalPlan) a.makeCopy(values.toArray()), attributes(made));
   }

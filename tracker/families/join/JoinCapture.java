@@ -82,6 +82,7 @@ public class JoinCapture {
     return new If(condition, value, new Literal(null, LongType$.MODULE$));
   }
 
+  /** No LIMIT: the tap below is to note all rows. The filter drops the row that an aggregate without keys makes of none. */
   private static LogicalPlan any(LogicalPlan plan) {
     Expression one = Literal$.MODULE$.apply(Integer.valueOf(1));
     Alias made = alias(new Max(one).toAggregateExpression(), "__any");
@@ -104,6 +105,7 @@ public class JoinCapture {
     Alias found = alias(Keys.zero(), "__found");
     List others = list(rewrite.plan(right).output());
     others.add(found);
+    // The number is a task's, so local rows stand apart; the constant on the right comes out null where no row was met.
     LogicalPlan joined = new Join(
         projection(columns, apart(rewrite.plan(left))), projection(others, rewrite.plan(right)), LeftOuter$.MODULE$, join.condition(),
         streamed(join));
@@ -125,10 +127,16 @@ public class JoinCapture {
     return rewrite.traced(projection(out, tapped), all);
   }
 
+  /**
+   * Without equalities Spark has one strategy for a left join, nested loops that build the right side (JoinSelection). With
+   * some it might build the left one, as a shuffled hash join can. A skewed left side may be split while it runs, never the
+   * right one of a left join (OptimizeSkewedJoin): each left row meets all of its right ones in one task.
+   */
   private JoinHint streamed(Join join) {
     List keys = new ArrayList();
     equalities(join, keys, new ArrayList());
     if (keys.isEmpty()) return JoinHint.NONE();
+    // By the user's right side, not by ours with its provenance columns: Spark broadcasts what it would without capture.
     long limit = join.conf().autoBroadcastJoinThreshold();
     boolean small = ((LogicalPlan) join.right()).stats().sizeInBytes().$less$eq(scala.math.BigInt.apply(limit));
     JoinStrategyHint strategy = small ? (JoinStrategyHint) BROADCAST$.MODULE$ : (JoinStrategyHint) SHUFFLE_MERGE$.MODULE$;

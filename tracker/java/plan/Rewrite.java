@@ -57,6 +57,7 @@ public class Rewrite {
 
   /** A plan made elsewhere, that puts out these provenance columns. */
   public int put(LogicalPlan plan, List attributes) {
+    // Rebound, as wherever an outer join or a union may have made columns nullable: what takes them for not null never looks.
     return traced(plan, rebound(plan, attributes));
   }
 
@@ -86,7 +87,7 @@ public class Rewrite {
     return traced(plan, new ArrayList(all.subList(all.size() - width, all.size())));
   }
 
-  /** The columns of the whole plan and then those of the provenance columns, no more. */
+  /** The columns of the whole plan, of which node 0 is the root (it is read first), and the provenance columns, no more. */
   public LogicalPlan whole(int t) {
     List shown = rebound(plan(t), list(node(0).output()));
     shown.addAll(provenance(t));
@@ -141,6 +142,7 @@ public class Rewrite {
 
   /** A tap by any keys. Returns the traced node; the tap's number is the count of taps before. */
   public int tapKeyed(int t, List keys) {
+    // Keys such as the partition's number are to be computed by tasks: see apart.
     boolean fixed = true;
     for (int i = 0; i < keys.size(); i++) fixed &= ((Expression) keys.get(i)).deterministic();
     LogicalPlan below = Calls.once(fixed ? plan(t) : apart(plan(t)), keys);
