@@ -13,9 +13,9 @@ from provspark.tracker.plan.normalisation import CHOSEN, CLEANING, CONTEXT, DOMA
 from provspark.tracker.plan.normalisation import RULES as NORMAL
 from provspark.tracker.plan.operators import operators
 from provspark.tracker.plan.provenance_columns import ProvenanceColumn, Traced
-from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan, scan_relation
 from provspark.tracker.spark.jvm import Jvm
+from provspark.tracker.spark.reasons import reason
 from provspark.tracker.taps.taps import PlacedTap, Receipt, counted
 
 

@@ -22,10 +22,10 @@ from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 from provspark.tracker.session.plan_tracer import PlanTracer
 from provspark.tracker.session.rdds import Rdds
 from provspark.tracker.session.traced_cache import TracedCache
-from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources import Scan
 from provspark.tracker.sources.local import LocalSites
 from provspark.tracker.spark.jvm import Jvm
+from provspark.tracker.spark.reasons import reason
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from provspark.model.errors import CaptureError, ConcurrentWriteError, Unsupport
 from provspark.model.pending import PendingTensor, PendingVersion, PendingWrite
 from provspark.model.writes import Axis
 from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
-from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources.keyed import KeyedTable, TableKeys
+from provspark.tracker.spark.reasons import reason
 
 _V2_MODES = {"AppendData": "Append", "OverwriteByExpression": "Overwrite", "CreateTableAsSelect": "ErrorIfExists"}
 COMMANDS = frozenset({"SaveIntoDataSourceCommand", *_V2_MODES})

@@ -11,7 +11,7 @@ import numpy as np
 
 from provspark.model.arrays import Int64
 from provspark.model.errors import CaptureError
-from provspark.tracker.sinks.reasons import reason
+from provspark.tracker.spark.reasons import reason
 
 FOOTERS = ("parquet", "orc")
 THREADS = 16

@@ -21,9 +21,9 @@ from provspark.tracker.sinks.names import ROOT, OutputPlace
 from provspark.tracker.sinks.options import kept
 from provspark.tracker.sinks.owners import own_names
 from provspark.tracker.sinks.pieces import pieces_of
-from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sinks.target import Target, command_target, read_target
 from provspark.tracker.sources.options import zone_of_texts
+from provspark.tracker.spark.reasons import reason
 
 
 class Sink:

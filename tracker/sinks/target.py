@@ -10,7 +10,7 @@ from typing import Any, Literal
 from provspark.model.datasets import Dataset, Field
 from provspark.model.errors import UnsupportedPlanError
 from provspark.tracker.sinks.options import KEPT
-from provspark.tracker.sinks.reasons import reason
+from provspark.tracker.spark.reasons import reason
 
 SaveMode = Literal["fresh", "append", "overwrite", "dynamic"]
 FILE_ENDS = ("parquet", "csv", "json", "orc", "text", "xml")

@@ -16,8 +16,8 @@ from provspark.model.datasets import Dataset, Field, Files
 from provspark.model.errors import CaptureError, UnsupportedPlanError
 from provspark.model.pending import PendingVersion
 from provspark.tracker.families.scan import RELATION
-from provspark.tracker.sinks.reasons import reason
 from provspark.tracker.sources.contract import Segments
+from provspark.tracker.spark.reasons import reason
 
 if TYPE_CHECKING:
     from provspark.tracker.spark.jvm import Jvm

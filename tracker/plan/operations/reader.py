@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from provspark.tracker.plan.operations.build import Draft
 from provspark.tracker.plan.operators import operators
-from provspark.tracker.sinks.reasons import reason
+from provspark.tracker.spark.reasons import reason
 
 if TYPE_CHECKING:
     from provspark.tracker.spark.jvm import Jvm
