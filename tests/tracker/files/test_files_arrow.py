@@ -125,7 +125,7 @@ from provspark.tracker.files import DriverFiles
 files = DriverFiles()
 files.begin()
 import pyarrow.fs
-assert type(pyarrow.fs.LocalFileSystem).__name__ == "Same"
+assert type(pyarrow.fs.LocalFileSystem).__name__ == "Indistinct"
 import pyarrow.csv, pyarrow.dataset, pyarrow.feather, pyarrow.json, pyarrow.orc, pyarrow.parquet
 assert pyarrow.parquet.core.LocalFileSystem is pyarrow.fs.LocalFileSystem
 files.end()
