@@ -63,9 +63,7 @@ public class AggregateCapture {
     Aggregate a = (Aggregate) rewrite.node(node);
     List all = list(a.aggregateExpressions());
     all.addAll(made);
-    List values = new ArrayList();
-    scala.collection.Iterator it = a.productIterator();
-    while (it.hasNext()) values.add(it.next());
+    List values = values(a);
     values.set(1, seq(all)); // its columns and then its child; the rest, such as a hint, stays
     values.set(2, rewrite.plan(t));
     return rewrite.traced((LogicalPlan) a.makeCopy(values.toArray()), attributes(made));

@@ -1,7 +1,6 @@
 package provspark.families.batch_functions;
 
 import java.lang.reflect.Constructor;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Alias;
@@ -67,13 +66,11 @@ public class BatchFunctionsCapture {
 
   /** The node over other children and with another function, which puts out columns of these names behind the user's. */
   public LogicalPlan over(LogicalPlan node, List children, byte[] command, List names) throws Exception {
-    scala.collection.Iterator it = node.productIterator();
-    List values = new ArrayList();
-    for (int i = 0; it.hasNext(); i++) {
-      Object value = it.next();
-      if (node.productElementName(i).equals("output")) value = extended(node, names);
-      else if (value instanceof PythonUDF) value = extended((PythonUDF) value, command, names, children);
-      values.add(value);
+    List values = values(node);
+    for (int i = 0; i < values.size(); i++) {
+      Object value = values.get(i);
+      if (node.productElementName(i).equals("output")) values.set(i, extended(node, names));
+      else if (value instanceof PythonUDF) values.set(i, extended((PythonUDF) value, command, names, children));
     }
     return withChildren((LogicalPlan) node.makeCopy(values.toArray()), children);
   }
@@ -103,9 +100,7 @@ public class BatchFunctionsCapture {
     for (int i = 0; i < names.size(); i++) {
       type = type.add(new StructField((String) names.get(i), LongType$.MODULE$, true, Metadata$.MODULE$.empty()));
     }
-    List values = new ArrayList();
-    scala.collection.Iterator it = udf.productIterator();
-    while (it.hasNext()) values.add(it.next());
+    List values = values((scala.Product) udf);
     values.set(1, withCommand(values.get(1), command));
     values.set(2, type);
     List seen = list(udf.children());
@@ -117,9 +112,7 @@ public class BatchFunctionsCapture {
   }
 
   private static Object withCommand(Object function, byte[] command) throws Exception {
-    scala.collection.Iterator it = ((scala.Product) function).productIterator();
-    List values = new ArrayList();
-    while (it.hasNext()) values.add(it.next());
+    List values = values((scala.Product) function);
     List bytes = new ArrayList();
     for (int i = 0; i < command.length; i++) bytes.add(Byte.valueOf(command[i]));
     values.set(0, seq(bytes));
@@ -132,16 +125,8 @@ public class BatchFunctionsCapture {
   }
 
   private static Expression function(LogicalPlan node) {
-    scala.collection.Iterator it = node.productIterator();
-    while (it.hasNext()) {
-      Object value = it.next();
-      if (value instanceof PythonUDF) return (Expression) value;
-    }
+    List values = values(node);
+    for (int i = 0; i < values.size(); i++) if (values.get(i) instanceof PythonUDF) return (Expression) values.get(i);
     throw new IllegalStateException(node.nodeName() + " has no Python function");
-  }
-
-  private static Object call(Object owner, String name) throws Exception {
-    Method method = owner.getClass().getMethod(name, new Class[0]);
-    return method.invoke(owner, new Object[0]);
   }
 }

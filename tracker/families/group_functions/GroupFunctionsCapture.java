@@ -1,6 +1,5 @@
 package provspark.families.group_functions;
 
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -27,10 +26,5 @@ public class GroupFunctionsCapture {
   /** What stands for the group that a row belongs to. */
   public List hashes(List keys) {
     return Keys.hashes(keys, "__group");
-  }
-
-  private static Object call(Object owner, String name) throws Exception {
-    Method method = owner.getClass().getMethod(name, new Class[0]);
-    return method.invoke(owner, new Object[0]);
   }
 }

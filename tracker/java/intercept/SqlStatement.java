@@ -29,6 +29,7 @@ import org.apache.spark.sql.execution.CommandExecutionMode$;
 import provspark.sinks.CatalogTable;
 import provspark.spark.ScriptVariables;
 import provspark.trees.Trees;
+import static provspark.trees.Trees.values;
 import static provspark.spark.LogicalPlans.*;
 
 /** A statement that may write: parsed and, where it is a plain write, analysed without running it. Raw types, for Janino. */
@@ -276,13 +277,6 @@ public class SqlStatement {
 
   private static String name(LogicalPlan plan) {
     return plan.getClass().getSimpleName();
-  }
-
-  private static List values(LogicalPlan plan) {
-    List out = new ArrayList();
-    scala.collection.Iterator it = plan.productIterator();
-    while (it.hasNext()) out.add(it.next());
-    return out;
   }
 
   private static Set set(String words) {

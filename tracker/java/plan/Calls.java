@@ -62,7 +62,7 @@ public class Calls {
     for (int i = 0; i < children.size(); i++) children.set(i, declared((Expression) children.get(i)));
     Expression made = (Expression) e.withNewChildren(seq(children));
     if (!(made instanceof UserDefinedExpression)) return made;
-    List values = list(made.productIterator().toSeq());
+    List values = values((scala.Product) made);
     for (int i = 0; i < values.size(); i++) if (made.productElementName(i).equals(DECLARED)) values.set(i, Boolean.FALSE);
     return (Expression) made.makeCopy(values.toArray());
   }
@@ -107,7 +107,7 @@ public class Calls {
       same &= sides[i] == before;
     }
     if (same) return join;
-    List values = list(join.productIterator().toSeq());
+    List values = values((scala.Product) join);
     values.set(0, sides[0]);
     values.set(1, sides[1]);
     values.set(3, new scala.Some(condition));

@@ -216,7 +216,7 @@ public class Normal {
     /** RewritePredicateSubquery takes an EXISTS only if it has outer attributes (SubqueryExpression.isCorrelated). */
     private static Expression correlated(Expression exists) {
       scala.collection.immutable.Seq always = seq(one(Literal$.MODULE$.apply(Boolean.TRUE)));
-      List values = list(exists.productIterator().toSeq());
+      List values = values((scala.Product) exists);
       for (int i = 0; i < values.size(); i++) {
         String name = exists.productElementName(i);
         if (name.equals("outerAttrs") || name.equals("joinCond")) values.set(i, always);

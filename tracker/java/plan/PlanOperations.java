@@ -98,7 +98,7 @@ public class PlanOperations {
         made = (LogicalPlan) plan.withNewChildrenInternal(seq(children).toIndexedSeq());
       }
       if (plan.subqueries().nonEmpty()) {
-        List values = list(made.productIterator().toSeq());
+        List values = values((scala.Product) made);
         for (int i = 0; i < values.size(); i++) values.set(i, value(values.get(i), plan));
         made = (LogicalPlan) made.makeCopy(values.toArray());
       }
@@ -118,7 +118,7 @@ public class PlanOperations {
     /** A frame that the plan reads twice has its subqueries twice, by one id: those of the second place get others. */
     private Expression own(SubqueryExpression e, LogicalPlan node) {
       if (first.putIfAbsent(e.exprId(), node) == null || first.get(e.exprId()) == node) return e;
-      List values = list(e.productIterator().toSeq());
+      List values = values((scala.Product) e);
       values.set(values.indexOf(e.exprId()), NamedExpression$.MODULE$.newExprId());
       return (Expression) e.makeCopy(values.toArray());
     }

@@ -54,6 +54,16 @@ public class Trees {
     return out;
   }
 
+  /** The arguments of a node, an expression or another case class, to be changed and given to `makeCopy`. */
+  public static List values(scala.Product of) {
+    return list(of.productIterator().toSeq());
+  }
+
+  /** What a method without arguments returns, for classes that Spark's versions have in different places or shapes. */
+  public static Object call(Object owner, String name) throws Exception {
+    return owner.getClass().getMethod(name, new Class[0]).invoke(owner, new Object[0]);
+  }
+
   public static LogicalPlan withChildren(LogicalPlan plan, List children) {
     return (LogicalPlan) plan.withNewChildren(seq(children));
   }
