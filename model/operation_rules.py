@@ -10,7 +10,10 @@ from provspark.model.drafts import DraftOperation
 from provspark.model.operation_texts import shown
 from provspark.model.operations import Category, ColumnLink
 
-__all__ = ["OperationRule", "again", "column_categories", "widened"]
+__all__ = ["AGAIN", "OperationRule", "column_categories", "computed", "widened"]
+
+AGAIN = ""
+"""As `OperationRule.opaque`: an operation can be done again from its text."""
 
 Categories = Callable[[DraftOperation, Sequence[DraftOperation]], tuple[Category, ...]]
 
@@ -42,9 +45,10 @@ def widened(o: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[Catego
     return (*column_categories(o, all_of), "horizontal augmentation")
 
 
-def again(node: str) -> str:
-    """Say that an operation can be done again from its text."""
-    return ""
+def computed(flows: ColumnFlows) -> Iterable[ColumnLink]:
+    """Return what goes into computed columns, and what decides by a condition which rows there are."""
+    yield from flows.made()
+    yield from flows.deciding("filter", "condition")
 
 
 def _by_name(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
@@ -54,10 +58,6 @@ def _by_name(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
 def _unknown(flows: ColumnFlows) -> Iterable[ColumnLink]:
     yield from flows.unknown()
     yield from flows.deciding("group by", "group")
-
-
-def _unseen(node: str) -> str:
-    return f"no text stands for {node}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class OperationRule:
         It becomes an aggregate, which reads all rows before it hands one on.
     contextual : bool
         Its values are computed from rows other than those that its rows are made from.
-    opaque : function of str
-        Why an operation of this node can't be done again from its text; "" where it can.
+    opaque : str
+        Why an operation can't be done again from its text; `AGAIN` if it can. ``{}`` stands for the node.
     """
 
     text: Callable[[DraftOperation, Sequence[DraftOperation]], str] = _by_name
@@ -88,7 +88,11 @@ class OperationRule:
     as_many: bool = False
     groups: bool = False
     contextual: bool = False
-    opaque: Callable[[str], str] = _unseen
+    opaque: str = "no text stands for {}"
+
+    def opaque_of(self, node: str) -> str:
+        """Return why an operation of a node can't be done again from its text, or ""."""
+        return self.opaque.format(node)
 
     def categories_of(self, o: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[Category, ...]:
         """Return an operation's categories, in the order of `Category`."""

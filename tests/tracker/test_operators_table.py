@@ -72,7 +72,7 @@ def test_a_family_has_each_part_or_says_why_not(name: str) -> None:
         taken = {node for node in nodes if capture_rule(node) is not None}
         assert taken == (set() if row.turned else set(nodes)), "a rule takes what is not turned into another node"
         for node in nodes:
-            refused = operation_rule(node).opaque(node) or replay_refusal(node)
+            refused = operation_rule(node).opaque_of(node) or replay_refusal(node)
             assert replay_rules(node).get(node) is not None or refused, node
 
 
@@ -85,4 +85,4 @@ def test_a_refusal_says_what_to_do_instead(node: str, name: str) -> None:
 
 def test_a_node_of_nobody_has_the_defaults() -> None:
     assert capture_rule("Frobnicate") is None and "not one of Spark's own" in refusal("Frobnicate")
-    assert operation_rule("Frobnicate").opaque("Frobnicate") == "no text stands for Frobnicate"
+    assert operation_rule("Frobnicate").opaque_of("Frobnicate") == "no text stands for Frobnicate"

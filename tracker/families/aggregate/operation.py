@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from provspark.model.column_flows import ColumnFlows
 from provspark.model.drafts import DraftOperation
-from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_rules import AGAIN, OperationRule
 from provspark.model.operation_texts import keys, made
 from provspark.model.operations import ColumnLink
 
@@ -22,5 +22,5 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
 
 
 OPERATIONS = {
-    "Aggregate": OperationRule(_text, _links, ("aggregate",), groups=True, contextual=True, opaque=again),
+    "Aggregate": OperationRule(_text, _links, ("aggregate",), groups=True, contextual=True, opaque=AGAIN),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provspark.model.drafts import DraftOperation
-from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_rules import AGAIN, OperationRule
 
 
 def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
@@ -13,6 +13,6 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
 
 
 OPERATIONS = {
-    "InMemoryRelation": OperationRule(_text, categories=(), opaque=again),
-    "LogicalRDD": OperationRule(_text, categories=(), opaque=again),
+    "InMemoryRelation": OperationRule(_text, categories=(), opaque=AGAIN),
+    "LogicalRDD": OperationRule(_text, categories=(), opaque=AGAIN),
 }

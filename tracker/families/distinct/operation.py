@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from provspark.model.column_flows import ColumnFlows
 from provspark.model.drafts import DraftOperation
-from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_rules import AGAIN, OperationRule
 from provspark.model.operation_texts import keys
 from provspark.model.operations import ColumnLink
 
@@ -28,6 +28,6 @@ def _text_some(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
 
 
 OPERATIONS = {
-    "Deduplicate": OperationRule(_text_some, _some, ("horizontal reduction",), groups=True, opaque=again),
-    "Distinct": OperationRule(_text, _all, ("horizontal reduction",), groups=True, opaque=again),
+    "Deduplicate": OperationRule(_text_some, _some, ("horizontal reduction",), groups=True, opaque=AGAIN),
+    "Distinct": OperationRule(_text, _all, ("horizontal reduction",), groups=True, opaque=AGAIN),
 }

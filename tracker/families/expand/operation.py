@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from provspark.model.column_flows import ColumnFlows
 from provspark.model.drafts import DraftOperation
-from provspark.model.operation_rules import OperationRule, again, widened
-from provspark.model.operations import ColumnLink
-
-
-def _links(flows: ColumnFlows) -> Iterator[ColumnLink]:
-    yield from flows.made()
-    yield from flows.deciding("filter", "condition")
+from provspark.model.operation_rules import AGAIN, OperationRule, computed, widened
 
 
 def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
@@ -20,5 +13,5 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
 
 
 OPERATIONS = {
-    "Expand": OperationRule(_text, _links, widened, opaque=again),
+    "Expand": OperationRule(_text, computed, widened, opaque=AGAIN),
 }

@@ -6,14 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from provspark.model.column_flows import ColumnFlows
 from provspark.model.drafts import DraftOperation
-from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_rules import AGAIN, OperationRule, computed
 from provspark.model.operation_texts import conditions
 from provspark.model.operations import ColumnLink
-
-
-def _links(flows: ColumnFlows) -> Iterator[ColumnLink]:
-    yield from flows.made()
-    yield from flows.deciding("filter", "condition")
 
 
 def _typed(flows: ColumnFlows) -> Iterator[ColumnLink]:
@@ -25,6 +20,6 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
 
 
 OPERATIONS = {
-    "Filter": OperationRule(_text, _links, ("horizontal reduction",), opaque=again),
+    "Filter": OperationRule(_text, computed, ("horizontal reduction",), opaque=AGAIN),
     "TypedFilter": OperationRule(links=_typed, categories=("horizontal reduction",)),
 }

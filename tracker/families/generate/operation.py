@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from provspark.model.column_flows import WHOLE, ColumnFlows
 from provspark.model.drafts import DraftOperation
-from provspark.model.operation_rules import OperationRule, again, widened
+from provspark.model.operation_rules import AGAIN, OperationRule, widened
 from provspark.model.operation_texts import shown
 from provspark.model.operations import ColumnLink
 
@@ -28,5 +28,5 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
 
 
 OPERATIONS = {
-    "Generate": OperationRule(_text, _links, widened, opaque=again),
+    "Generate": OperationRule(_text, _links, widened, opaque=AGAIN),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from provspark.model.column_flows import WHOLE, ColumnFlows, equal_columns
 from provspark.model.drafts import DraftOperation
-from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_rules import AGAIN, OperationRule
 from provspark.model.operation_texts import conditions
 from provspark.model.operations import Category, ColumnLink
 
@@ -52,6 +52,6 @@ def join_categories(o: DraftOperation, all_of: Sequence[DraftOperation]) -> tupl
 
 
 OPERATIONS = {
-    "Join": OperationRule(join_text, join_links, join_categories, opaque=again),
-    "LateralJoin": OperationRule(join_text, _lateral, join_categories, opaque=again),
+    "Join": OperationRule(join_text, join_links, join_categories, opaque=AGAIN),
+    "LateralJoin": OperationRule(join_text, _lateral, join_categories, opaque=AGAIN),
 }

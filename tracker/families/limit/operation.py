@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provspark.model.drafts import DraftOperation
-from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_rules import AGAIN, OperationRule
 
 
 def _first(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
@@ -21,9 +21,9 @@ def _offset(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
 
 
 OPERATIONS = {
-    "GlobalLimit": OperationRule(_first, categories=("horizontal reduction",), opaque=again),
-    "LimitAll": OperationRule(categories=("horizontal reduction",), opaque=again),
-    "LocalLimit": OperationRule(_first, categories=("horizontal reduction",), opaque=again),
-    "Offset": OperationRule(_offset, categories=("horizontal reduction",), opaque=again),
-    "Tail": OperationRule(_last, categories=("horizontal reduction",), opaque=again),
+    "GlobalLimit": OperationRule(_first, categories=("horizontal reduction",), opaque=AGAIN),
+    "LimitAll": OperationRule(categories=("horizontal reduction",), opaque=AGAIN),
+    "LocalLimit": OperationRule(_first, categories=("horizontal reduction",), opaque=AGAIN),
+    "Offset": OperationRule(_offset, categories=("horizontal reduction",), opaque=AGAIN),
+    "Tail": OperationRule(_last, categories=("horizontal reduction",), opaque=AGAIN),
 }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_rules import AGAIN, OperationRule
 
-_RULE = OperationRule(categories=(), as_many=True, opaque=again)
+_RULE = OperationRule(categories=(), as_many=True, opaque=AGAIN)
 OPERATIONS = dict.fromkeys(
     (
         "CollectMetrics",

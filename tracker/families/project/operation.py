@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from provspark.model.column_flows import ColumnFlows
 from provspark.model.drafts import DraftExpression, DraftOperation, Tree
-from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_rules import AGAIN, OperationRule, computed
 from provspark.model.operation_texts import made
-from provspark.model.operations import Column, ColumnLink, Expression, Term
-
-
-def _links(flows: ColumnFlows) -> Iterator[ColumnLink]:
-    yield from flows.made()
-    yield from flows.deciding("filter", "condition")
+from provspark.model.operations import Column, Expression, Term
 
 
 def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
@@ -42,5 +36,5 @@ def renaming(last: DraftOperation, names: Sequence[str], first: int) -> DraftOpe
 
 
 OPERATIONS = {
-    "Project": OperationRule(_text, _links, as_many=True, opaque=again),
+    "Project": OperationRule(_text, computed, as_many=True, opaque=AGAIN),
 }

@@ -12,10 +12,6 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
     return f"sample from {o.detail('lower')} to {o.detail('upper')}"
 
 
-def _opaque(node: str) -> str:
-    return "it is a random sample"
-
-
 OPERATIONS = {
-    "Sample": OperationRule(_text, categories=("horizontal reduction",), opaque=_opaque),
+    "Sample": OperationRule(_text, categories=("horizontal reduction",), opaque="it is a random sample"),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from provspark.model.column_flows import ColumnFlows
 from provspark.model.drafts import DraftOperation
-from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_rules import AGAIN, OperationRule
 from provspark.model.operations import ColumnLink
 
 
@@ -30,6 +30,6 @@ def _intersect(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
 
 
 OPERATIONS = {
-    "Except": OperationRule(_except, _links, ("horizontal reduction",), opaque=again),
-    "Intersect": OperationRule(_intersect, _links, ("horizontal reduction",), opaque=again),
+    "Except": OperationRule(_except, _links, ("horizontal reduction",), opaque=AGAIN),
+    "Intersect": OperationRule(_intersect, _links, ("horizontal reduction",), opaque=AGAIN),
 }

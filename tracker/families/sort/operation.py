@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from provspark.model.column_flows import ColumnFlows
 from provspark.model.drafts import DraftExpression, DraftOperation
-from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_rules import AGAIN, OperationRule
 from provspark.model.operation_texts import shown
 from provspark.model.operations import ColumnLink
 
@@ -25,5 +25,5 @@ def _ordered(e: DraftExpression) -> str:
 
 
 OPERATIONS = {
-    "Sort": OperationRule(_text, _links, (), as_many=True, opaque=again),
+    "Sort": OperationRule(_text, _links, (), as_many=True, opaque=AGAIN),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from provspark.model.column_flows import ColumnFlows, Flow
 from provspark.model.drafts import DraftOperation, Tree
-from provspark.model.operation_rules import OperationRule, again
+from provspark.model.operation_rules import AGAIN, OperationRule
 from provspark.model.operation_texts import made
 from provspark.model.operations import ColumnLink
 
@@ -33,5 +33,5 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
 
 
 OPERATIONS = {
-    "Window": OperationRule(_text, _links, as_many=True, contextual=True, opaque=again),
+    "Window": OperationRule(_text, _links, as_many=True, contextual=True, opaque=AGAIN),
 }

@@ -25,7 +25,7 @@ def opaque(operation: DraftOperation) -> str:
         )
     if reason or not operation.children:
         return reason
-    return operation_rule(operation.node).opaque(operation.node)
+    return operation_rule(operation.node).opaque_of(operation.node)
 
 
 def _expression(e: DraftExpression) -> Iterator[str]:
