@@ -158,8 +158,7 @@ class _CellWalk:
         """Take out of `may` what a row did not read, and put into `sure` what it did."""
         doubtful = chosen(operation)
         rows = len(self.stage(child).lines)
-        rule = replay_rule(operation.node)
-        copied = self.copied(operation, child) if rule is not None and rule.copies else None
+        copied = self.copied(operation, child) if replay_rule(operation.node).copies else None
         for cell in np.unique(cells[(may & ~sure) != 0]).tolist():
             column, element = (cell & _COLUMN) - 1, (cell >> PLACES) - 1
             if column not in doubtful:

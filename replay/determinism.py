@@ -32,8 +32,7 @@ def unsettled(operation: Operation, engine: Engine) -> str:
     doubts = sorted(engine.doubts.get(operation.index, ()))
     if doubts:
         return doubts[0]
-    rule = replay_rule(operation.node)
-    told = None if rule is None else rule.unsettled(operation, engine)
+    told = replay_rule(operation.node).unsettled(operation, engine)
     if told is not None:
         return told
     for e in operation.expressions:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from provspark.model.operations import Operation
 from provspark.replay.engine import Merged
-from provspark.replay.records import Cause, InputRow, ReplayEnding, Stage
+from provspark.replay.records import InputRow, ReplayEnding, Stage
 from provspark.replay.rules import replay_rule
 from provspark.replay.write_rows import Witness
 
@@ -60,7 +60,7 @@ def endings_of(
         for n in lost:
             groups.setdefault(merged.get((reader.index, n)), []).append(n)
         left = arrived | stuck | {_row(s) for line in (then.lines if then else ()) for s in line.sources}
-        cause = _cause(reader, stage.operation.index)
+        cause = replay_rule(reader.node).cause(reader, stage.operation.index)
         for into, numbers in groups.items():
             kept = tuple(s for w in into.witness for s in names(w)) if into else ()
             mine = {n: {s for s in stage.lines[n].sources if s in asked} for n in numbers}
@@ -79,8 +79,3 @@ def endings_of(
 def _row(source: InputRow) -> tuple[str, int]:
     """A row, whichever reading of its version it came by."""
     return source.version, source.row
-
-
-def _cause(reader: Operation, before: int) -> Cause:
-    rule = replay_rule(reader.node)
-    return "condition" if rule is None else rule.cause(reader, before)

@@ -12,7 +12,7 @@ from provspark.replay.contract import Frame, Refused, ReplayRule, Subquery, Witn
 from provspark.replay.functions import Functions
 from provspark.replay.java import chosen
 from provspark.replay.narrow import NarrowRule
-from provspark.replay.rules import not_replayed, replay_rule
+from provspark.replay.rules import NONE, not_replayed, replay_rule
 from provspark.replay.session import Session, told_by_spark
 from provspark.replay.sources import Sources
 from provspark.replay.subqueries import stand_in, subqueries_of
@@ -161,7 +161,7 @@ class Engine:
 
     def _rule(self, operation: Operation) -> ReplayRule:
         rule = replay_rule(operation.node)
-        if rule is None:
+        if rule is NONE:
             raise Refused(operation, operation.opaque or not_replayed(operation.node))
         own = rule.of(operation)
         if operation.opaque and own is rule:
@@ -201,10 +201,9 @@ class Engine:
         operation = self.operation(index)
         if not operation.children:
             return self.sources.is_stored(operation)
-        rule = replay_rule(operation.node)
-        if rule is not None and not rule.is_of_rows(operation):
-            return False
-        return all(self._is_of_rows(c) for c in operation.children)
+        return replay_rule(operation.node).is_of_rows(operation) and all(
+            self._is_of_rows(c) for c in operation.children
+        )
 
     def whole(self, index: int) -> Frame:
         """See `Kit`."""

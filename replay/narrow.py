@@ -13,7 +13,7 @@ class NarrowRule(ReplayRule):
     """What these rules share."""
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         child = kit.focus(operation.children[0])
         return None if child is None else self.build(operation, [child], kit)
 
@@ -27,7 +27,7 @@ class SameRule(NarrowRule):
         self.keeps_order = keeps_order
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         had = kit.operation(operation.children[0]).columns
         pairs = {c.id: (label, c) for label, c in zip(placed(had), operation.columns, strict=True)}.values()
         return select(inputs[0], [named(label, c) for label, c in pairs])

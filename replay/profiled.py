@@ -175,8 +175,7 @@ def _columns(table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
 
 def _row_for_row(operation: Operation) -> bool:
     """Whether an operation makes one row of each, of columns of which it says where they come from."""
-    rule = replay_rule(operation.node)
-    return bool(operation.children) and rule is not None and rule.row_for_row
+    return bool(operation.children) and replay_rule(operation.node).row_for_row
 
 
 def _origins(operation: Operation, child: Operation) -> Mapping[int, int]:

@@ -12,7 +12,7 @@ from provspark.index_store.query.choices import is_pick, part, uses
 from provspark.model.arrays import Bools
 from provspark.model.operations import Expression, Operation
 from provspark.replay.columns import NUMBER
-from provspark.replay.contract import Frame, Refused, ReplayRule, detail, of_role
+from provspark.replay.contract import Frame, Refused, detail, of_role
 from provspark.replay.rules import replay_rule
 from provspark.replay.session import told_by_spark
 
@@ -68,7 +68,9 @@ def choices(
     frame = engine.kept_rows[child].frame
     try:
         tree = _resolved(engine, operation, frame, expression)
-        leaves = list(_leaves(tree.children().apply(element) if element >= 0 else tree, _groups(operation)))
+        leaves = list(
+            _leaves(tree.children().apply(element) if element >= 0 else tree, replay_rule(operation.node).groups)
+        )
         told = _told(frame, leaves, rows)
     except Refused:
         return [ColumnRead(c, condition, False, None) for c, condition, _ in uses(expression.terms)]
@@ -89,12 +91,7 @@ def copies(operation: Operation) -> Sequence[Mapping[int, list[tuple[int, bool, 
 def is_array(operation: Operation, column: int) -> bool:
     """Whether an aggregate makes a column as an array of single values, as a pivot does."""
     made = (e for e in of_role(operation, "output") if e.column == column)
-    return _groups(operation) and any(e.terms and e.terms[0].node == "CreateArray" for e in made)
-
-
-def _groups(operation: Operation) -> bool:
-    rule = replay_rule(operation.node)
-    return rule is not None and rule.groups
+    return replay_rule(operation.node).groups and any(e.terms and e.terms[0].node == "CreateArray" for e in made)
 
 
 def element_of(operation: Operation, column: int, array: int) -> int:
@@ -111,7 +108,7 @@ def _resolved(engine: Engine, operation: Operation, frame: Frame, expression: Ex
     from pyspark.sql import functions as sf
 
     made = sf.expr(engine.sql(operation, expression)).alias("made")
-    return (replay_rule(operation.node) or ReplayRule()).analysed(operation, frame, made, engine)
+    return replay_rule(operation.node).analysed(operation, frame, made, engine)
 
 
 def _told(frame: Frame, leaves: list[_Leaf], rows: int) -> list[Bools | None]:

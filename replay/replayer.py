@@ -232,7 +232,7 @@ class Replayer:
                 shortened = shortened or mine.count > self.most
                 focus[operation.index] = mine.rows()[: self.most].tolist()
         kept_of = _kept_of(node, every)
-        by_id = all_sources or any(rule.keeps_one for rule in (replay_rule(o.node) for o in every) if rule is not None)
+        by_id = all_sources or any(replay_rule(o.node).keeps_one for o in every)
         names = _Names(node, every)
         asked = {(op, row) for op, rows in focus.items() for row in rows}
         in_question = {s for w in asked for s in names(w)}

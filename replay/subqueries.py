@@ -8,7 +8,7 @@ from typing import Literal
 
 from provspark.model.operations import Operation, Term
 from provspark.replay.columns import HIDDEN, distinct, labels, named, quoted
-from provspark.replay.contract import Kit, ReplayRule, Subquery, detail, of_role
+from provspark.replay.contract import Kit, Subquery, detail, of_role
 from provspark.replay.rules import replay_rule
 
 __all__ = ["stand_in", "subqueries_of"]
@@ -35,7 +35,7 @@ def _subquery(operations: Sequence[Operation], owner: Operation, end: int) -> Su
         if match is None:
             continue
         kind: Literal["in", "exists"] = "in" if match[1] == " IN " else "exists"
-        if not _rule(owner).demands or not _demanded(e.terms):
+        if not replay_rule(owner.node).demands or not _demanded(e.terms):
             return Subquery(owner.index, end, kind)
         values = [f"({_before(e.sql, match.start())}) = {c}" for c in labels(operations[end].columns)]
         at, condition = _pulled_up(operations, end)
@@ -50,9 +50,13 @@ def _pulled_up(operations: Sequence[Operation], end: int) -> tuple[int, str]:
     if not is_outer(operations, end):
         return end, "true"
     operation = operations[end]
-    if _rule(operation).selects and not detail(operation, "outer columns"):
+    if replay_rule(operation.node).selects and not detail(operation, "outer columns"):
         return _pulled_up(operations, operation.children[0])
-    if _rule(operation).demands and not is_outer(operations, operation.children[0]) and not operation.subqueries:
+    if (
+        replay_rule(operation.node).demands
+        and not is_outer(operations, operation.children[0])
+        and not operation.subqueries
+    ):
         return operation.children[0], of_role(operation, "condition")[0].sql
     return -1, ""
 
@@ -108,8 +112,4 @@ def _text(kit: Kit, index: int) -> str:
     made = {e.column: kit.sql(operation, e) for e in of_role(operation, "output") if e.column >= 0}
     every = distinct(operation.columns)
     columns = ", ".join(named(made[c.id], c) if c.id in made else quoted(c.label) for c in every)
-    return _rule(operation).query(operation, columns, under, kit)
-
-
-def _rule(operation: Operation) -> ReplayRule:
-    return replay_rule(operation.node) or ReplayRule()
+    return replay_rule(operation.node).query(operation, columns, under, kit)

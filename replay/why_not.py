@@ -207,8 +207,7 @@ def _ids(columns: Iterable[Any]) -> set[int]:
 
 def _equal(operation: Operation, ids: set[int]) -> set[int]:
     """Columns that an inner join makes equal to some of these."""
-    rule = replay_rule(operation.node)
-    if rule is None or not rule.equates(operation):
+    if not replay_rule(operation.node).equates(operation):
         return set()
     out: set[int] = set()
     for e in operation.expressions:

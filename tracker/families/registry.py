@@ -71,11 +71,10 @@ def capture_rule(node: str) -> CaptureRule | None:
 def operation_rule(node: str) -> OperationRule:
     """Return how operations of a node of the user's plan are described."""
     operations = _part_of(node, "operation")
-    rule: OperationRule = OperationRule() if operations is None else operations.OPERATIONS.get(node, OperationRule())
-    return rule
+    rules: Mapping[str, OperationRule] = {} if operations is None else operations.OPERATIONS
+    return rules.get(node, OperationRule())
 
 
-@cache
 def replay_rules(node: str) -> Mapping[str, Any]:
     """Return the rules of replay of the family of a node, by node."""
     rules = _part_of(node, "replay")

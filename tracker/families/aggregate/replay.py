@@ -28,7 +28,7 @@ class Aggregate(GroupedRule):
         return [kit.sql(operation, e) for e in of_role(operation, "group")]
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         from pyspark.sql import functions as sf
 
         keys = [sf.expr(k) for k in self.keys(operation, kit)]

@@ -32,7 +32,7 @@ class Distinct(GroupedRule):
         return labels(operation.columns)
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         from pyspark.sql import functions as sf
 
         names = labels(operation.columns)
@@ -58,7 +58,7 @@ class Deduplicate(GroupedRule):
         return [kit.sql(operation, e) for e in of_role(operation, "group")]
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         from pyspark.sql import functions as sf
 
         if _all_columns(operation, kit):
@@ -71,7 +71,7 @@ class Deduplicate(GroupedRule):
         return one.selectExpr(*(f"one.{n}" for n in (*names, *HIDDEN)))
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         if _all_columns(operation, kit):
             return Distinct().focus(operation, kit)
         child = kit.focus(operation.children[0])

@@ -19,7 +19,7 @@ class Expand(NarrowRule):
     copies = True
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         out = [select(inputs[0], branch) for branch in branches(operation, kit)]
         whole = out[0]
         for frame in out[1:]:

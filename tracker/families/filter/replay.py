@@ -26,12 +26,12 @@ class Filter(NarrowRule):
     demands = True
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         (condition,) = of_role(operation, "condition")
         return select(inputs[0].filter(kit.sql(operation, condition)), labels(operation.columns))
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         child = operation.children[0]
         mine = kit.focus(child)
         for subquery in kit.demanded(operation):

@@ -24,7 +24,7 @@ class Generate(NarrowRule):
     """explode and its like."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         (generator,) = of_role(operation, "generator")
         had = {c.id for c in kit.operation(operation.children[0]).columns}
         made = [c for c in distinct(operation.columns) if c.id not in had]

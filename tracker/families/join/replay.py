@@ -33,7 +33,7 @@ class Join(ReplayRule):
     """Any join of two sides on a condition."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         left, right = inputs
         kind, condition = _kind(operation), condition_of(operation, kit)
         if kind == "semi":
@@ -43,7 +43,7 @@ class Join(ReplayRule):
         return select(pairs(left, right, condition, kind), labels(operation.columns))
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         kind, condition = _kind(operation), condition_of(operation, kit)
         one, other = operation.children
         left, right = kit.focus(one), kit.focus(other)

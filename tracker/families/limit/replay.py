@@ -34,14 +34,14 @@ class LimitRule(ReplayRule):
         self._offset = offset
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         n = int(detail(operation, "n", "-1"))
         if n < 0:
             raise Refused(operation, "how many rows it takes is not stored")
         return inputs[0].offset(n) if self._offset else inputs[0].limit(n)
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         child = kit.focus(operation.children[0])
         if child is None:
             return None
@@ -89,7 +89,7 @@ def _cut(operation: Operation, kit: Kit) -> str:
     child = kit.operation(operation.children[0])
     if n == 0 or kit.whole(child.index).limit(n + 1).count() <= n:
         return ""
-    while keeps_order(child):
+    while replay_rule(child.node).keeps_order:
         child = kit.operation(child.children[0])
     if child.node not in SORTS or detail(child, "global", "true") != "true":
         return "which rows Spark took, as no order stands right below it"
@@ -98,12 +98,6 @@ def _cut(operation: Operation, kit: Kit) -> str:
     if rows.offset(n - 1).limit(2).distinct().count() < 2:
         return "the last row that it took and the first one that it left are equal in its order"
     return ""
-
-
-def keeps_order(operation: Operation) -> bool:
-    """Whether an operation's rows stand in the order of its child's."""
-    rule = replay_rule(operation.node)
-    return rule is not None and rule.keeps_order
 
 
 RULES = {

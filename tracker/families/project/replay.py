@@ -26,7 +26,7 @@ class Project(NarrowRule):
     selects = True
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         return select(inputs[0], outputs(operation, kit))
 
     def of(self, operation: Operation) -> ReplayRule:

@@ -29,7 +29,7 @@ class Transform(ReplayRule):
     """The projection by which a transformer adds its columns: one row of one row."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         before = distinct(kit.operation(operation.children[0]).columns)
         names = [c.name for c in before]
         here = inputs[0].selectExpr(*(f"{quoted(c.label)} AS {quoted(c.name)}" for c in before), *HIDDEN)
@@ -39,7 +39,7 @@ class Transform(ReplayRule):
         return select(after, [named(quoted(c.name), c) for c in distinct(operation.columns)])
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         child = kit.focus(operation.children[0])
         return None if child is None else self.build(operation, [child], kit)
 

@@ -34,14 +34,14 @@ class SetRule(ReplayRule):
         self._removes = removes
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         if detail(operation, "all") == "true":
             raise Refused(operation, f"{operation.node} ALL is not replayed")
         left, right = _sides(operation, inputs, kit)
         return self._met(operation, left, right, kit)
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         if detail(operation, "all") == "true":
             raise Refused(operation, f"{operation.node} ALL is not replayed")
         names = labels(operation.columns)

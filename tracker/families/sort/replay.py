@@ -18,7 +18,7 @@ class Sort(NarrowRule):
     row_for_row = True
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         return inputs[0].orderBy(*order(operation, kit))
 
 

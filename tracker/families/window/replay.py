@@ -31,7 +31,7 @@ class Window(GroupedRule):
         return [kit.sql(operation, e) for e in of_role(operation, "partition")]
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `Rule`."""
+        """See `ReplayRule`."""
         return select(inputs[0], outputs(operation, kit))
 
     def unsettled(self, operation: Operation, kit: Kit) -> str | None:
