@@ -1,7 +1,6 @@
 """The distributions are complete: a wheel made from the sdist runs where the checkout is not."""
 
 import os
-import runpy
 import shutil
 import subprocess
 import sys
@@ -10,9 +9,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from test_imports import FOLDERS, ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = tuple(runpy.run_path(str(ROOT / "setup.py"))["MOUNTS"].values())
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "NOTICE", "Makefile")
 JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", "build", "dist", "*.egg-info")
 
@@ -30,7 +28,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("source")
     for name in FILES:
         shutil.copy(ROOT / name, copy / name)
-    for name in FOLDERS:
+    for name in FOLDERS.values():
         shutil.copytree(ROOT / name, copy / name, ignore=JUNK)
     return copy
 
@@ -73,7 +71,7 @@ def fresh(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_source_is_in_the_wheel(source: Path, wheel: Path) -> None:
     sources = set()
-    for folder in FOLDERS:
+    for folder in FOLDERS.values():
         prefix = "provspark" if folder == "provider" else f"provspark/{folder}"
         for path in (source / folder).rglob("*"):
             if path.is_file():

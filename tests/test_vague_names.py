@@ -2,14 +2,12 @@
 
 import ast
 import re
-import runpy
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from test_imports import FOLDERS, ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = sorted(set(runpy.run_path(str(ROOT / "setup.py"))["MOUNTS"].values()))
 VAGUE = {"found", "_found"}
 SEEN_BY_USERS = {
     # The rows of an answer, as docs/queries.md has it.
@@ -30,7 +28,7 @@ PARTICLES = {"near", "one", "same", "kept", "few", "within", "whole", "beside"}
 
 
 def sources() -> Iterator[tuple[str, Path]]:
-    for folder in FOLDERS:
+    for folder in FOLDERS.values():
         for path in sorted((ROOT / folder).rglob("*.py")):
             yield path.relative_to(ROOT).as_posix(), path
 
@@ -102,7 +100,7 @@ def types() -> Iterator[tuple[str, str]]:
                 and ALIAS.match(ast.unparse(node.value))
             ):
                 yield node.targets[0].id, file
-    for folder in FOLDERS:
+    for folder in FOLDERS.values():
         for path in sorted((ROOT / folder).rglob("*.java")):
             code = re.sub(
                 r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", "", path.read_text(encoding="utf-8"), flags=re.DOTALL

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import runpy
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -12,9 +11,8 @@ from pathlib import Path
 import pytest
 from _plan_classes import plan_classes
 from pyspark.find_spark_home import _find_spark_home
+from test_imports import FOLDERS, ROOT
 
-ROOT = Path(__file__).parents[2]
-FOLDERS = sorted(set(runpy.run_path(str(ROOT / "setup.py"))["MOUNTS"].values()))
 FREE = ("tracker/families/", "tracker/spark/", "tracker/java/spark/")
 """Where nodes are named: the families, and what we know of Spark's versions."""
 
@@ -134,7 +132,7 @@ def named(paths: Iterable[Path]) -> dict[str, set[str]]:
 
 @cache
 def everywhere() -> dict[str, set[str]]:
-    return named(p for folder in FOLDERS for p in (ROOT / folder).rglob("*") if p.suffix in (".java", ".py"))
+    return named(p for folder in FOLDERS.values() for p in (ROOT / folder).rglob("*") if p.suffix in (".java", ".py"))
 
 
 def test_nodes_are_named_in_their_families_alone() -> None:
