@@ -13,11 +13,6 @@ FAMILY = Family(
                 "by `session_window`, whose sessions Spark merges as it runs"
             ),
         ),
-        Row(
-            "Pivot",
-            "exact",
-            "two aggregates",
-            turned=True,
-        ),
+        Row("Pivot", "exact", "two aggregates", turned=True),
     )
 )

@@ -21,6 +21,4 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
     return (f"group by {by}" if by else "aggregate all rows") + (f": {values}" if values else "")
 
 
-OPERATIONS = {
-    "Aggregate": OperationRule(_text, _links, ("aggregate",), groups=True, contextual=True, opaque=AGAIN),
-}
+OPERATIONS = {"Aggregate": OperationRule(_text, _links, ("aggregate",), groups=True, contextual=True, opaque=AGAIN)}

@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from provspark.model.operations import Operation
-from provspark.replay.columns import (
-    GATHERED,
-)
-from provspark.replay.contract import (
-    Frame,
-    Kit,
-    of_role,
-    outputs,
-)
+from provspark.replay.columns import GATHERED
+from provspark.replay.contract import Frame, Kit, of_role, outputs
 from provspark.replay.groups import GroupedRule
 
 

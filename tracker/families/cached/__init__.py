@@ -4,11 +4,7 @@ from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family(
     (
-        Row(
-            "LocalRelation, Range",
-            "exact",
-            "rows that the script makes get row ids of their own",
-        ),
+        Row("LocalRelation, Range", "exact", "rows that the script makes get row ids of their own"),
         Row(
             "LogicalRDD",
             "exact",
@@ -25,11 +21,7 @@ FAMILY = Family(
                 "refused where that was before capture"
             ),
         ),
-        Row(
-            "InMemoryRelation",
-            "exact",
-            "cached rows are those that lineage speaks of",
-        ),
+        Row("InMemoryRelation", "exact", "cached rows are those that lineage speaks of"),
     )
 )
 

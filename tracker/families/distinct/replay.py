@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provspark.model.operations import Operation
-from provspark.replay.columns import (
-    FOCUS,
-    GATHERED,
-    HIDDEN,
-    NUMBER,
-    PARENT,
-    WITNESS,
-    labels,
-)
-from provspark.replay.contract import (
-    Frame,
-    Kit,
-    of_role,
-    select,
-)
+from provspark.replay.columns import FOCUS, GATHERED, HIDDEN, NUMBER, PARENT, WITNESS, labels
+from provspark.replay.contract import Frame, Kit, of_role, select
 from provspark.replay.groups import GroupedRule, members_of
 from provspark.replay.records import Cause
 

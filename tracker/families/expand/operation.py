@@ -12,6 +12,4 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
     return f"make {o.detail('copies')} copies of each row"
 
 
-OPERATIONS = {
-    "Expand": OperationRule(_text, computed, widened, opaque=AGAIN),
-}
+OPERATIONS = {"Expand": OperationRule(_text, computed, widened, opaque=AGAIN)}

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provspark.model.operations import Operation
-from provspark.replay.columns import (
-    labels,
-)
-from provspark.replay.contract import (
-    Frame,
-    Kit,
-    condition_of,
-    of_role,
-    select,
-    united,
-)
+from provspark.replay.columns import labels
+from provspark.replay.contract import Frame, Kit, condition_of, of_role, select, united
 from provspark.replay.narrow import NarrowRule
 from provspark.replay.witnesses import anti, semi
 

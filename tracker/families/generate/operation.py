@@ -27,6 +27,4 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
     return f"{', '.join(shown(e) for e in o.of_role('generator'))} into {names}"
 
 
-OPERATIONS = {
-    "Generate": OperationRule(_text, _links, widened, opaque=AGAIN),
-}
+OPERATIONS = {"Generate": OperationRule(_text, _links, widened, opaque=AGAIN)}

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provspark.model.operations import Operation
-from provspark.replay.columns import (
-    HIDDEN,
-    distinct,
-    labels,
-)
-from provspark.replay.contract import (
-    Frame,
-    Kit,
-    detail,
-    of_role,
-)
+from provspark.replay.columns import HIDDEN, distinct, labels
+from provspark.replay.contract import Frame, Kit, detail, of_role
 from provspark.replay.narrow import NarrowRule
 from provspark.replay.records import Cause
 

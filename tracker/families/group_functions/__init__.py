@@ -9,10 +9,6 @@ FAMILY = Family(
             "coarse",
             "all rows of the group; exact where the function is declared",
         ),
-        Row(
-            "FlatMapCoGroupsInArrow, FlatMapCoGroupsInPandas",
-            "coarse",
-            "all rows of both groups",
-        ),
+        Row("FlatMapCoGroupsInArrow, FlatMapCoGroupsInPandas", "coarse", "all rows of both groups"),
     )
 )

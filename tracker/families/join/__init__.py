@@ -5,9 +5,7 @@ from provspark.tracker.families.contract import Family, Row
 FAMILY = Family(
     (
         Row(
-            "Join",
-            "exact",
-            "the rows joined; semi-joins, anti-joins and EXISTS as [the meaning](architecture.md) says",
+            "Join", "exact", "the rows joined; semi-joins, anti-joins and EXISTS as [the meaning](architecture.md) says"
         ),
         Row(
             "LateralJoin",

@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provspark.model.operations import Operation
-from provspark.replay.columns import (
-    FOCUS,
-    HIDDEN,
-    PARENT,
-    labels,
-)
-from provspark.replay.contract import (
-    Frame,
-    Kit,
-    Refused,
-    ReplayRule,
-    detail,
-    of_role,
-    select,
-)
+from provspark.replay.columns import FOCUS, HIDDEN, PARENT, labels
+from provspark.replay.contract import Frame, Kit, Refused, ReplayRule, detail, of_role, select
 from provspark.replay.determinism import named_keys
 from provspark.replay.narrow import SameRule, order
 from provspark.replay.records import Cause

@@ -4,11 +4,7 @@ from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family(
     (
-        Row(
-            "SubqueryAlias",
-            "exact",
-            "a name; or a mark that normalising left",
-        ),
+        Row("SubqueryAlias", "exact", "a name; or a mark that normalising left"),
         Row(
             "CTERelationDef, CTERelationRef, WithCTE",
             "exact",
@@ -18,11 +14,6 @@ FAMILY = Family(
             ),
             turned=True,
         ),
-        Row(
-            "View",
-            "exact",
-            "the query that it names",
-            turned=True,
-        ),
+        Row("View", "exact", "the query that it names", turned=True),
     )
 )

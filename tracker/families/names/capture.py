@@ -28,5 +28,5 @@ RULE = CaptureRule(frozenset({"SubqueryAlias"}), trace)
 
 CHANGED = {
     "WithCTE": "a common table expression that is not deterministic and is read several times:"
-    " ProvSpark's plan would compute other rows for each; write it first, and read what was written",
+    " ProvSpark's plan would compute other rows for each; write it first, and read what was written"
 }

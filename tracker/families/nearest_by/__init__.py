@@ -5,7 +5,6 @@ from provspark.tracker.families.contract import Family, Refusal
 FAMILY = Family(
     refused="NearestByJoin (from 4.2)",
     why=Refusal(
-        "a choice of several nearest rows",
-        "join on a range, rank the rows by a window and keep the first ones",
+        "a choice of several nearest rows", "join on a range, rank the rows by a window and keep the first ones"
     ),
 )

@@ -8,5 +8,5 @@ from provspark.tracker.plan.passing import passing
 RULE = CaptureRule(frozenset({"CollectMetrics", "EventTimeWatermark"}), passing)
 
 CHANGED = {
-    "CollectMetrics": "observe() with an EXISTS that names no outer column: ProvSpark's plan could observe other rows",
+    "CollectMetrics": "observe() with an EXISTS that names no outer column: ProvSpark's plan could observe other rows"
 }

@@ -5,10 +5,4 @@ from __future__ import annotations
 from provspark.model.operation_rules import AGAIN, OperationRule
 
 _RULE = OperationRule(categories=(), as_many=True, opaque=AGAIN)
-OPERATIONS = dict.fromkeys(
-    (
-        "CollectMetrics",
-        "EventTimeWatermark",
-    ),
-    _RULE,
-)
+OPERATIONS = dict.fromkeys(("CollectMetrics", "EventTimeWatermark"), _RULE)

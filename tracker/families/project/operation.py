@@ -35,6 +35,4 @@ def renaming(last: DraftOperation, names: Sequence[str], first: int) -> DraftOpe
     )
 
 
-OPERATIONS = {
-    "Project": OperationRule(_text, computed, as_many=True, opaque=AGAIN),
-}
+OPERATIONS = {"Project": OperationRule(_text, computed, as_many=True, opaque=AGAIN)}

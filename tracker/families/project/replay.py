@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from provspark.model.operations import Operation
-from provspark.replay.contract import (
-    Frame,
-    Kit,
-    ReplayRule,
-    detail,
-    outputs,
-    select,
-)
+from provspark.replay.contract import Frame, Kit, ReplayRule, detail, outputs, select
 from provspark.replay.narrow import NarrowRule
 from provspark.tracker.families.project.transformers import Transform
 

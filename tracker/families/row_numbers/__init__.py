@@ -2,12 +2,4 @@
 
 from provspark.tracker.families.contract import Family, Row
 
-FAMILY = Family(
-    (
-        Row(
-            "AttachDistributedSequence",
-            "exact",
-            "the row, with a number (the index of pandas on Spark)",
-        ),
-    )
-)
+FAMILY = Family((Row("AttachDistributedSequence", "exact", "the row, with a number (the index of pandas on Spark)"),))

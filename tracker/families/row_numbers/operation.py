@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from provspark.model.operation_rules import OperationRule
 
-OPERATIONS = {
-    "AttachDistributedSequence": OperationRule(opaque="it numbers rows in the order in which they came"),
-}
+OPERATIONS = {"AttachDistributedSequence": OperationRule(opaque="it numbers rows in the order in which they came")}

@@ -12,6 +12,4 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
     return f"sample from {o.detail('lower')} to {o.detail('upper')}"
 
 
-OPERATIONS = {
-    "Sample": OperationRule(_text, categories=("horizontal reduction",), opaque="it is a random sample"),
-}
+OPERATIONS = {"Sample": OperationRule(_text, categories=("horizontal reduction",), opaque="it is a random sample")}

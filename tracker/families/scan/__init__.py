@@ -12,11 +12,7 @@ FAMILY = Family(
                 "which rows get lost without a word, are refused"
             ),
         ),
-        Row(
-            "OneRowRelation",
-            "exact",
-            "a row that the query makes has no origin",
-        ),
+        Row("OneRowRelation", "exact", "a row that the query makes has no origin"),
     )
 )
 

@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provspark.model.operations import Operation
-from provspark.replay.columns import (
-    FOCUS,
-    HIDDEN,
-    labels,
-    named,
-    placed,
-)
-from provspark.replay.contract import (
-    Frame,
-    Kit,
-    Refused,
-    ReplayRule,
-    detail,
-    select,
-    united,
-)
+from provspark.replay.columns import FOCUS, HIDDEN, labels, named, placed
+from provspark.replay.contract import Frame, Kit, Refused, ReplayRule, detail, select, united
 from provspark.replay.groups import grouped_with
 from provspark.replay.records import Cause
 from provspark.replay.witnesses import anti, semi

@@ -24,6 +24,4 @@ def _ordered(e: DraftExpression) -> str:
     return shown(e) + (" DESC" if direction == "DESC" else "")
 
 
-OPERATIONS = {
-    "Sort": OperationRule(_text, _links, (), as_many=True, opaque=AGAIN),
-}
+OPERATIONS = {"Sort": OperationRule(_text, _links, (), as_many=True, opaque=AGAIN)}

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provspark.model.operations import Operation
-from provspark.replay.contract import (
-    Frame,
-    Kit,
-)
+from provspark.replay.contract import Frame, Kit
 from provspark.replay.narrow import NarrowRule, order
 
 

@@ -12,6 +12,4 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
     return f"append {len(o.children)} inputs"
 
 
-OPERATIONS = {
-    "Union": OperationRule(_text, computed, ("append",), opaque=AGAIN),
-}
+OPERATIONS = {"Union": OperationRule(_text, computed, ("append",), opaque=AGAIN)}

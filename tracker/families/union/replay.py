@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provspark.model.operations import Operation
-from provspark.replay.contract import (
-    Frame,
-    Kit,
-    ReplayRule,
-    select,
-    united,
-)
+from provspark.replay.contract import Frame, Kit, ReplayRule, select, united
 from provspark.replay.narrow import branches
 
 

@@ -4,16 +4,7 @@ from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family(
     (
-        Row(
-            "Window",
-            "exact",
-            "the row; the others of its partition are context",
-        ),
-        Row(
-            "WithWindowDefinition",
-            "exact",
-            "windows",
-            turned=True,
-        ),
+        Row("Window", "exact", "the row; the others of its partition are context"),
+        Row("WithWindowDefinition", "exact", "windows", turned=True),
     )
 )

@@ -32,6 +32,4 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
     return ", ".join(made(o))
 
 
-OPERATIONS = {
-    "Window": OperationRule(_text, _links, as_many=True, contextual=True, opaque=AGAIN),
-}
+OPERATIONS = {"Window": OperationRule(_text, _links, as_many=True, contextual=True, opaque=AGAIN)}

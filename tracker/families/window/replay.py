@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from provspark.model.operations import Expression, Operation
-from provspark.replay.contract import (
-    Frame,
-    Kit,
-    of_role,
-    outputs,
-    select,
-)
+from provspark.replay.contract import Frame, Kit, of_role, outputs, select
 from provspark.replay.determinism import by_place, named_keys
 from provspark.replay.groups import GroupedRule
 
