@@ -41,4 +41,4 @@ class Traced:
 
 def as_context(provenance: Iterable[ProvenanceColumn]) -> tuple[ProvenanceColumn, ...]:
     """Return provenance columns of rows from which only a value was computed."""
-    return tuple(replace(provenance_column, kind="context") for provenance_column in provenance)
+    return tuple(replace(column, kind="context") for column in provenance)

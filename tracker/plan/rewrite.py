@@ -155,12 +155,7 @@ class Rewriter:
         now = {old: new for new, old in enumerate(before)}
 
         def told(some: tuple[ProvenanceColumn, ...]) -> tuple[ProvenanceColumn, ...]:
-            return tuple(
-                provenance_column
-                if provenance_column.grouped
-                else replace(provenance_column, origin=now[provenance_column.origin])
-                for provenance_column in some
-            )
+            return tuple(column if column.grouped else replace(column, origin=now[column.origin]) for column in some)
 
         self.scans[:] = [self.scans[i] for i in before]
         self.paths[:] = [self.paths[i] for i in before]
@@ -176,7 +171,7 @@ class Rewriter:
         if node.same in self._tapped:
             first, scans = self._tapped[node.same]
             twins = self._twins(scans, self.java.node(node.same), self.java.node(node.number))
-            provenance = tuple(self.twin(provenance_column, twins) for provenance_column in first.provenance)
+            provenance = tuple(self.twin(column, twins) for column in first.provenance)
             return Traced(self.java.again(node.number, node.same, first.number), provenance)
         taps, inputs = len(self.taps), len(self.scans)
         traced = self._traced(node, above)
@@ -192,9 +187,7 @@ class Rewriter:
         if not node.subqueries:
             return traced
         known = dict.fromkeys(self._answer(node, traced=True))
-        provenance = tuple(
-            provenance_column for provenance_column in known if provenance_column not in traced.provenance
-        )
+        provenance = tuple(column for column in known if column not in traced.provenance)
         return Traced(self.java.constant(traced.number, len(provenance)), traced.provenance + provenance)
 
     def _ruled(self, node: PlanNode, above: PlanNode | None) -> Traced:
@@ -240,15 +233,13 @@ class Rewriter:
         if already in self._answers:
             self.java.answers().share(number, already)
             first, scans = self._answers[already]
-            provenance_column = self.twin(
-                first, self._twins(scans, *(self.java.answers().subquery(n) for n in (already, number)))
-            )
+            column = self.twin(first, self._twins(scans, *(self.java.answers().subquery(n) for n in (already, number))))
         else:
             value = self.trace(root)
             tap = self.tapped(self.java.tapAll(value.number), value.provenance, "subquery", keyed=True, keyless=True)
             self.java.answer(number, root.number, tap.number)
-            provenance_column = ProvenanceColumn(True, len(self.taps) - 1, "context")
-        self._answers[number] = provenance_column, range(before, len(self.scans))
+            column = ProvenanceColumn(True, len(self.taps) - 1, "context")
+        self._answers[number] = column, range(before, len(self.scans))
 
     def _twins(self, scans: range, first: Any, again: Any) -> Twins:
         """Return the twins for a plan that is equal to one before it, all of whose inputs count again."""
@@ -258,21 +249,21 @@ class Rewriter:
             self.twin(ProvenanceColumn(False, scan), twins)
         return twins
 
-    def twin(self, provenance_column: ProvenanceColumn, twins: Twins) -> ProvenanceColumn:
+    def twin(self, column: ProvenanceColumn, twins: Twins) -> ProvenanceColumn:
         """Return a provenance column to the same rows as another reading of them."""
         made = twins.made
-        if (provenance_column.grouped, provenance_column.origin) not in made:
-            if provenance_column.grouped:
-                tap = self.taps[provenance_column.origin]
+        if (column.grouped, column.origin) not in made:
+            if column.grouped:
+                tap = self.taps[column.origin]
                 provenance = tuple(self.twin(inner, twins) for inner in tap.provenance)
                 self.taps.append(replace(tap, number=len(self.taps), provenance=provenance))
-                made[True, provenance_column.origin] = len(self.taps) - 1
+                made[True, column.origin] = len(self.taps) - 1
             else:
-                leaf, *within = self.paths[provenance_column.origin]
-                self.scans.append(self.scans[provenance_column.origin])
+                leaf, *within = self.paths[column.origin]
+                self.scans.append(self.scans[column.origin])
                 self.paths.append((twins.leaves.get(leaf, leaf), *within))
-                made[False, provenance_column.origin] = len(self.scans) - 1
-        return replace(provenance_column, origin=made[provenance_column.grouped, provenance_column.origin])
+                made[False, column.origin] = len(self.scans) - 1
+        return replace(column, origin=made[column.grouped, column.origin])
 
     def _rule(self, node: PlanNode) -> CaptureRule:
         rule = capture_rule(node.kind)

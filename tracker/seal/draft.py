@@ -76,8 +76,8 @@ class WriteDraft:
         told: Callable[[Chunk], None] = lambda _: None,
     ) -> list[PendingTensor]:
         """Relate an axis to the rows of scans that its provenance columns point at; `told` hears of each chunk."""
-        at = np.cumsum([0, *(provenance_column.width for provenance_column in provenance)])
-        gathered = {i: Gathered() for i, provenance_column in enumerate(provenance) if not provenance_column.grouped}
+        at = np.cumsum([0, *(column.width for column in provenance)])
+        gathered = {i: Gathered() for i, column in enumerate(provenance) if not column.grouped}
 
         def located(chunk: Chunk, i: int) -> Boxes:
             return self._boxes_of(provenance[i], chunk, chunk.columns[at[i]])
@@ -92,19 +92,13 @@ class WriteDraft:
                     told(chunk)
                 for (_, i), boxes_found in zip(jobs, related, strict=True):
                     gathered[i].add(boxes_found)
-        made = [
-            (provenance_column, gathered[i].boxes()) for i, provenance_column in enumerate(provenance) if i in gathered
-        ]
-        return [
-            PendingTensor(axis, 1 + provenance_column.origin, all_of, provenance_column.kind)
-            for provenance_column, all_of in made
-            if len(all_of)
-        ]
+        made = [(column, gathered[i].boxes()) for i, column in enumerate(provenance) if i in gathered]
+        return [PendingTensor(axis, 1 + column.origin, all_of, column.kind) for column, all_of in made if len(all_of)]
 
-    def _boxes_of(self, provenance_column: ProvenanceColumn, chunk: Chunk, noted: NotedColumn) -> Boxes:
+    def _boxes_of(self, column: ProvenanceColumn, chunk: Chunk, noted: NotedColumn) -> Boxes:
         """Relate rows to the rows at their addresses in a scan."""
-        segments = self._noted.scans[provenance_column.origin][1]
-        if isinstance(chunk.rows, range) and not provenance_column.whole:
+        segments = self._noted.scans[column.origin][1]
+        if isinstance(chunk.rows, range) and not column.whole:
             lines = _lines(chunk.rows.start, noted.runs(), segments)
             if lines is not None:
                 return lines
@@ -112,9 +106,9 @@ class WriteDraft:
         present = addresses != NULL
         if not present.all():
             addresses, rows = addresses[present], rows[present]
-        if provenance_column.whole:
+        if column.whole:
             none = np.zeros(len(rows), dtype=np.int64)
-            return boxes.from_ranges(rows, none, none + self._noted.scans[provenance_column.origin][0].files.total)
+            return boxes.from_ranges(rows, none, none + self._noted.scans[column.origin][0].files.total)
         return boxes.from_pairs(rows, segments.rows_of(addresses))
 
 
@@ -132,4 +126,4 @@ def _lines(first: int, runs: tuple[Int64, Int64] | None, segments: Segments) -> 
 
 
 def _coarse(tap: PlacedTap) -> bool:
-    return tap.coarse or any(provenance_column.whole for provenance_column in tap.provenance)
+    return tap.coarse or any(column.whole for column in tap.provenance)

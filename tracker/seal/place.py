@@ -48,10 +48,8 @@ def keys(noted: Noted) -> int:
     asked: Counter[int] = Counter()
     for tap in noted.taps:
         rows = sum(receipt.rows for receipt in noted.receipts.get(tap.place, []))
-        for provenance_column in (
-            provenance_column for provenance_column in tap.provenance if provenance_column.grouped
-        ):
-            asked[provenance_column.origin] += rows
+        for column in (column for column in tap.provenance if column.grouped):
+            asked[column.origin] += rows
     most = max(asked.values(), default=0)
     return most + (asked.total() - most) // 6
 

@@ -35,7 +35,7 @@ class TracedCache:
     @property
     def width(self) -> int:
         """Number of its provenance columns' columns."""
-        return sum(provenance_column.width for provenance_column in self.provenance)
+        return sum(column.width for column in self.provenance)
 
     def receipts(self) -> dict[int, list[Receipt]]:
         """Return by tap what was noted while it was computed, sidecars named from the write's folder."""
@@ -56,10 +56,7 @@ class TracedCache:
 
         def moved(provenance: Sequence[ProvenanceColumn]) -> tuple[ProvenanceColumn, ...]:
             return tuple(
-                replace(
-                    provenance_column, origin=provenance_column.origin + (taps if provenance_column.grouped else scans)
-                )
-                for provenance_column in provenance
+                replace(column, origin=column.origin + (taps if column.grouped else scans)) for column in provenance
             )
 
         to.scans.extend(self.scans)
@@ -76,8 +73,8 @@ class TracedCache:
     def whole(self, to: Rewriter) -> tuple[ProvenanceColumn, ...]:
         """Put its inputs and taps in another rewrite; return provenance columns to all that those on top noted."""
         provenance = self.place(to)
-        for provenance_column in provenance:
-            to.taps[provenance_column.origin] = replace(to.taps[provenance_column.origin], whole=True, keyless=True)
+        for column in provenance:
+            to.taps[column.origin] = replace(to.taps[column.origin], whole=True, keyless=True)
         return provenance
 
 

@@ -39,7 +39,7 @@ class PlacedTap:
     @property
     def width(self) -> int:
         """Number of columns that it notes beside keys."""
-        return sum(provenance_column.width for provenance_column in self.provenance) + self.numbered
+        return sum(column.width for column in self.provenance) + self.numbered
 
 
 @dataclass(frozen=True, slots=True)

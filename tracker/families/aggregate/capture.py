@@ -27,16 +27,16 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     if unhashable and not keyless:
         raise UnsupportedPlanError(node.kind, f"grouping by a column of type {unhashable} can't be followed")
     below = rewriter.trace(node.children[0])
-    provenance_column = ProvenanceColumn(True, len(rewriter.taps))
-    rewriter.taps_of[node.number] = provenance_column.origin
+    column = ProvenanceColumn(True, len(rewriter.taps))
+    rewriter.taps_of[node.number] = column.origin
     if node.detail == "kept":
         tap = java.tapGroups(node.number, java.numbered(below.number))
         rewriter.tapped(tap, below.provenance, "dropDuplicates", keyed=True, numbered=True, lasting=False)
-        others = replace(provenance_column, kind="context", others=True)
+        others = replace(column, kind="context", others=True)
         return Traced(java.keep(node.number, tap), (*below.provenance, others))
     tap = java.tapGroups(node.number, below.number)
     rewriter.tapped(tap, below.provenance, "aggregate", keyed=True, keyless=keyless)
-    return Traced(java.aggregate(node.number, tap), (provenance_column,))
+    return Traced(java.aggregate(node.number, tap), (column,))
 
 
 RULE = CaptureRule(frozenset({"Aggregate"}), trace)

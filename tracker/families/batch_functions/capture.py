@@ -38,9 +38,9 @@ def by_key(rewriter: Rewriter, top: PlanNode, bottom: PlanNode, below: Traced, k
     """
     number = rewriter.java.tapKeyed(below.number, keys)
     tap = rewriter.tapped(number, below.provenance, bottom.kind, keyed=True, coarse=coarse, lasting=False)
-    provenance_column = ProvenanceColumn(True, len(rewriter.taps) - 1)
+    column = ProvenanceColumn(True, len(rewriter.taps) - 1)
     functions = rewriter.part("BatchFunctionsCapture")
-    return Traced(functions.keyed(top.number, bottom.number, tap.number, keys), (provenance_column,))
+    return Traced(functions.keyed(top.number, bottom.number, tap.number, keys), (column,))
 
 
 def declaration(node: PlanNode, command: bytes) -> str:

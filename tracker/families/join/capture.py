@@ -38,14 +38,14 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
 def _semi(rewriter: Rewriter, node: PlanNode) -> Traced:
     java = rewriter.part("JoinCapture")
     left, right = (rewriter.trace(child) for child in node.children)
-    provenance_column = ProvenanceColumn(True, len(rewriter.taps))
+    column = ProvenanceColumn(True, len(rewriter.taps))
     if java.residual(node.number) or java.unhashable(node.number) not in ("", "none"):
         number = java.matches(node.number, left.number, right.number)
         rewriter.tapped(number, right.provenance, "semi-join", keyed=True, lasting=False)
     else:
         tap = rewriter.tapped(java.tapRight(node.number, right.number), right.provenance, "semi-join", keyed=True)
         number = java.semiJoin(node.number, left.number, tap.number)
-    return Traced(number, (*left.provenance, provenance_column))
+    return Traced(number, (*left.provenance, column))
 
 
 RULE = CaptureRule(frozenset({"Join"}), trace, lambda node: node.detail in ("Inner", "Cross"))

@@ -15,7 +15,7 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Pad each branch to the width of all."""
     branches = [rewriter.trace(child) for child in node.children]
     number = rewriter.part("UnionCapture").union(node.number, " ".join(str(branch.number) for branch in branches))
-    return Traced(number, tuple(provenance_column for branch in branches for provenance_column in branch.provenance))
+    return Traced(number, tuple(column for branch in branches for column in branch.provenance))
 
 
 RULE = CaptureRule(frozenset({"Union"}), trace)

@@ -31,7 +31,7 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
         number = rewriter.java.over(window.number, number)
     for window, _ in tapped:
         number = java.partitioned(window.number, number)
-    return Traced(number, below.provenance + tuple(provenance_column for _, provenance_column in tapped))
+    return Traced(number, below.provenance + tuple(column for _, column in tapped))
 
 
 def _chain(rewriter: Rewriter, node: PlanNode) -> list[PlanNode]:
