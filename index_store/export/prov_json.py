@@ -42,7 +42,7 @@ class ProvDocument:
         }
 
     def add_versions(self, versions: Iterable[Version]) -> None:
-        """Tell of versions."""
+        """Add versions as collections of rows."""
         for version in versions:
             self._entities[_version(version.id)] = {
                 "prov:type": _COLLECTION,
@@ -52,7 +52,7 @@ class ProvDocument:
             }
 
     def add_writes(self, writes: Iterable[tuple[Manifest, Write]]) -> None:
-        """Tell of writes of steps."""
+        """Add writes as activities."""
         for manifest, write in writes:
             key = manifest.key
             about = {"ps:dag": key.dag_id, "ps:task": key.task_id, "ps:run": key.run_id}
@@ -72,7 +72,7 @@ class ProvDocument:
         same: Iterable[tuple[RowNode, RowNode]],
         dropped: Iterable[tuple[RowNode, str, int]],
     ) -> None:
-        """Tell of rows: see `Neighbourhood` for what lies between them."""
+        """Add rows and the edges between them; `Neighbourhood` describes the arguments."""
         for row in rows:
             self._entities[_row(row)] = {"prov:label": f"row {row.row} of {row.dataset}", "ps:row": row.row}
             self._relate("hadMember", f"{row.version}/{row.row}", collection=_version(row.version), entity=_row(row))
@@ -88,7 +88,7 @@ class ProvDocument:
     def add_cells(
         self, cells: Iterable[CellNode], edges: Iterable[CellEdge], same: Iterable[tuple[CellNode, CellNode]]
     ) -> None:
-        """Tell of cells of rows that it tells of."""
+        """Add cells of rows that were added before."""
         for cell in cells:
             if cell.column:
                 self._add_cell(cell)
