@@ -92,12 +92,6 @@ class DriverFiles:
         writes, self._writes = self._writes, []
         return writes
 
-    def written_now(self, paths: Collection[str]) -> list[FileWrite]:
-        """Return, once, the files of the step at or below these paths, which are about to be read."""
-        self._sort(self.take(paths))
-        writes, self._writes = self._writes, []
-        return writes
-
     def _sort(self, records: list[FileRead | FileWrite]) -> None:
         for each in records:
             if isinstance(each, FileRead):
