@@ -207,7 +207,8 @@ CALLED = (
 )
 """Methods of `Capture` that make calls of the script's, and those around the script."""
 BOUNDARY = (
-    *("tracker/attachment.py", "tracker/boundary.py", "tracker/capture.py:_reason", "tracker/intercept/patches.py"),
+    *("tracker/attachment.py", "tracker/boundary.py", "tracker/capture.py:_reason"),
+    *("tracker/intercept/patches.py", "tracker/intercept/writer_proxy.py"),
     *(f"tracker/capture.py:Capture.{name}" for name in CALLED),
     *("tracker/intercept/orders.py:WriterOrder", "tracker/intercept/orders.py:StatementOrder"),
     *(f"tracker/session/write_capture.py:{name}" for name in ("WriteCapture.run", "WriteCapture._seal", "_release")),
