@@ -185,7 +185,7 @@ class TracedRows:
 def _refuse(jvm: Jvm, plan: Any, analysed: Any) -> None:
     """Refuse plans of which a rewritten one returns other rows, or the same ones in another order."""
     for kind, why in (("Places", _PLACED), ("Unknowns", _UNKNOWN)):
-        node = str(jvm.new(kind).told(plan))
+        node = str(jvm.new(kind).dependent(plan))
         if node:
             raise UnsupportedPlanError(node, why)
     node = str(jvm.new("Places").dealt(plan))

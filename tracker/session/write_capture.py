@@ -198,10 +198,10 @@ class WriteCapture:
         """Rewrite the plan; a refusal says at which line of the script the operator was written."""
         sessions = self._sessions
         try:
-            placed = str(jvm.new("Places").told(aim.plan))
+            placed = str(jvm.new("Places").dependent(aim.plan))
             if placed:
                 raise UnsupportedPlanError(REPARTITION, _DEALT.format(placed))
-            unknown = str(jvm.new("Unknowns").told(aim.plan))
+            unknown = str(jvm.new("Unknowns").dependent(aim.plan))
             if unknown:
                 raise UnsupportedPlanError("InSubquery", _UNKNOWN.format(unknown))
             caches, users = sessions.caches(jvm), aim.rows.queryExecution().analyzed()

@@ -31,7 +31,7 @@ public class Places {
   public Places() {}
 
   /** The operator of an analysed plan whose result depends on which task rows were dealt out to; "" if there is none. */
-  public String told(LogicalPlan plan) throws Exception {
+  public String dependent(LogicalPlan plan) throws Exception {
     return SQLConf.get().sortBeforeRepartition() ? found(withoutCtes(plan)) : "";
   }
 

@@ -26,7 +26,7 @@ public class Unknowns {
   public Unknowns() {}
 
   /** The text of an expression of an analysed plan whose result depends on when Spark makes a join of its IN; "" if none does. */
-  public String told(LogicalPlan plan) throws Exception {
+  public String dependent(LogicalPlan plan) throws Exception {
     LogicalPlan p = withoutCtes(plan);
     value = false;
     String found = found(p, false);
