@@ -44,8 +44,8 @@ class Order(Protocol):
     def aims(self, jvm: Jvm, planned: Planned) -> list[Aim]:
         """Return its outputs; UnsupportedPlanError where one can't be followed exactly."""
 
-    def judged(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
-        """UnsupportedPlanError if Spark would refuse the user's plans and not these, or these and not the user's."""
+    def check_refusals(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
+        """Raise UnsupportedPlanError if Spark would refuse the user's plans and not these, or the other way round."""
 
     def run(self, jvm: Jvm, plans: list[Any]) -> Any:
         """Run it with these plans, which put out what the user's would."""
@@ -76,7 +76,7 @@ class WriterOrder:
             sink = Sink.of(jvm, self._writer, self._end, self._args, plan)
         return [Aim(sink, rows, plan)]
 
-    def judged(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
+    def check_refusals(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
         """Compare what Spark sees when a table that exists is overwritten: whether the plan reads it."""
         (aim,) = aims
         if self._end not in ("insertInto", "saveAsTable") or not isinstance(aim.sink, Sink) or aim.sink.dynamic:
@@ -133,8 +133,8 @@ class StatementOrder:
             raise UnsupportedPlanError(UNION, "two INSERTs of one statement write to one table: which wrote a file?")
         return out
 
-    def judged(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
-        """Spark has judged the user's when it made the commands, and does not ask again."""
+    def check_refusals(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
+        """Do nothing: Spark has checked the user's when it made the commands, and does not check again."""
 
     def run(self, jvm: Jvm, plans: list[Any]) -> Any:
         """Put the plans into the commands and run them as Spark would."""

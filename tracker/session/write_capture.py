@@ -114,7 +114,7 @@ class WriteCapture:
             if not skips:
                 held += [self._claim(aim.sink.dataset) for aim in aims]
                 captured = [self._traced(jvm, aim, site, cut) for aim in aims]
-                order.judged(jvm, aims, [c.plan for c in captured])
+                order.check_refusals(jvm, aims, [c.plan for c in captured])
         except Exception as e:
             reason = self._troubles.refuse(e, site)
             return self._plainly(spark, order, aims, held, lambda: reason)
