@@ -37,7 +37,10 @@ class PlanNode:
 
 @dataclass(frozen=True, slots=True)
 class Twins:
-    """Another reading of a plan: its leaves by those of the first, and the twins so far by (grouped, origin)."""
+    """A plan that is read again, by the taps and scans of its first reading; each of these counts once more, as a twin.
+
+    `leaves` are its leaves by those of the first reading, `made` the twins so far by (grouped, origin).
+    """
 
     leaves: dict[int, int]
     made: dict[tuple[bool, int], int]
@@ -87,8 +90,8 @@ class Rewriter:
         """By an aggregate's number, its tap."""
         self._answers: dict[int, tuple[ProvenanceColumn, range]] = {}
         """By a scalar subquery's number: its value's provenance column, and the scans made for it."""
-        self._tapped: dict[int, tuple[Traced, range]] = {}
-        """By a node's number, what it became, and the scans made for it."""
+        self._shareable: dict[int, tuple[Traced, range]] = {}
+        """By the number of a node with taps below: what it became, and the scans made for it."""
 
     def part(self, name: str) -> Any:
         """Return what java/plan/Rewrite.java leaves to a family: an object of a class in its folder, given that."""
@@ -123,8 +126,9 @@ class Rewriter:
         """
         kind = self.root.kind if self.root else "Plan"
         try:
-            # Spark's analyser gives relations that are read twice columns of their own, and checks the plan. It would
-            # refuse taps in subqueries: a plan with some gets the first from `checked`, and passes for analysed.
+            # Spark's analyser gives relations that are read twice columns of their own, and then checks the plan. The
+            # check would refuse taps in subqueries: for a plan with some, `checked` does the first and marks the plan
+            # as analysed, so that Spark leaves out both.
             ready = self._phases(self.java.checked(plan)).analyzed()
         except Exception as e:
             raise UnsupportedPlanError(kind, f"{_MALFORMED}: {reason(e)}") from e
@@ -151,16 +155,17 @@ class Rewriter:
 
     def _ordered(self, leaves: list[int], provenance: tuple[ProvenanceColumn, ...]) -> tuple[ProvenanceColumn, ...]:
         """Number the inputs by the order of their leaves; return provenance columns that know the new numbers."""
+        # A cached leaf has several scans: the sort is stable, so they stay in order.
         before = sorted(range(len(self.scans)), key=lambda i: leaves.index(self.paths[i][0]))
         now = {old: new for new, old in enumerate(before)}
 
-        def told(some: tuple[ProvenanceColumn, ...]) -> tuple[ProvenanceColumn, ...]:
+        def renumbered(some: tuple[ProvenanceColumn, ...]) -> tuple[ProvenanceColumn, ...]:
             return tuple(column if column.grouped else replace(column, origin=now[column.origin]) for column in some)
 
         self.scans[:] = [self.scans[i] for i in before]
         self.paths[:] = [self.paths[i] for i in before]
-        self.taps[:] = [replace(tap, provenance=told(tap.provenance)) for tap in self.taps]
-        return told(provenance)
+        self.taps[:] = [replace(tap, provenance=renumbered(tap.provenance)) for tap in self.taps]
+        return renumbered(provenance)
 
     def trace(self, node: PlanNode, above: PlanNode | None = None) -> Traced:
         """Rewrite one node; `above` is the filter straight above it, where there is one.
@@ -168,8 +173,8 @@ class Rewriter:
         What is used again keeps its taps, so that Spark can compute it once; it counts as read again. Nodes of a chain
         of joins are rewritten each time: Spark orders no chain whose filters stand above the columns' new names.
         """
-        if node.same in self._tapped:
-            first, scans = self._tapped[node.same]
+        if node.same in self._shareable:
+            first, scans = self._shareable[node.same]
             twins = self._twins(scans, self.java.node(node.same), self.java.node(node.number))
             provenance = tuple(self.twin(column, twins) for column in first.provenance)
             return Traced(self.java.again(node.number, node.same, first.number), provenance)
@@ -179,7 +184,7 @@ class Rewriter:
         # Two readings share a tap's notes. Without taps nothing is to be shared, and Spark plans each place alone; keys
         # that are not lasting, such as rows' numbers, would differ where Spark computes the plan at each place.
         if new and all(tap.lasting for tap in new) and not self._rule(node).chained(node):
-            self._tapped[node.number] = traced, range(inputs, len(self.scans))
+            self._shareable[node.number] = traced, range(inputs, len(self.scans))
         return traced
 
     def _traced(self, node: PlanNode, above: PlanNode | None) -> Traced:
@@ -220,7 +225,7 @@ class Rewriter:
             number = int(line)
             if number not in self._answers:
                 self._answer_one(number, traced)
-            if number in self._answers:
+            if number in self._answers:  # it is not where no row is owed to its value
                 provenance.append(self._answers[number][0])
         return provenance
 
@@ -314,6 +319,7 @@ class Rewriter:
 
 
 def _node(lines: Iterator[str]) -> PlanNode:
+    # As java/plan/Nodes.java writes them, in pre-order; only the detail, the last field, may hold blanks.
     number, same, kind, children, subqueries, leaf, detail = next(lines).split(" ", 6)
     below = tuple(_node(lines) for _ in range(int(children)))
     return PlanNode(int(number), kind, int(subqueries), detail, int(same), int(leaf), below)
