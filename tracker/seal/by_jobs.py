@@ -35,6 +35,7 @@ from provspark.tracker.taps.taps import PlacedTap, Receipt
 _SHUFFLE_ROWS = 1 << 19
 """Noted rows to a partition of a shuffle, as far as `_MOST_PARTITIONS` go."""
 _MOST_PARTITIONS = 2000
+"""Of a shuffle with more of them Spark keeps blocks' sizes as averages (HighlyCompressedMapStatus)."""
 _READERS = 400
 """Tasks of Spark's, at most, that read the notes of one tap."""
 _KEPT = "place BIGINT, k1 BIGINT, k2 BIGINT, n BIGINT, at BIGINT"
@@ -43,7 +44,8 @@ _FOUND = "row BIGINT, start BIGINT, n BIGINT"
 _TASK, _BLOCK = 40, 20
 """Bits of a place: java/seal/Notes.java."""
 _ALIKE = "({} ^ {}) = 0"
-"""Equality that Spark does not join by: what it sorts by one long alone it sorts without comparing."""
+"""Equality of two keys' second halves in a form by which Spark joins no rows, but filters those that it joined by the
+first: a join by both would sort by two columns, and by one long alone Spark sorts by radix, without comparing rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +227,7 @@ class _ByJobs:
         asked = f"{each.view} a JOIN {ranges} s ON a.a = s.k1 AND {_ALIKE.format('a.b', 's.k2')}"
         met = f"SELECT {hint} a.row, s.start, s.n, 0L AS out FROM {asked}"
         if out:
+            # A group has a range in each block: the one with `out` becomes two, of the rows before and after it.
             met = (
                 "SELECT row, out, inline(array(struct(start, IF(hit, out - start, n) AS n), "
                 "struct(out + 1 AS start, IF(hit, start + n - out - 1, 0L) AS n))) FROM (SELECT *, out >= start AND "
@@ -244,8 +247,8 @@ class _ByJobs:
 
     def _columns(self, tap: PlacedTap, rows: str, first: int, count: int) -> str:
         """Name what was noted in some columns: row, a, b, c."""
-        told = self._notes(tap).rows(self._staging.query(f"FROM {rows}"), first, count)
-        return self._staging.view(self._name(), told)
+        columns = self._notes(tap).rows(self._staging.query(f"FROM {rows}"), first, count)
+        return self._staging.view(self._name(), columns)
 
     def _tasks(self, receipts: Sequence[Receipt], ids: Sequence[Int64]) -> str:
         """Name where tasks left their notes, and the ids of what they noted, for java/seal/Notes.java."""
@@ -350,6 +353,7 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> Boxes | Parts | Spool:
     for batch in batches:
         columns = [numbers(column) for column in batch.columns]
         if held and len(columns[0]):
+            # A batch may end within a row: what is held of the next batch's first row waits for the rest.
             cut = int(np.searchsorted(held[0], columns[0][0]))
             gathered.add(boxes.from_ranges(*(column[:cut] for column in held)))
             columns = [np.concatenate([old[cut:], new]) for old, new in zip(held, columns, strict=True)]

@@ -73,9 +73,9 @@ class WriteDraft:
         provenance: Sequence[ProvenanceColumn],
         axis: int,
         chunks: Iterable[Chunk],
-        told: Callable[[Chunk], None] = lambda _: None,
+        meanwhile: Callable[[Chunk], None] = lambda _: None,
     ) -> list[PendingTensor]:
-        """Relate an axis to the rows of scans that its provenance columns point at; `told` hears of each chunk."""
+        """Relate an axis to the rows of scans that its provenance columns point at; `meanwhile` gets each chunk."""
         at = np.cumsum([0, *(column.width for column in provenance)])
         gathered = {i: Gathered() for i, column in enumerate(provenance) if not column.grouped}
 
@@ -86,13 +86,15 @@ class WriteDraft:
             waiting = iter(chunks)
             while batch := list(islice(waiting, _BATCH)):
                 jobs = [(chunk, i) for chunk in batch for i in gathered]
+                # `pool.map` starts its jobs now, `map` when their results are taken.
                 run = pool.map if sum(len(chunk.rows) for chunk in batch) > _SMALL else map
                 related = run(lambda job: located(*job), jobs)
                 for chunk in batch:
-                    told(chunk)
+                    meanwhile(chunk)
                 for (_, i), boxes_found in zip(jobs, related, strict=True):
                     gathered[i].add(boxes_found)
         made = [(column, gathered[i].boxes()) for i, column in enumerate(provenance) if i in gathered]
+        # Axis 0 is the output, and inputs follow in the order of scans.
         return [PendingTensor(axis, 1 + column.origin, all_of, column.kind) for column, all_of in made if len(all_of)]
 
     def _boxes_of(self, column: ProvenanceColumn, chunk: Chunk, noted: NotedColumn) -> Boxes:
@@ -121,6 +123,7 @@ def _lines(first: int, runs: tuple[Int64, Int64] | None, segments: Segments) -> 
     if src is None:
         return None
     lines = Boxes(np.cumsum(lengths) - lengths + first, lengths, src, lengths, lengths > 1)
+    # `merge` sorts all lines, and joins two only where one goes on in the next, or both come from the same row.
     step = src[1:] - src[:-1]
     return boxes.merge(lines) if bool(((step == lengths[:-1]) | (step == 0)).any()) else lines
 

@@ -115,9 +115,9 @@ class _InDriver:
             out = _places(_joined(asker.without), _joined(numbers)) if asker.without else None
             upper = Gathered()
             for which, starts, counts in ranges.of(asked):
-                told = (which, starts, counts) if out is None else _without(which, starts, counts, out)
+                kept = (which, starts, counts) if out is None else _without(which, starts, counts, out)
                 # In any order, several to a row and empty ones as `_without` makes them: `from_ranges` takes all these.
-                upper.add(boxes.from_ranges(rows[told[0]], *told[1:]))
+                upper.add(boxes.from_ranges(rows[kept[0]], *kept[1:]))
             tensor = PendingTensor(asker.axis, axis, upper.boxes(), asker.provenance_column.kind)
             draft.tensors += [tensor] if len(tensor.boxes) else []
         draft.tensors += made  # last, as in by_jobs.py: the order gives tensors' files their names, and says no more
@@ -144,11 +144,11 @@ class _InDriver:
         for asker in askers.values():
             self._wanted[asker.provenance_column.origin].append(asker)
 
-        def told(chunk: Chunk) -> None:
+        def note_askers(chunk: Chunk) -> None:
             for i, asker in askers.items():
                 _ask(asker, chunk.ids, [column.values() for column in chunk.columns[at[i] : at[i + 1]]])
 
-        return self._draft.located(provenance, axis, chunks, told)
+        return self._draft.located(provenance, axis, chunks, note_askers)
 
 
 def _ask(asker: _Asker, rows: Int64, columns: list[Int64]) -> None:
