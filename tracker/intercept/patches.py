@@ -67,7 +67,7 @@ class Interception:
         self._observed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         """Observed frames, by what observes them."""
         self._of_writer: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-        """What a writer of MLlib saves."""
+        """What a JavaMLWriter saves: it does not keep that itself, as writers in Python do."""
         self._undo: list[tuple[Any, str, Any]] = []
         self._sessions: list[Any] = []
         self._waiting: list[WhenImported] = []
@@ -115,14 +115,14 @@ class Interception:
             self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
         for name in reading("DataFrame"):
             self._around(DataFrame, name, self._read)
-        for name in ("show", "_show_string", *EAGER):
+        for name in ("show", "_show_string", *EAGER):  # scripts take the text from `_show_string`, too
             self._around(DataFrame, name, self._show)
         plain = DataFrame.__dict__["rdd"]
         self._patch(DataFrame, "rdd", plain, property(lambda frame: self._rdd(plain, frame)))
         self._around(DataFrame, "toJSON", self._json)
         self._around(Observation, "_on", self._observe)
-        asked = Observation.__dict__["get"]
-        self._patch(Observation, "get", asked, property(lambda observation: self._ask(asked, observation)))
+        get = Observation.__dict__["get"]
+        self._patch(Observation, "get", get, property(lambda observation: self._observation_read(get, observation)))
         value = Accumulator.__dict__["value"]
         self._patch(Accumulator, "value", value, property(lambda a: self._accumulated(value.fget, a), value.fset))
         for name in ("__str__", "__repr__"):
@@ -177,6 +177,7 @@ class Interception:
         if "sql" in vars(session):
             return
         plain = session.sql
+        # An attribute of py4j's object hides the Java method of its name; `remove` takes it away again.
 
         def sql(text: str, *args: Any) -> Any:
             return self._listener.sql(spark, lambda: plain(text, *args), text, args[0] if args else None)
@@ -188,7 +189,7 @@ class Interception:
         from pyspark.sql import DataFrame
 
         if "sql" not in vars(spark._jsparkSession):
-            self._session_made(spark)  # one made before there was somebody to tell
+            self._session_made(spark)  # it was made before `install`, and was neither the default nor the active one
         if not args and not kwargs and isinstance(text, str) and _CACHE.match(text):
             cached = self._listener.cache_table(spark, text)
             if cached is not None:
@@ -232,8 +233,8 @@ class Interception:
         self._observed[observation] = made
         return made
 
-    def _ask(self, asked: Any, observation: Any) -> Any:
-        result = asked.__get__(observation, type(observation))
+    def _observation_read(self, get: Any, observation: Any) -> Any:
+        result = get.__get__(observation, type(observation))
         if observation in self._observed:
             self._listener.observed(self._observed[observation])
         return result
@@ -278,7 +279,7 @@ class Interception:
         return result
 
     def _run_job(self, run: Callable[..., Any], context: Any, rdd: Any, *args: Any, **kwargs: Any) -> Any:
-        def runJob(rdd: Any) -> Any:  # noqa: N802
+        def runJob(rdd: Any) -> Any:  # noqa: N802 - `_read_rdd` notes the action by its name
             return run(context, rdd, *args, **kwargs)
 
         return self._read_rdd(runJob, rdd)
@@ -466,6 +467,7 @@ class Interception:
         self._patch(owner, name, original, patched)
 
     def _after(self, owner: type, name: str, then: Callable[..., None]) -> None:
+        """`then` is called with the object and the first argument, however that was given."""
         original = owner.__dict__[name]
 
         def patched(this: Any, *args: Any, **kwargs: Any) -> Any:
