@@ -76,19 +76,19 @@ class ReadCapture:
     ) -> None:
         self._sessions, self._reads, self._troubles, self._folder = sessions, reads, troubles, folder
         self._files = files
-        self._taps = 0
-        """Reads that were followed row by row, or were to be."""
+        self._followed = 0
+        """How many reads were followed row by row, or were to be."""
         self.models = Models()
         self._accumulated = Accumulated()
         self._java: Any = None
         self._inputs: ReadInputs | None = None
         self._making = threading.Lock()
-        self._unheard: ReadInputs | None = None
-        """Lists the inputs of what is not stored as a read."""
+        self._unannounced: ReadInputs | None = None
+        """Lists inputs of what is not stored as a read, and does not announce to `files` that Spark reads them."""
 
     def clear(self) -> None:
         """Forget what belongs to a SparkContext that stops."""
-        self._java = self._inputs = self._unheard = None
+        self._java = self._inputs = self._unannounced = None
 
     def frame(self, frame: Any, name: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
         """Run an action on a frame, which `call` does for the frame that it is given; return what it returns."""
@@ -203,16 +203,16 @@ class ReadCapture:
         self, frame: Any, plan: _Plan, action: Action, args: tuple[Any, ...], read: CoarseRead
     ) -> tuple[TracedRead | None, CoarseRead]:
         """Trace an action's plan; None, and why, where its rows can't be followed one by one."""
-        if self._taps >= plan.most:
+        if self._followed >= plan.most:
             why = f"more than {plan.most} reads of rows in a step are not followed row by row ({_MOST})"
             return None, replace(read, reason=Untracked(read.action, why, read.site))
-        self._taps += 1
+        self._followed += 1
         try:
             jvm = plan.jvm
             java, caches = self._reader(jvm)[0], self._sessions.caches(jvm)
             ask = Ask(action.limit, _number(args), _stops(action, frame), action.piecewise)
             analysed = frame._jdf.queryExecution().analyzed()
-            return TracedRead(jvm, caches, java, f"{self._folder}/d{self._taps}", analysed, ask), read
+            return TracedRead(jvm, caches, java, f"{self._folder}/d{self._followed}", analysed, ask), read
         except UnsupportedPlanError as e:
             return None, replace(read, reason=Untracked(e.node, e.why, e.site or read.site))
         except Exception as e:
@@ -230,7 +230,7 @@ class ReadCapture:
         try:
             return call(rows), trace, read
         except Exception as e:
-            failed = e
+            failed = e  # handled below: an error of the second run is the user's, and shall have no other behind it
         if self._guarded(read.action, read.site, lambda: stopped(failed, plan.jvm)):
             raise failed
         result = call(frame)
@@ -244,7 +244,7 @@ class ReadCapture:
         def note() -> None:
             plan = self._of_frame(frame)
             if plan is not None and plan.reads:
-                single = bool(self._java.observed(frame._jdf))
+                single = bool(self._java.observed(frame._jdf))  # `_of_frame` made it
                 self._reads.add(CoarseRead(plan.inputs, "Observation.get", site, 1, single=single))
 
         self._guarded("observe", site, note)
@@ -380,9 +380,9 @@ class ReadCapture:
     def inputs(self, jvm: Jvm, analysed: Any) -> Inputs:
         """Return what an analysed plan reads, whose rows nobody has to count, before Spark reads it."""
         java = self._reader(jvm)[0]
-        if self._unheard is None:
-            self._unheard = ReadInputs(java, self._sessions.caches(jvm), self._on, lambda dataset: None)
-        return self._unheard.of(jvm, map(int, str(java.of(analysed)).split("\1")[1].split()))
+        if self._unannounced is None:
+            self._unannounced = ReadInputs(java, self._sessions.caches(jvm), self._on, lambda dataset: None)
+        return self._unannounced.of(jvm, map(int, str(java.of(analysed)).split("\1")[1].split()))
 
     def _of_frame(self, frame: Any) -> _Plan | None:
         """Read a frame's plan; None where reads are not followed."""
@@ -404,6 +404,7 @@ class ReadCapture:
         return self._reader(jvm)[1].of_rdd(java.rdd())
 
     def _of_plan(self, jvm: Jvm, text: str, most: int = MOST) -> _Plan:
+        """Parse what `of` in java/intercept/Reads.java writes of a plan."""
         kind, leaves, fields = text.split("\1")
         inputs = self._reader(jvm)[1].of(jvm, map(int, leaves.split()))
         named = fields.split("\0")[:-1]

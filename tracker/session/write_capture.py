@@ -105,7 +105,7 @@ class WriteCapture:
             jvm = self._sessions.jvm(spark)
             caches = self._sessions.caches(jvm)
             aims = order.aims(jvm, lambda rows: caches.current(jvm, rows.queryExecution().analyzed()))
-            for aim in aims:
+            for aim in aims:  # before the write, which may replace files that the step has read
                 caches.settle(aim.sink.dataset)
                 self._reads.settle(aim.sink.dataset)
                 self._reading.written(jvm, aim.rows)
@@ -125,7 +125,7 @@ class WriteCapture:
         try:
             result = order.run(jvm, [c.plan for c in captured])
         except Exception as e:
-            failed = e
+            failed = e  # handled below: an error of the second run is the user's, and shall have no other behind it
         if failed is not None:
             return self._again(jvm, order, aims, held, failed, site)
         done = time.perf_counter()
@@ -143,7 +143,7 @@ class WriteCapture:
     def add(self, write: PendingWrite) -> None:
         """Store a write that another way than a plan made."""
         with self._adding:
-            self._reads.flush()
+            self._reads.flush()  # first: a write's edges to reads go to those that the step has by then
             self._step.add(write)
 
     def changed(self, seen: Iterable[Seen], reason: Callable[[Seen], Untracked], since: float) -> bool:
@@ -233,6 +233,7 @@ class WriteCapture:
         Spark's optimiser leaves out some work that capture needs, such as rows past the first one that EXISTS asks for.
         """
         blamed = ours(error, jvm)
+        # Where lost lineage stops the script, a second run would end in that at best: the first error says more.
         if stopped(error, jvm) or (self._troubles.fatal and not blamed) or not all(aim.sink.undone() for aim in aims):
             _release(held)
             raise error
@@ -247,7 +248,7 @@ class WriteCapture:
     def _plainly(
         self, spark: Any, order: Order, aims: list[Aim], held: list[Claim], why: Callable[[], Untracked]
     ) -> Any:
-        """Run the user's own write, and note what it left; `why` is asked once it is done."""
+        """Run the user's own write, and note what it left; `why` is asked once it is done: it may stop the script."""
         try:
             read = [self._inputs(spark, aim.rows) for aim in aims]  # before it overwrites what it reads
             left: list[Seen] = []
