@@ -50,6 +50,7 @@ class Caches:
         self._tracer = PlanTracer(taps, site, self.operations, self)
         self.rdds = Rdds(jvm, self._tracer, self.current)
         self._held: dict[int, TracedCache | UnsupportedPlanError] = {}
+        """By an entry's number in java/session/CacheEntries.java, what is known of its rows, or why nothing is."""
         self._checkpoints: dict[int, TracedCache | UnsupportedPlanError] = {}
         self._checkpointed: dict[int, Any] = {}
         """The users' analysed plans of checkpoints."""
@@ -59,6 +60,7 @@ class Caches:
     def look(self, jvm: Jvm) -> None:
         """Put traced plans under what is cached and not known yet; leave what can't be traced as it is."""
         with self._looking:
+            # The oldest first: entries that read others find these traced.
             for i in range(self._java.unknown(jvm.session)):
                 self._trace(jvm, i)
 
@@ -69,7 +71,7 @@ class Caches:
                 raise UnsupportedPlanError(CACHE, "what is cached was computed before capture saw it")
             held, whole = self._tracer.traced(jvm, plan)
             number = self._java.replace(jvm.session, i, whole)
-            if number >= 0:
+            if number >= 0:  # else the script took it out of the cache meanwhile
                 self._held[number] = held
                 self.operations.cached(self._java.relation(number), held.plan)
         except Exception as e:
