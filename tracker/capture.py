@@ -118,7 +118,7 @@ class Capture:
         failed = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
         with self.boundary.guard("", "publish", sited=False, fatal=error is None):
             self._close_audit()
-            self._files.at_end()
+            self._files.at_end()  # it appends reads of files, which are stored next
             self._store_reads()
             self._sessions.restore()
             self._writing.profile()
@@ -282,7 +282,7 @@ class Capture:
         """Remember which line made local rows, and whether they are constants."""
         jvm, caches = self._of(frame)
         caches.local.note(frame._jdf, caller(), local=local)
-        begun = self._reads.begun
+        begun = self._reads.begun  # first: it brings reads of files, which `_numbers` counts
         why = not_known_before(maker, data, numbers=self._numbers())
         if why and not why.startswith(OF_NUMBERS):
             self._sessions.unshown(jvm).note(frame._jdf, why)
@@ -358,6 +358,8 @@ class Capture:
         except UnsupportedPlanError as e:
             error = e.at(caller())
             reason = _reason(error)
+            # Noted only if something was written, as such a statement may only read. A call that failed raises its own
+            # error, and not this one.
             return self._watched(call, reason, lambda done: self._troubles.trouble(reason, error, fatal=done))
         except Exception as e:
             self._troubles.refuse(e, caller())
