@@ -47,7 +47,7 @@ class Boundary:
             if not node:
                 log.debug("provspark: %s", why, exc_info=e)
             elif fatal and self._troubles.stops(e):
-                raise
+                raise  # noted already, where it arose
             else:
                 self._troubles.trouble(Untracked(node, f"{why}{e}", caller() if sited else ""), e, fatal=fatal)
 

@@ -2,7 +2,7 @@
 
 The rules keep which rows make which: they unnest subqueries to joins, turn set operators and DISTINCT into joins and
 aggregates, and push predicates down, which Spark's optimiser could no longer do past a tap. Where a rule would make
-one kind of edge look like another, the side that it concerns is marked by an alias; rules/mark.py reads the marks.
+one kind of edge look like another, the side that it concerns is marked by an alias; families/names reads the marks.
 Sorts whose order nothing uses go here, too: below a tap they would stay, and a sort reads what is below it twice.
 """
 
