@@ -194,7 +194,7 @@ class Caches:
 
     def settle(self, dataset: Dataset) -> None:
         """Learn what was read of a data set that is about to change, for what is cached whole."""
-        for number, held in self._held.items():
+        for number, held in list(self._held.items()):  # another thread's `look` may add to it
             if isinstance(held, TracedCache) and self._java.loaded(number):
                 for scan in held.scans:
                     if scan.dataset.meets(dataset):
