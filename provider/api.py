@@ -30,10 +30,11 @@ from provspark.index_store.query.answer import (
     trusted_of,
     versions_of,
 )
-from provspark.index_store.query.current_versions import Currents, Gone, VersionUsed
+from provspark.index_store.query.current_versions import Currents, VersionUsed
 from provspark.index_store.query.dataset_relation import Correspondence
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.explanations import Explanations
+from provspark.index_store.query.gone_rows import Gone
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.neighbourhood import Neighbourhood
 from provspark.index_store.query.nodes import Direction

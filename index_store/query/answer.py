@@ -10,7 +10,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
-from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
+from provspark.index_store.query.current_versions import Current, Currents, VersionUsed
+from provspark.index_store.query.gone_rows import Gone
 from provspark.index_store.query.intersections import common, without
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.lost_ways import stops_around

@@ -12,7 +12,8 @@ from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS, named
 from provspark.index_store.query.column_maps import column_map, names_of
 from provspark.index_store.query.column_walk import Carried, ColumnsAt
-from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
+from provspark.index_store.query.current_versions import Current, Currents, VersionUsed
+from provspark.index_store.query.gone_rows import Gone
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import united

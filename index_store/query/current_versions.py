@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from provspark.index_store.query.gone_rows import Gone, GoneRows
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import between
 from provspark.index_store.query.nodes import FileIdentity, VersionReference
@@ -26,7 +26,7 @@ from provspark.model.runs import Runs
 from provspark.model.stops import Stop
 from provspark.model.times import milliseconds
 
-__all__ = ["Brought", "Current", "Currents", "Gone", "Moved", "VersionRule", "VersionUsed"]
+__all__ = ["Brought", "Current", "Currents", "Moved", "VersionRule", "VersionUsed"]
 
 VersionRule = Literal["disk", "last step", "run", "as_of", "version", "itself"]
 """How a version was chosen.
@@ -89,31 +89,6 @@ class VersionUsed:
             yield f"the table changed later: {_number(self.unknown, 'step')} read another state of it"
         elif self.unknown:
             yield f"{_number(self.unknown, 'other file')} in the folder"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Gone:
-    """Rows that were found, but are no longer in the current version of their dataset.
-
-    Parameters
-    ----------
-    dataset : str
-    step : str
-        The first captured step after which their files were missing; empty if no captured step is known to have removed
-        them.
-    rows : int
-    """
-
-    dataset: str
-    step: str
-    rows: int
-
-    def __str__(self) -> str:
-        are, their = ("is", "its") if self.rows == 1 else ("are", "their")
-        why = f"{their} files were missing after step {self.step}"
-        if not self.step:
-            why = f"no captured step is known to have removed {their} files"
-        return f"{_number(self.rows, 'row')} of {self.dataset} {are} no longer in the current version: {why}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,7 +208,7 @@ class Currents:
         self._partial = partial
         self._known: dict[Dataset, tuple[object, Current]] = {}
         """By dataset, the files (None where none decide) for which this is its current version."""
-        self._removers: dict[Dataset, dict[FileIdentity, str]] = {}
+        self._gone_rows = GoneRows(graph)
 
     def of(self, dataset: Dataset, *, ask: bool = True) -> Current:
         """The current version of a dataset.
@@ -455,41 +430,7 @@ class Currents:
 
     def gone(self, older: Iterable[Stand]) -> tuple[Gone, ...]:
         """Count rows that are in no current version, each once, by the step after which their files were missing."""
-        rows: dict[object, tuple[VersionReference, Runs]] = {}
-        for s in older:
-            known = rows.get(s.at.key)
-            rows[s.at.key] = (s.at, image(s.boxes) if known is None else known[1] | image(s.boxes))
-        counts: dict[Dataset, dict[FileIdentity, int]] = {}
-        for at, runs in rows.values():
-            of = counts.setdefault(at.version.dataset, {})
-            for place, n in _by_file(at, runs):
-                of[place] = max(n, of.get(place, 0))
-        out: list[tuple[str, str, int]] = []
-        for dataset, of in counts.items():
-            removers = self._removed(dataset, of)
-            out += [(str(dataset), removers[place], n) for place, n in of.items()]
-        return tuple(
-            Gone(name, step, sum(n for *_, n in some))
-            for (name, step), some in groupby(sorted(out), key=lambda one: one[:2])
-        )
-
-    def _removed(self, dataset: Dataset, places: Iterable[FileIdentity]) -> dict[FileIdentity, str]:
-        """For each file, the first step after which it was not there."""
-        known = self._removers.setdefault(dataset, {})
-        after = {place: "" for place in places if place not in known}
-        seen = [*self.graph.written.related(dataset), *self.graph.read.related(dataset)] if after else []
-        for s in sorted(seen, key=lambda s: s.node.manifest.ended, reverse=True):
-            if not after:
-                break
-            for place in after.keys() & {place for place, _ in s.places()}:
-                known[place] = after.pop(place)
-            if s is not s.node.output:
-                continue
-            within = s.version.dataset.name.rstrip("/") + "/"
-            whole = dataset.name.startswith(within) or s.version.dataset == dataset
-            after.update((p, s.node.step) for p in list(after) if whole or p[1].startswith(within))
-        known.update(dict.fromkeys(after, ""))
-        return known
+        return self._gone_rows.count(older)
 
 
 def _read_since(last: VersionReference, known: Iterable[VersionReference]) -> tuple[tuple[str, int], ...]:
@@ -549,11 +490,3 @@ def _with_times(files: Iterable[Listed]) -> tuple[tuple[str, int], ...]:
 def _partitioned(path: str) -> bool:
     """Whether a file lies where Spark looks for it: in the folder, or in folders of partitions."""
     return all("=" in part for part in path.split("/")[:-1])
-
-
-def _by_file(at: VersionReference, rows: Runs) -> Iterator[tuple[FileIdentity, int]]:
-    """How many rows of a set each file holds."""
-    count = rows.counts(at.files.bases).tolist()
-    for place, i in at.places():
-        if count[i]:
-            yield place, count[i]

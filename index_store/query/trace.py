@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from provspark.index_store.query.current_versions import Current, Currents, Gone, VersionUsed
+from provspark.index_store.query.current_versions import Current, Currents, VersionUsed
 from provspark.index_store.query.endings import Arrivals, Ending
+from provspark.index_store.query.gone_rows import Gone
 from provspark.index_store.query.links import Linker, between
 from provspark.index_store.query.lost_ways import stops_around
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
