@@ -20,7 +20,15 @@ from provspark.index_store.query.links import Linker, Links, VersionLink
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
-from provspark.index_store.query.walk import ASK_FOR_ROWS, missed, plan, stretch, taken, uncaptured, unreadable_stops
+from provspark.index_store.query.walk import (
+    ASK_FOR_ROWS,
+    leaving_reads,
+    missed,
+    plan,
+    stretch,
+    uncaptured,
+    unreadable_stops,
+)
 from provspark.index_store.query.write_walk import walk_axes, weaker
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
@@ -147,10 +155,10 @@ class _ColumnWalk:
             if part.rows is None or image(part.rows) & refusal.rows:
                 self.stop("unlinked", refusal.target.node, refusal.why)
         went = False
-        for link in () if backward else self.linker.left(at):
+        for link in () if backward else self.linker.driver_links(at):
             if link.target.node.is_model and self.follow(part, link):
                 went = True
-        for read in () if backward else taken(self.linker, at, [_rows_of(part)]):
+        for read in () if backward else leaving_reads(self.linker, at, [_rows_of(part)]):
             if not read.is_model:
                 self.stop("driver", read, ASK_FOR_ROWS)
         if self.to is not None or went:

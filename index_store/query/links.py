@@ -127,7 +127,7 @@ class Linker:
         """The reads on the driver behind a write, or behind a later read, that ways lead through."""
         return [read for read in node.reads if self.follows(read)] if self.drivers else []
 
-    def left(self, at: VersionReference) -> tuple[VersionLink, ...]:
+    def driver_links(self, at: VersionReference) -> tuple[VersionLink, ...]:
         """For ways that do not lead through drivers: the reads of rows that took rows of a version somewhere else."""
         if self.drivers or not self.graph.reads:
             return ()
@@ -219,7 +219,7 @@ class Linker:
         if node.is_read:
             return any(self._matters(n) for n in node.later)
         if node not in self._counts:
-            self._counts[node] = False
+            self._counts[node] = False  # holds while its users are looked at, so that a circle of them ends
             self._made.add(node.output, node.output, node.output.files.written)
             self._counts[node] = any(self._uses(s, node) for s in self._users(node))
         return self._counts[node]

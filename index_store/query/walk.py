@@ -242,7 +242,7 @@ class _Walk:
             if any(image(rel) & refusal.rows for _, _, rel in parts):
                 self.stop("unlinked", refusal.target.node, refusal.why)
         if not self.backward:
-            for read in taken(self.linker, at, [image(rel) for _, _, rel in parts]):
+            for read in leaving_reads(self.linker, at, [image(rel) for _, _, rel in parts]):
                 self.stop("driver", read, ASK_FOR_ROWS)
         for occurrence, kind, rel in parts if links.left else ():
             # `left` holds `loose` and the rows that drivers alone read. A file that only a preview read is a result of
@@ -254,7 +254,7 @@ class _Walk:
 
     def enter(self, node: WriteNode, arrived: dict[tuple[str, Kind], Boxes]) -> None:
         """Take rows of a write's output to its inputs, or the reverse."""
-        enter(node.step)
+        enter(node.step)  # counts it: a question may be limited to so many steps
         write = node.write
         for what, why, *sites in doubts(self.linker, node, self.plan.direction):
             self.stop(what, node, why, sites)
@@ -381,9 +381,9 @@ def doubts(linker: Linker, node: WriteNode, direction: Direction) -> Iterator[tu
         yield "before-format-3", why, ""
 
 
-def taken(linker: Linker, at: VersionReference, rows: Sequence[Runs]) -> Iterator[WriteNode]:
+def leaving_reads(linker: Linker, at: VersionReference, rows: Sequence[Runs]) -> Iterator[WriteNode]:
     """The reads on drivers that took some of these rows somewhere else, for ways that do not lead through drivers."""
-    for link in linker.left(at):
+    for link in linker.driver_links(at):
         node = link.target.node
         there = [compose(gathered(some), link.boxes) for some in rows]
         axes = [i for i, a in enumerate(node.write.axes) if a.role == "input" and a.version == link.target.version.id]
