@@ -211,7 +211,7 @@ class _Draw:
         self.rows[number][kind] = rows if known is None else known | rows
         return number
 
-    def _now(self, at: VersionReference, rows: Runs) -> list[tuple[VersionReference, Runs, Runs, bool]]:
+    def _in_current(self, at: VersionReference, rows: Runs) -> list[tuple[VersionReference, Runs, Runs, bool]]:
         """Where rows of a version are told: in the current version, or where they were met, and whether they are gone.
 
         They are told by the row ids there, and by those that they have in this version.
@@ -248,7 +248,7 @@ class _Draw:
             self.arrivals.take(at, origin, via, image(rel))
         placed, before = self.placed.setdefault(at, {}), self.placed[origin]
         same = self.currents and via is None and at.version.dataset == origin.version.dataset
-        for where, rows, own, gone in self._now(at, image(rel)):
+        for where, rows, own, gone in self._in_current(at, image(rel)):
             if same and (gone or (where.key == self.at[0].key and 0 in before)):
                 # Rows of one file, in versions that both went, or that are the ones asked about: as they are drawn.
                 numbers = [n for n in before if (n in self.gone) == gone or n == 0]
@@ -272,6 +272,7 @@ class _Draw:
     ) -> None:
         if here == there and (via is None or not self.currents):
             return
+        # Of several nodes that rows of a version are drawn in, only those whose rows the write kept have an edge.
         if via is not None and len(self.placed[origin]) > 1 and not _leads(via, origin, self.placed[origin][there]):
             return
         source, target = (here, there) if self.direction == "backward" else (there, here)
@@ -287,7 +288,7 @@ class _Draw:
         stand = Stand(at, rel, occurrence, kind)
         if self.to is None:
             self._end(stand)
-        for where, rows, _, gone in self._now(at, image(rel)):
+        for where, rows, _, gone in self._in_current(at, image(rel)):
             asked = occurrence < 0 and at.key == self.at[0].key
             if asked and (gone or where.key == at.key):
                 self.ends.add(0)
