@@ -141,6 +141,7 @@ class Current:
         """
         table = self.at.version.format == "jdbc"
         for files, why in ((foreign, _another_state if table else _unwritten), (self.apart, _spread)):
+            # Some file systems keep times in whole seconds: what is of the same second may be later.
             fresh = [path for path, time in files if time >= since // _SECOND * _SECOND]
             if fresh:
                 yield self._stop(why(fresh))
@@ -243,7 +244,7 @@ class Currents:
     def stands(self, current: Current) -> bool:
         """Whether what was the current version of a dataset still is."""
         now = self.of(current.at.version.dataset)
-        return now.moved is current.moved
+        return now.moved is current.moved  # `of` copies what it remembers to tell its age; the copies share `moved`
 
     def _has_neighbour(self, dataset: Dataset) -> bool:
         """Whether another dataset exists below the nearest folder that does, or has it: then this one was removed."""
@@ -284,6 +285,7 @@ class Currents:
         best = self.graph.find(dataset, max(candidates, key=fits).version.id)
         known = {entry: i for i, entry in enumerate(_listed(best))}
         missing = frozenset(i for entry, i in known.items() if entry not in files)
+        # Spark looks into folders that are no partitions only if it is told to, as for a version that has such files.
         deep = any(not _partitioned(path) for path in best.files.paths)
         more = [e for e in listed if e not in known and (deep or _partitioned(e[0]))]
         unknown = self.told([e for e in more if e not in captured])
@@ -327,12 +329,12 @@ class Currents:
         if at.key == to.key and not missing:
             return Moved(to, None, nothing)
         if at.version.format == to.version.format == "jdbc":
-            return self._by_key(at, to)
+            return self._through_appends(at, to)
         links = between(at, to, missing)
         boxes = concat([link.boxes for link in links.links])
         return Moved(to, boxes, links.loose, refused=tuple((r.rows, r.why) for r in links.refused))
 
-    def _by_key(self, at: VersionReference, to: VersionReference) -> Moved:
+    def _through_appends(self, at: VersionReference, to: VersionReference) -> Moved:
         """Follow the rows of a table's version through the appends that kept them."""
         every = Runs.span(at.version.rows)
         ways = {at.version.id: identity(every)}

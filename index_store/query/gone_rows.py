@@ -38,7 +38,8 @@ class Gone:
         why = f"{their} files were missing after step {self.step}"
         if not self.step:
             why = f"no captured step is known to have removed {their} files"
-        return f"{self.rows:,} row{'' if self.rows == 1 else 's'} of {self.dataset} {are} no longer in the current version: {why}"
+        rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
+        return f"{rows} of {self.dataset} {are} no longer in the current version: {why}"
 
 
 class GoneRows:
@@ -73,8 +74,8 @@ class GoneRows:
         known = self._removers.setdefault(dataset, {})
         after = {place: "" for place in places if place not in known}
         seen = [*self.graph.written.related(dataset), *self.graph.read.related(dataset)] if after else []
-        # Versions are looked at from the last step to the first. A file belongs to the step that stands for it in `after`
-        # when a version holds it: the earliest step seen until then that wrote the folder without the file.
+        # From the last step to the first: when a version holds a file, `after` has the next step after it, of
+        # those that wrote the folder without the file.
         for s in sorted(seen, key=lambda s: s.node.manifest.ended, reverse=True):
             if not after:
                 break
