@@ -133,7 +133,7 @@ class _Forward:
         return hop
 
     def limit(self, node: WriteNode) -> WalkLimit:
-        axes = self.axes.setdefault(node, {})
+        axes = self.axes.setdefault(node, {})  # this limit cuts nothing: it alone sees what arrives at inner axes
 
         def note(axis: int, kind: Kind, rel: Boxes) -> Boxes:
             axes.setdefault(axis, []).append(image(rel))
