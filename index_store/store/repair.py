@@ -156,7 +156,7 @@ class _Mending:
         reasons = list(manifest.untracked)
         for write in changed.writes:
             mended = self._write(write, lost, [p.what for p in problems if p.write == write.index])
-            if mended.reason and write.output.files in lost:
+            if mended.reason and write.output.files in lost:  # no version can share its files: only why stays
                 reasons.append(mended.reason)
             else:
                 writes.append(replace(mended, index=len(writes)))

@@ -49,10 +49,10 @@ _THREADS = 2
 """Tensors encoded at once: sorting and packing let go of Python's lock, but more threads wait for it more."""
 
 
-_KnownPaths = tuple[str, str, bytes] | tuple[str, str, bytes, bytes]
-"""A version's id, unit and rows of each file: within a step, a file may be counted only once it is read.
+_VersionKey = tuple[str, str, bytes] | tuple[str, str, bytes, bytes]
+"""A version's id, unit, rows of each file and, for an output, whether the write made each file.
 
-With whether the write made each file, where that matters.
+The id does not cover rows: within a step, a file may be counted only once it is read.
 """
 
 
@@ -84,7 +84,7 @@ class StepWriter:
         self._writes: list[Write] = []
         self._reads: list[Write] = []
         self._files: list[StoredFile] = []
-        self._versions: dict[_KnownPaths, Version] = {}
+        self._versions: dict[_VersionKey, Version] = {}
         self._lists: Counter[str] = Counter()
         """How many lists of files are stored for a version's id."""
         self._shared: dict[tuple[int, ...], Tensor] = {}
@@ -132,7 +132,7 @@ class StepWriter:
         return added
 
     def _stored(self, write: PendingWrite, index: int, *, of_driver: bool = False) -> Write:
-        self._open()
+        self._check_open()
         prefix = "read-" * of_driver
         add_tensor = self._add_shared if of_driver else self._add_tensor
         ids = check_write(write, sum(read.output.rows for read in self._reads))
@@ -164,7 +164,7 @@ class StepWriter:
 
     def profile(self, write: Write, profiles: Profiles) -> None:
         """Store profiles of the output and inputs of a write that was added."""
-        self._open()
+        self._check_open()
         at = self._writes.index(write)
         self._writes[at] = replace(write, profiles=self._add_sealed("profiles", str(write.index), profiles))
         self._note()
@@ -192,7 +192,7 @@ class StepWriter:
         StoreReadOnlyError, StoreWriteError
             The store can't be written; `publish` may be tried again, or `abandon` called.
         """
-        self._open()
+        self._check_open()
         name = self._step.rsplit("/", 1)[1]
         manifest = Manifest(
             step=name,
@@ -211,6 +211,7 @@ class StepWriter:
             run_started=self._run_started,
         )
         path, data = f"{self._step}/{self._manifest}", manifests.dump(manifest)
+        # Equal content is this writer's own: an earlier try that seemed to fail did put it there.
         if not self._folder.put_if_absent(path, data) and self._folder.read(path)[0] != data:
             self.abandon()
             raise StepExistsError(f"step {name} was published by another writer; this one's files are removed")
@@ -230,7 +231,7 @@ class StepWriter:
             self._folder.remove_empty(f"{self._step}/{name}")
         self._folder.remove_empty(self._step)
 
-    def _open(self) -> None:
+    def _check_open(self) -> None:
         if self._done:
             raise StoreWriteError(f"step {self._key.id}: this writer has ended; begin a new one")
 
@@ -258,7 +259,7 @@ class StepWriter:
 
     def _put(self, path: str, content: bytes | BoxFile) -> None:
         full = f"{self._step}/{path}"
-        self._made.append(full)
+        self._made.append(full)  # first, so that `abandon` removes a file that was begun, too
         self._unsettled.add(full.rsplit("/", 1)[0])
         with self._folder.create(full) as f:
             sink = _Hashed(f)
