@@ -44,7 +44,9 @@ __all__ = ["PAGE_ROWS", "BoxFile", "group_rows"]
 PAGE_ROWS = 2_048
 """Boxes a page: what a lookup of one row decodes."""
 _GROUP_PAGES = 64
+"""Pages of a row group, which our reader does not count; the writer holds one group at a time."""
 _SAMPLE_PAGES = 16
+"""Pages, evenly spread, that are packed to compare forms and codecs."""
 _WORTH: dict[Codec, float] = {"zstd": 1.04, "none": 1.0}
 """What is not packed is read ten times as fast: zstd has to be smaller by so much."""
 
@@ -90,10 +92,10 @@ class BoxFile:
         out.write(arrays())
         spans = out.spans()
         none = np.zeros(0, dtype=np.int64)
-        told = {name: np.concatenate(parts) if parts else none for name, parts in extents.items()}
+        joined = {name: np.concatenate(parts) if parts else none for name, parts in extents.items()}
         rows = len(self.boxes)
-        layout = Layout(TENSOR_FORMAT, self.lead, self.holds, self.block, rows, PAGE_ROWS, columns, spans, **told)
-        index = dump_index([*told.values(), *(line for s in spans.values() for line in s.lists)])
+        layout = Layout(TENSOR_FORMAT, self.lead, self.holds, self.block, rows, PAGE_ROWS, columns, spans, **joined)
+        index = dump_index([*joined.values(), *(line for s in spans.values() for line in s.lists)])
         where = {"at": out.at, "size": len(index), "sha256": hashlib.sha256(index).hexdigest()}
         sink.write(index)
         footer = out.footer({META_KEY: dump_layout(layout, where)}, empty=self.lead)
@@ -244,6 +246,7 @@ def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
     pages = -(-len(boxes) // PAGE_ROWS)
     sampled = np.unique(np.linspace(0, pages - 1, _SAMPLE_PAGES).astype(np.int64)) * PAGE_ROWS
     start = 0
+    # A flag that is the same for all boxes is not stored, so that its form needs no sample.
     alone = isinstance(boxes, Boxes) and all(map(is_constant, (boxes.n_out, boxes.n_src, boxes.diagonal)))
     for group in _groups(boxes):
         part = group.boxes
@@ -268,7 +271,7 @@ def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
 
 
 def _zigzag(values: Int64) -> Int64:
-    """The values, which nobody else has, without signs."""
+    """The values without signs, coded in place: nobody else may hold the array."""
     signs = values >> 63
     values <<= 1
     values ^= signs
