@@ -138,6 +138,7 @@ class Journal:
     def take(self) -> list[Entry]:
         """Return, once, what was noted until now, in order."""
         taken = []
+        # One by one: an entry that another thread adds to a list already exchanged for a new one would be lost.
         while self._entries:
             taken.append(self._entries.popleft())
         return taken
@@ -233,6 +234,7 @@ class Journal:
             return
         before = look(place.real)
         writes = flags & _ACCESS != os.O_RDONLY
+        # The event comes before the call: without a file, reading fails, and so does writing to a folder.
         if before is None and (not writes or os.path.isdir(place.real)):  # noqa: PTH112 - hot
             return
         if self._part_of_copy(place, before, writes, by):
@@ -245,6 +247,7 @@ class Journal:
 
     def _part_of_copy(self, place: FilePlace, before: Stat | None, writes: bool, by: Caller) -> bool:
         """Whether this opening is one of the two that make a copy, which is noted as such."""
+        # `shutil.copyfile` raises its event first, then opens the source and the target, all in one thread.
         copying: _Copying | None = getattr(self._copying, "files", None)
         if copying is None:
             return False
@@ -382,6 +385,7 @@ class Journal:
             self._entries.append(entry)
             return
         self.lose(Untracked("files", f"more than {MOST} files were opened between two writes; the rest is missed"))
+        # What was dropped is known here as noted, and has to be noted when it happens again.
         self._read.clear()
         self._last.clear()
 
