@@ -179,7 +179,7 @@ _CELLS = pa.schema(
 def history(
     replayer: Replayer,
     behind: Linker,
-    before: Linker,
+    onward: Linker,
     chosen: RowSet,
     direction: Literal["backward", "forward", "both"] = "both",
     positions: Sequence[int] = (),
@@ -190,7 +190,7 @@ def history(
 
     Parameters
     ----------
-    behind, before : Linker
+    behind, onward : Linker
         Which find the ways back and ahead.
     positions : sequence of int
         The columns to follow, by 1 + their place; none for whole rows.
@@ -209,12 +209,12 @@ def history(
             answer = told(node, lambda node=node, runs=runs: replayer.outputs(node, runs))  # type: ignore[misc]
             passages.insert(0, _passage("backward", node, ((str(node.write.output.dataset), runs),), answer, on_way))
     if direction != "backward":
-        on_way = _trails(before, chosen.at, positions, "forward")
-        for node, inputs in ahead(before, chosen.at, chosen.runs):
+        on_way = _trails(onward, chosen.at, positions, "forward")
+        for node, inputs in ahead(onward, chosen.at, chosen.runs):
             answer = told(node, lambda node=node, inputs=inputs: replayer.inputs(node, inputs))  # type: ignore[misc]
             named = tuple((str(node.inputs[v].version.dataset), runs) for v, runs in inputs.items())
             passages.append(_passage("forward", node, named, answer, on_way))
-        drops = dropped(before, chosen.at, list(positions)).lines
+        drops = dropped(onward, chosen.at, list(positions)).lines
     names = names_of(chosen.at)
     columns = tuple(names[p - 1] for p in positions)
     every = tuple(p for p in passages if p.trail or not positions or p.why)

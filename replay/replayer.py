@@ -125,7 +125,7 @@ class Replayer:
         """Run a write's operations whole; return how many rows each hands on, or -1 and why that can't be told."""
         counts = []
         with self._whole(node) as engine:
-            for operation in self._told(engine.operations):
+            for operation in self._in_turn(engine.operations):
                 try:
                     counts.append((operation, engine.whole(operation.index).count(), ""))
                 except Refused as e:
@@ -162,7 +162,7 @@ class Replayer:
         output = node.write.output
         with self._whole(node) as engine:
             profiler = Profiler(engine, output.dataset, columns)
-            stages = tuple(profiler.stage(o) for o in self._told([every[i] for i in sorted(wanted)]))
+            stages = tuple(profiler.stage(o) for o in self._in_turn([every[i] for i in sorted(wanted)]))
             end = every[-1]
             told = profiler.stage(end, every=True)
         verified, why = None, f"the replay stopped at {end.text!r}: {told.why}"
@@ -187,7 +187,7 @@ class Replayer:
         ):
             yield Engine(self.session, sources, every, {}, _kept_of(node, every), self._functions())
 
-    def _told(self, operations: Sequence[Operation]) -> Iterator[Operation]:
+    def _in_turn(self, operations: Sequence[Operation]) -> Iterator[Operation]:
         """Operations one after the other, each of which may be cancelled; how far they are is told."""
         for done, operation in enumerate(operations):
             self.session.check()
