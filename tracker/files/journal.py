@@ -145,13 +145,11 @@ class Journal:
 
     def take_lost(self) -> list[Untracked]:
         """Return, once, what could not be noted."""
-        lost, self._lost = self._lost, {}
-        return list(lost)
+        return _taken(self._lost)
 
     def take_processes(self) -> list[Untracked]:
         """Return, once, where the script forked this process, or started one that runs Spark."""
-        processes, self._processes = self._processes, {}
-        return list(processes)
+        return _taken(self._processes)
 
     def failed(self, error: Exception) -> None:
         """Note that something of ours failed."""
@@ -399,3 +397,11 @@ class Journal:
 def _names_log(path: str) -> bool:
     """Whether a file that is appended to is named as logs are, rotated ones included."""
     return ".log" in Path(path).suffixes
+
+
+def _taken(noted: dict[Untracked, None]) -> list[Untracked]:
+    """Empty a dictionary that other threads may add to meanwhile, and stay the same object for them."""
+    taken = list(noted)
+    for one in taken:
+        del noted[one]
+    return taken
