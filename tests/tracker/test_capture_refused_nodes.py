@@ -30,13 +30,6 @@ def recursive(t: Frames) -> Any:
     return t.spark.sql(text)  # refused
 
 
-def nearest(t: Frames) -> Any:
-    t.emp.createOrReplaceTempView("emp")
-    t.dept.createOrReplaceTempView("dept")
-    text = "SELECT id, w FROM emp JOIN dept APPROX NEAREST 1 BY DISTANCE abs(emp.id - dept.w)"
-    return t.spark.sql(text)  # refused
-
-
 def objects(t: Frames) -> Any:
     items = t.spark._jvm.java.util.ArrayList()
     items.add("a")
@@ -61,7 +54,6 @@ def by_vector(t: Frames) -> Any:
 
 NODES: list[tuple[Plan, str, str]] = [
     (recursive, "UnionLoop", "4.1"),
-    (nearest, "NearestByJoin", "4.2"),
     (objects, "ExternalRDD", ""),
     (stream_in_memory, "MemoryPlan", ""),
     (by_map, "Aggregate", ""),

@@ -1,10 +1,13 @@
 """Joins with the nearest rows of the other side."""
 
-from provspark.tracker.families.contract import Family, Refusal
+from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family(
-    refused="NearestByJoin (from 4.2)",
-    why=Refusal(
-        "a choice of several nearest rows", "join on a range, rank the rows by a window and keep the first ones"
-    ),
+    (
+        Row(
+            "NearestByJoin (from 4.2)",
+            "exact",
+            "the left row and the right one; of right rows that are as near, the one that comes out",
+        ),
+    )
 )

@@ -1,8 +1,19 @@
-"""Joins with the nearest rows of the other side."""
+"""Joins with the nearest rows: each left row meets so many right ones, best first."""
 
 from __future__ import annotations
 
-from provspark.model.operation_rules import OperationRule
-from provspark.tracker.families.join.operation import join_categories
+from collections.abc import Sequence
 
-OPERATIONS = {"NearestByJoin": OperationRule(categories=join_categories)}
+from provspark.model.drafts import DraftOperation
+from provspark.model.operation_rules import OperationRule
+from provspark.model.operation_texts import shown, unbracketed
+from provspark.tracker.families.join.operation import join_categories, join_links
+
+
+def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
+    """Name the kind of join, how many rows are nearest, and by what."""
+    kind = f"{o.detail('type').lower()} join with the {o.detail('rows')} nearest"
+    return f"{kind} by {o.detail('by').lower()} " + ", ".join(unbracketed(shown(e)) for e in o.of_role("order"))
+
+
+OPERATIONS = {"NearestByJoin": OperationRule(_text, join_links, join_categories)}

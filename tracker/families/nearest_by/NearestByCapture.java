@@ -1,0 +1,90 @@
+package provspark.families.nearest_by;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Generate;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import provspark.plan.Rewrite;
+import provspark.taps.Keys;
+import static provspark.spark.LogicalPlans.*;
+import static provspark.trees.Trees.*;
+
+/** Joins with the nearest rows, with provenance columns. Raw types, for Janino. */
+public class NearestByCapture {
+  private final Rewrite rewrite;
+
+  public NearestByCapture(Rewrite rewrite) {
+    this.rewrite = rewrite;
+  }
+
+  /**
+   * The join by Spark's own rule: an aggregate for each left row, which chooses right rows whole, and a generator that
+   * lays them out. Provenance columns are chosen with the row that they belong to, so of tied rows they name those that come out.
+   */
+  public int join(int node, int left, int right, int above) throws Exception {
+    LogicalPlan side = rewrite.plan(left);
+    List conditions = above < 0 ? new ArrayList() : conditions((Filter) rewrite.node(above), rewrite.node(node));
+    for (int i = 0; i < conditions.size(); i++) side = filtered((Expression) conditions.get(i), side);
+    List sides = one(side);
+    sides.add(rewrite.plan(right));
+    LogicalPlan join = withChildren(rewrite.node(node), sides);
+    LogicalPlan chosen = byRule(OPTIMIZER + "RewriteNearestByJoin", join);
+    List provenance = rewrite.provenance(left);
+    provenance.addAll(rewrite.provenance(right));
+    return rewrite.put(distinct(chosen, list(join.output()), described(rewrite.node(node))), provenance);
+  }
+
+  /** Whether files keep the metadata of left columns. Spark loses it where the whole plan hands on just the join's columns. */
+  private boolean described(LogicalPlan join) {
+    return !ids(rewrite.node(0)).equals(ids(join));
+  }
+
+  private static List ids(LogicalPlan plan) {
+    List out = list(plan.output());
+    for (int i = 0; i < out.size(); i++) out.set(i, ((Attribute) out.get(i)).exprId());
+    return out;
+  }
+
+  /**
+   * The conditions of the filter straight above that the left side alone decides. Spark moves them below the join, as
+   * its aggregate hands the left columns on by their own ids; of ours, whose ids differ, it could not. Rows that they
+   * drop must not be ranked: the expression may fail for them.
+   */
+  private static List conditions(Filter above, LogicalPlan join) {
+    LogicalPlan left = (LogicalPlan) join.children().head();
+    List all = new ArrayList();
+    Keys.split(above.condition(), all);
+    List out = new ArrayList();
+    for (int i = 0; i < all.size(); i++) {
+      Expression e = (Expression) all.get(i);
+      boolean decided = e.references().nonEmpty() && e.references().subsetOf(left.outputSet());
+      if (decided && e.deterministic() && !hold(seq(one(e)), SubqueryExpression.class)) out.add(e);
+    }
+    return out;
+  }
+
+  /** The same, but what the aggregate makes has ids of its own: Spark's rule gives it those of the left columns. */
+  private static LogicalPlan distinct(LogicalPlan chosen, List columns, boolean described) {
+    Generate lines = (Generate) chosen.children().head();
+    Aggregate groups = (Aggregate) lines.child();
+    List made = list(groups.aggregateExpressions());
+    List shown = new ArrayList(columns);
+    scala.collection.immutable.Seq nil = seq(new ArrayList());
+    // The last one is the array of the right rows that were chosen, which the generator reads.
+    for (int i = 0; i < made.size() - 1; i++) {
+      Attribute column = (Attribute) columns.get(i);
+      Alias first = alias(((Alias) made.get(i)).child(), column.name());
+      made.set(i, first);
+      scala.Option metadata = described ? scala.Option.apply(column.metadata()) : scala.Option.empty();
+      shown.set(i, new Alias(first.toAttribute(), column.name(), column.exprId(), nil, metadata, nil));
+    }
+    LogicalPlan renamed = new Aggregate(groups.groupingExpressions(), seq(made), groups.child(), scala.Option.empty());
+    return projection(shown, withChildren(lines, one(renamed)));
+  }
+}
