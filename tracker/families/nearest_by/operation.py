@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provspark.model.drafts import DraftOperation
-from provspark.model.operation_rules import OperationRule
+from provspark.model.operation_rules import AGAIN, OperationRule
 from provspark.model.operation_texts import shown, unbracketed
 from provspark.tracker.families.join.operation import join_categories, join_links
 
@@ -16,4 +16,4 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
     return f"{kind} by {o.detail('by').lower()} " + ", ".join(unbracketed(shown(e)) for e in o.of_role("order"))
 
 
-OPERATIONS = {"NearestByJoin": OperationRule(_text, join_links, join_categories)}
+OPERATIONS = {"NearestByJoin": OperationRule(_text, join_links, join_categories, opaque=AGAIN)}

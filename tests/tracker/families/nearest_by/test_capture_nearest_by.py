@@ -19,6 +19,9 @@ from oracle.tables import DEPT, EMP, INT, LONG, NONE, REAL, TEXT
 from oracle.values import canon, lt, rank, strict
 from pyspark.sql import functions as sf
 
+import provspark
+from provspark.tracker import attach
+
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.skipif(pyspark.__version__ < "4.2", reason="Spark has NEAREST from 4.2 on"),
@@ -257,3 +260,18 @@ def test_metadata_of_columns(columns: list[str], spark: Any, sources: Path, tmp_
     plain, capture = run_plain(case, frames, tmp_path / "plain"), run_tracked(case, frames, tmp_path)
     assert not capture.untracked
     compare_outputs(case, plain, read(tmp_path / "out"))
+
+
+def test_operation(spark: Any, sources: Path, tmp_path: Path) -> None:
+    """What it says of itself, which columns decide, and why it is not replayed."""
+    frames = Frames(spark, TABLES, sources)
+    with attach(store=(tmp_path / "store").as_uri(), step="s"):
+        text = "SELECT id, t FROM emp LEFT OUTER JOIN line APPROX NEAREST 2 BY SIMILARITY v - w"
+        frames.sql(text).write.parquet(str(tmp_path / "out"))
+    prov = provspark.open((tmp_path / "store").as_uri())
+    line = prov.operations(str(tmp_path / "out")).to_pylist()[-1]
+    assert line["text"].startswith("left outer join with the 2 nearest by similarity v - w; drop")
+    assert (line["categories"], line["reads"]) == (["join", "vertical reduction"], ["v", "w"])
+    told = prov.before_after(str(frames.paths["emp"]), [0])
+    ((operation, why),) = told.stopped
+    assert operation.node == "NearestByJoin" and "rank the rows by a window" in why
