@@ -42,6 +42,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "ignore:unclosed <socket.*127.0.0.1:ResourceWarning")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests of operators that this version of Spark lacks."""
+    since = [(item, mark) for item in items for mark in item.iter_markers("since")]
+    if since:
+        from pyspark import __version__ as spark
+
+        for item, mark in since:
+            (version,) = mark.args
+            if _release(spark) < _release(version):
+                item.add_marker(pytest.mark.skip(reason=f"Spark has it from {version} on"))
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
     """With `--dist loadgroup`, keep together what shares costly set-up or processes; batches of plans and histories go

@@ -30,6 +30,8 @@ FIRST = "first"
 """The slice that every run of continuous integration begins with. Its minutes show how fast a machine is."""
 AFTER_TRACKER = ("java", "plans", "tpc")
 """Slices that a change to the tracker runs before all others; one other version of Spark follows them."""
+FAMILIES = "tests/tracker/families"
+"""Where every slice of a further version of Spark runs the tests that are marked `since` a version."""
 UNKNOWN = 10.0
 """Minutes that a slice may take which never passed."""
 HEAD = """# Test slices
@@ -74,6 +76,8 @@ class Slice:
             if version:
                 lines.append(f"folder=$(spark_folder {version})")
             lines.append(f"PYTHONPATH=$folder {pytest}" if version else pytest)
+        if self.other_spark:
+            lines.append(f'PYTHONPATH=$folder "$VENV/bin/python" -m pytest {FAMILIES} -m since -n {self.workers} "$@"')
         return "\n".join(lines)
 
     @property

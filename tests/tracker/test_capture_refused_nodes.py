@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from inspect import getsourcefile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from _refused import Plan, line_of, refused
 from oracle.cases import Frames, configured
+from oracle.family_parts import family_parts
 from oracle.tables import DEPT, EMP
 from pyspark.ml.feature import VectorAssembler
 from pyspark.sql import Window
@@ -20,22 +22,6 @@ from provspark.tracker.families.registry import refusal
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 TABLES = [EMP, DEPT]
-
-
-def recursive(t: Frames) -> Any:
-    t.dept.createOrReplaceTempView("dept")
-    text = (
-        "WITH RECURSIVE r AS (SELECT w FROM dept WHERE w < 3 UNION ALL SELECT w + 3 FROM r WHERE w < 7) SELECT * FROM r"
-    )
-    return t.spark.sql(text)  # refused
-
-
-def objects(t: Frames) -> Any:
-    items = t.spark._jvm.java.util.ArrayList()
-    items.add("a")
-    rdd = t.spark.sparkContext._jsc.parallelize(items, 1).rdd()
-    rows = t.spark._jsparkSession.createDataset(rdd, t.spark._jvm.org.apache.spark.sql.Encoders.STRING())
-    return type(t.dept)(rows.toDF(), t.spark).select("value")  # refused
 
 
 def stream_in_memory(t: Frames) -> Any:
@@ -53,8 +39,7 @@ def by_vector(t: Frames) -> Any:
 
 
 NODES: list[tuple[Plan, str, str]] = [
-    (recursive, "UnionLoop", "4.1"),
-    (objects, "ExternalRDD", ""),
+    *(case for family in family_parts("refusals") for case in family.REFUSED),
     (stream_in_memory, "MemoryPlan", ""),
     (by_map, "Aggregate", ""),
     (by_vector, "Window", ""),
@@ -74,7 +59,7 @@ def test_nodes(
     reason = refused(plan, t, tmp_path, caplog)
     assert (reason.node, reason.why) == (node, refusal(node, reason.why))
     strict = attach(store=(tmp_path / "store").as_uri(), step="t", on_error="fail")
-    with pytest.raises(UnsupportedPlanError, match=rf"{node}.*{Path(__file__).name}:{line_of(plan)}"), strict:
+    with pytest.raises(UnsupportedPlanError, match=rf"{node}.*{Path(str(getsourcefile(plan))).name}:{line_of(plan)}"), strict:
         plan(t).write.parquet(str(tmp_path / "no"))
     assert not (tmp_path / "no").exists()
 

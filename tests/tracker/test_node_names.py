@@ -13,6 +13,8 @@ from _plan_classes import plan_classes
 from pyspark.find_spark_home import _find_spark_home
 from test_imports import FOLDERS, ROOT
 
+from provspark.tracker.families import registry
+
 FREE = ("tracker/families/", "tracker/spark/", "tracker/java/spark/")
 """Where nodes are named: the families, and what we know of Spark's versions."""
 
@@ -82,7 +84,9 @@ ALL_OF = re.compile(r"^import org\.apache\.spark\.[\w.]+\.\*;", re.MULTILINE)
 
 @cache
 def nodes() -> frozenset[str]:
-    return frozenset(plan_classes(Path(_find_spark_home()) / "jars"))
+    """Those of this version of Spark, and those of others that families know of."""
+    others = {node for name in registry.names() for node in registry.family(name).nodes}
+    return frozenset(others | set(plan_classes(Path(_find_spark_home()) / "jars")))
 
 
 def listed(text: str) -> set[str]:

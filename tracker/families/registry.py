@@ -78,7 +78,7 @@ def operation_rule(node: str) -> OperationRule:
 def replay_rules(node: str) -> Mapping[str, Any]:
     """Return the rules of replay of the family of a node, by node."""
     rules = _part_of(node, "replay")
-    return {} if rules is None else rules.RULES
+    return getattr(rules, "RULES", {})
 
 
 def replay_refusal(node: str) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from provspark.replay.contract import ReplayRule
-
-RULES: dict[str, ReplayRule] = {}
 REFUSED = {
     "NearestByJoin": "which of the rows that are as near come out is not in its text; "
     "join on a range, rank the rows by a window and keep the first ones"

@@ -6,7 +6,6 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import pyspark
 import pytest
 from families.nearest_by.meaning import nearest_by
 from oracle.cases import Case, Frames, Scans, check, compare_outputs, run_plain, run_tracked
@@ -24,7 +23,7 @@ from provspark.tracker import attach
 
 pytestmark = [
     pytest.mark.spark,
-    pytest.mark.skipif(pyspark.__version__ < "4.2", reason="Spark has NEAREST from 4.2 on"),
+    pytest.mark.since("4.2"),
 ]
 
 NAN = float("nan")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from _golden_plans import check_plans
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.since("4.2")]
 
 
 PLANS = {
