@@ -71,3 +71,4 @@ else
     fi
     quietly "$driver/bin/python" -m pip install --no-deps --force-reinstall .
 fi
+echo "The environment $venv is ready"

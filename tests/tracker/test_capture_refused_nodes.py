@@ -59,7 +59,10 @@ def test_nodes(
     reason = refused(plan, t, tmp_path, caplog)
     assert (reason.node, reason.why) == (node, refusal(node, reason.why))
     strict = attach(store=(tmp_path / "store").as_uri(), step="t", on_error="fail")
-    with pytest.raises(UnsupportedPlanError, match=rf"{node}.*{Path(str(getsourcefile(plan))).name}:{line_of(plan)}"), strict:
+    with (
+        pytest.raises(UnsupportedPlanError, match=rf"{node}.*{Path(str(getsourcefile(plan))).name}:{line_of(plan)}"),
+        strict,
+    ):
         plan(t).write.parquet(str(tmp_path / "no"))
     assert not (tmp_path / "no").exists()
 

@@ -45,7 +45,13 @@ EXCEPTIONS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "tracker/java/plan/Calls.java": (("Filter", "Join", "Project"), NORMAL),
     "tracker/java/plan/Inferred.java": (("*",), NORMAL),
     "tracker/java/plan/Normal.java": (("*",), NORMAL),
-    "tracker/java/plan/Unused.java": (("Project", "Window"), NORMAL),
+    "tracker/java/plan/Unused.java": (
+        (
+            *("AsOfJoin", "Deduplicate", "Distinct", "Except", "Intersect", "NearestByJoin", "Project", "UnionLoop"),
+            "Window",
+        ),
+        NORMAL,
+    ),
     "tracker/java/script/PlanValues.java": (
         ("DataSourceV2Relation", "Expand", "LocalRelation", "LogicalRDD", "TransformWithState"),
         f"{SCRIPT}, and the numbers of copies, which are Spark's own",

@@ -103,8 +103,8 @@ def test_it_joins_as_without_capture(query: str, joins: int, facts: Any, spark: 
 def exact(folder: Path, facts: Any) -> None:
     """Of each row joined, the two rows that its keys tell; no fact twice."""
     out = pq.read_table(folder / "out").to_pydict()
-    found = provspark.open((folder / "store").as_uri()).backward((folder / "out").as_uri()).to_pylist()
-    of_facts, of_wide = ([(e["row"], e["source_row"]) for e in found if e["occurrence"] == n] for n in (0, 1))
+    found = provspark.open((folder / "store").as_uri()).backward((folder / "out").as_uri()).table().to_pylist()
+    of_facts, of_wide = ([(e["row"], e["related_row"]) for e in found if e["occurrence"] == n] for n in (0, 1))
     assert len(out["k"]) == sum("7" in str(fact) for fact in facts)
     assert of_wide == list(enumerate(out["k"]))
     assert [(row, facts[source]) for row, source in of_facts] == list(enumerate(out["fact"]))

@@ -268,9 +268,9 @@ def test_operation(spark: Any, sources: Path, tmp_path: Path) -> None:
         text = "SELECT id, t FROM emp LEFT OUTER JOIN line APPROX NEAREST 2 BY SIMILARITY v - w"
         frames.sql(text).write.parquet(str(tmp_path / "out"))
     prov = provspark.open((tmp_path / "store").as_uri())
-    line = prov.operations(str(tmp_path / "out")).to_pylist()[-1]
+    line = list(prov.operations(str(tmp_path / "out")))[-1]
     assert line["text"].startswith("left outer join with the 2 nearest by similarity v - w; drop")
     assert (line["categories"], line["reads"]) == (["join", "vertical reduction"], ["v", "w"])
-    told = prov.before_after(str(frames.paths["emp"]), [0])
+    told = prov.replay(str(frames.paths["emp"]), [0])
     ((operation, why),) = told.stopped
     assert operation.node == "NearestByJoin" and "rank the rows by a window" in why
