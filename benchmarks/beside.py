@@ -67,9 +67,10 @@ def _question(scale: str, number: int) -> str:
     """Median of asking for the sources of the first row, warm."""
     store, dataset = folders(f"tpch-{scale}", f"Q{number}")
     prov = provspark.open(store.as_uri())
-    if not prov.ask.backward(dataset.as_uri()).parts:
+    if not prov.backward(dataset.as_uri()).parts:
         return "no row"
-    return f"{1000 * statistics.median(timed(lambda: prov.backward(dataset.as_uri(), [0]))[0] for _ in range(9)):.1f}"
+    times = [timed(lambda: prov.backward(dataset.as_uri(), [0]).table())[0] for _ in range(9)]
+    return f"{1000 * statistics.median(times):.1f}"
 
 
 def _smokedduck() -> Path:
@@ -162,7 +163,7 @@ def _asked(root: Path, prov: Any) -> dict[str, str]:
         "`collect_list` of ids in each row": lambda: duckdb.sql(
             f"SELECT lineitems, orders FROM '{root}/listed/*.parquet' WHERE {where}"
         ).fetchall(),
-        "ProvSpark": lambda: prov.backward((root / "tracked").as_uri(), [0]),
+        "ProvSpark": lambda: prov.backward((root / "tracked").as_uri(), [0]).table(),
     }
     found = {}
     for way, ask in questions.items():

@@ -50,7 +50,7 @@ from provspark.index_store.store import store
 began = time.perf_counter()
 prov = provspark.open({url!r})
 opened = time.perf_counter()
-prov.backward({dataset!r}, rows=[3], to={to!r})
+prov.backward({dataset!r}, rows=[3], to={to!r}).table()
 print(opened - began, time.perf_counter() - opened)
 """
 

@@ -161,7 +161,7 @@ class Peak:
 
 def data_edges(store: Path, dataset: Path) -> int:
     """Distinct (output row, occurrence of an input, source row) of the newest version."""
-    parts = provspark.open(store.as_uri()).ask.backward(dataset.as_uri()).parts
+    parts = provspark.open(store.as_uri()).backward(dataset.as_uri()).parts
     return sum(disjoint(part.boxes).edges for part in parts if part.kind == "data")
 
 

@@ -145,8 +145,9 @@ def _asked(prov: Any, dataset: str) -> str:
     if not rows:
         return "no row"
     picks = [i * rows // 20 for i in range(20)]
-    prov.backward(dataset, picks[:1])
-    return f"{1000 * statistics.median(timed(lambda row=row: prov.backward(dataset, [row]))[0] for row in picks):.1f}"  # type: ignore[misc]
+    prov.backward(dataset, picks[:1]).table()
+    times = [timed(lambda row=row: prov.backward(dataset, [row]).table())[0] for row in picks]  # type: ignore[misc]
+    return f"{1000 * statistics.median(times):.1f}"
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import time
 import provspark.api
 from provspark.index_store.store import store
 began = time.perf_counter()
-provspark.open({store!r}).backward({dataset!r}, rows=[0])
+provspark.open({store!r}).backward({dataset!r}, rows=[0]).table()
 print(time.perf_counter() - began)
 """
 
@@ -33,11 +33,11 @@ def main() -> None:
     for query in options.queries.split(","):
         store, dataset = (folder.as_uri() for folder in folders("tpch-1", f"Q{query}"))
         prov = provspark.open(store)
-        answer = prov.backward(dataset, rows=[0])
+        answer = prov.backward(dataset, rows=[0]).table()
         warm = []
         for _ in range(options.runs):
             began = time.perf_counter()
-            prov.backward(dataset, rows=[0])
+            prov.backward(dataset, rows=[0]).table()
             warm.append(time.perf_counter() - began)
         text = COLD.format(store=store, dataset=dataset)
         cold = [process(text)[0] for _ in range(5)]

@@ -21,7 +21,7 @@ COLD = """
 import time
 began = time.perf_counter()
 import provspark
-told = provspark.open({store!r}).before_after({dataset!r}, [{row}])
+told = provspark.open({store!r}).replay({dataset!r}, [{row}])
 assert told.verified, told.why
 told = time.perf_counter() - began
 from benchmarks.pairs import processor
@@ -60,11 +60,11 @@ def main() -> None:
         path = str(FOLDER / dataset)
         cold = [process(COLD.format(store=store, dataset=path, row=row)) for _ in range(3)]
         prov = provspark.open(store)
-        told = prov.before_after(path, [row])
+        told = prov.replay(path, [row])
         warm, busy = [], []
         for _ in range(options.runs):
             began, before = time.perf_counter(), processor()
-            prov.before_after(path, [row])
+            prov.replay(path, [row])
             warm.append(time.perf_counter() - began)
             busy.append(processor() - before)
         figures = [f"{f:.2f}" for f in (min(warm), min(busy), *(min(c) for c in zip(*cold, strict=True)))]

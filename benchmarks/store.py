@@ -38,7 +38,7 @@ pyarrow.array([0])  # with its first array pyarrow imports pandas, where that is
 import provspark.api
 from provspark.index_store.store import store
 began, used = time.perf_counter(), time.process_time()
-provspark.open({store!r}).backward({dataset!r}, rows=[{row}], to="/0")
+provspark.open({store!r}).backward({dataset!r}, rows=[{row}], to="/0").table()
 print(time.perf_counter() - began, time.process_time() - used)
 """
 COLD_DUCK = """
@@ -278,7 +278,7 @@ def operators(rows: int, folder: Path) -> list[list[str]]:
             pq.write_table(pa.table({"out": every, "src": level}), path, compression="zstd")
         listed = time.perf_counter() - began
         prov = provspark.open(str(here))
-        asked, used = median(timed(lambda prov=prov: prov.ask.backward("/out", range(1000)), 5))  # type: ignore[misc]
+        asked, used = median(timed(lambda prov=prov: prov.backward("/out", range(1000)), 5))  # type: ignore[misc]
         query = back_each(lists[::-1], range(1000))
         theirs = median(timed(lambda query=query: duckdb.sql(query), 3))[0]  # type: ignore[misc]
         mine, other = sum(f.size for f in manifest.files), sum(path.stat().st_size for path in lists)
@@ -309,7 +309,7 @@ def main() -> None:
     lists = [build.lists / f"{name}.parquet" for name in names]
 
     def ours() -> Any:
-        return prov.backward(last, [next(picks)], to="/0")
+        return prov.backward(last, [next(picks)], to="/0").table()
 
     def theirs() -> Any:
         return duckdb.sql(back(lists, str(next(picks)))).fetchall()
@@ -342,7 +342,7 @@ def main() -> None:
             "10,000 rows back through the same",
             "s",
             1,
-            median(timed(lambda: prov.ask.backward(last, some, to="/0"), 3)),
+            median(timed(lambda: prov.backward(last, some, to="/0"), 3)),
             median(timed(lambda: duckdb.sql(back_each(lists, some.tolist())), 3))[0],
         ),
         (

@@ -45,8 +45,8 @@ def main() -> None:
     prov = provspark.open(str(root / "prov"))
     was = prov.select(str(root / "out"), range(ROWS), version=made[middle])
     asked: dict[str, Callable[[], Any]] = {
-        "one row back, by the name alone": lambda: prov.backward(str(root / "out"), [0]),
-        "one row forward, as it is now": lambda: prov.forward(source, [middle * ROWS], to=str(root / "out")),
+        "one row back, by the name alone": lambda: prov.backward(str(root / "out"), [0]).table(),
+        "one row forward, as it is now": lambda: prov.forward(source, [middle * ROWS], to=str(root / "out")).table(),
         "ten rows of an older version, found in the current one": lambda: prov.locate(was),
         "the list of datasets": prov.datasets,
     }

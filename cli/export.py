@@ -75,7 +75,7 @@ def export(
     if csv_file or parquet_file:
         if direction == "both" or hops is not None:
             raise SettingsError("a table tells the ends of one direction: leave --both and --hops out")
-        answer = (prov.ask.backward if direction == "backward" else prov.ask.forward)(**asked)
+        answer = (prov.backward if direction == "backward" else prov.forward)(**asked)
         for path in filter(None, (csv_file, parquet_file)):
             lines = write_pages(answer.pages(), path, csv=path is csv_file)
         say(f"{count(lines, 'line')}.", err=True)

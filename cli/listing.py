@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,8 +43,8 @@ def ls(steps: bool, store: str | None, as_json: bool) -> None:
       provspark ls --steps --json
     """
     prov = open_provenance(store)
-    table = prov.steps() if steps else prov.datasets()
-    left = prov.unfinished().to_pylist() if steps else []
+    table = prov.steps().table() if steps else prov.datasets().table()
+    left = prov.unfinished().table().to_pylist() if steps else []
     lines = table.to_pylist() + left
     if as_json:
         echo_json(lines)
@@ -94,8 +95,8 @@ def _written(graph: Graph, manifest: Manifest) -> dict[int, int | None]:
     return {n.write.index: written_rows(n.store, n.step, n.write) for n in nodes}
 
 
-def _operations(prov: Provenance, manifest: Manifest) -> list[OperationLine]:
-    return prov.ask.operations(manifest.step) if manifest.writes else []
+def _operations(prov: Provenance, manifest: Manifest) -> Sequence[OperationLine]:
+    return prov.operations(manifest.step).lines if manifest.writes else ()
 
 
 def _find(graph: Graph, step: str) -> Manifest:
@@ -124,7 +125,7 @@ def _step_line(line: dict[str, Any]) -> list[Any]:
 
 
 def _print_step(
-    out: Console, manifest: Manifest, operations: list[OperationLine], written: dict[int, int | None]
+    out: Console, manifest: Manifest, operations: Sequence[OperationLine], written: dict[int, int | None]
 ) -> None:
     key = manifest.key
     task = ".".join(p for p in (key.dag_id, key.task_id) if p)

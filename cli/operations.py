@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -62,16 +63,15 @@ def why(column: tuple[str, ...], existence: bool, backward: bool, to: str | None
     how_shown, asked = shown(given), selected(given)
     way: dict[str, Any] = {"direction": _direction(backward), "to": to}
     cells: dict[str, Any] = {"columns": list(column) or None, "existence": existence}
-    ask = prov.ask
     if any(settled.values()):
         if not column and not existence:
             raise click.UsageError("--replay settles cells; name a --column, or ask with --existence")
-        show_table(prov.cells(**asked, **cells, progress=show_progress, **way, **settled), **how_shown)
+        show_table(prov.cells(**asked, **cells, progress=show_progress, **way, **settled).table(), **how_shown)
         return
     told: Answer | Cells = (
-        ask.cells(**asked, **cells, **way)
+        prov.cells(**asked, **cells, **way)
         if column or existence
-        else (ask.backward if backward else ask.forward)(**asked, to=to)
+        else (prov.backward if backward else prov.forward)(**asked, to=to)
     )
     show_pages(told.pages, told.table, **how_shown)
 
@@ -92,8 +92,10 @@ def how(backward: bool, to: str | None, parts: bool, limit: int, as_json: bool, 
     prov = open_provenance(given.pop("store"))
     explanations = prov.how(**selected(given), direction=_direction(backward), to=to)
     if as_json:
+        from provspark.index_store.query.tabular import both_names
+
         answer = {
-            "lines": explanations.why().to_pylist(),
+            "lines": both_names(explanations.table()).to_pylist(),
             "operations": explanations.operations(parts=parts).to_pylist(),
         }
         echo_json({**answer, "stops": [{n: getattr(s, n) for n in s.__slots__} for s in explanations.answer.stops]})
@@ -102,7 +104,7 @@ def how(backward: bool, to: str | None, parts: bool, limit: int, as_json: bool, 
 
 
 def _print_how(explanations: Explanations, parts: bool, limit: int) -> None:
-    show_table(explanations.why(), limit=limit)
+    show_table(explanations.table(), limit=limit)
     lines = explanations.lines(parts=parts)
     for number, ((dataset, version, occurrence, kind), _) in enumerate(explanations.paths):
         reading = f", reading {occurrence}" if occurrence > 0 else ""
@@ -130,8 +132,8 @@ def columns(column: tuple[str, ...], existence: bool, data: bool, backward: bool
     how_shown = shown(given)
     kinds = ("data",) if data else ("data", "context")
     way = {"direction": _direction(backward), "to": to, "existence": existence, "kinds": kinds}
-    table = prov.columns(given.pop("dataset"), list(column) or None, **way, **given)
-    first = ["column", "source_column", "dependence", "kind", "exact", "dataset"]
+    table = prov.columns(given.pop("dataset"), list(column) or None, **way, **given).table()
+    first = ["column", "related_column", "dependence", "kind", "exact", "dataset"]
     show_table(table.select(first + [n for n in table.column_names if n not in first]), **how_shown)
 
 
@@ -160,13 +162,11 @@ def operations(
     chosen = {name: value for name, value in asked.items() if value not in (None, ("data",), "")}
     what = chosen.pop("dataset")
     way = {"direction": _direction(backward), "to": to, "parts": parts}
-    lines = prov.ask.operations(what, chosen.pop("rows", None), list(column) or None, **way, **chosen)
+    answer = prov.operations(what, chosen.pop("rows", None), list(column) or None, **way, **chosen)
     if as_json:
-        from provspark.index_store.query.operation_list import operation_table
-
-        echo_json(operation_table(lines).to_pylist())
-    elif lines:
-        _print_operations(lines)
+        echo_json(list(answer))
+    elif answer.lines:
+        _print_operations(answer.lines)
     else:
         say("No operation, as far as they were kept.")
 
@@ -185,10 +185,10 @@ def dropped(column: tuple[str, ...], **given: Any) -> None:
     """
     prov = open_provenance(given.pop("store"))
     how_shown = shown(given)
-    show_table(prov.dropped(given.pop("dataset"), list(column) or None, **given), **how_shown)
+    show_table(prov.dropped(given.pop("dataset"), list(column) or None, **given).table(), **how_shown)
 
 
-def operation_rows(lines: list[OperationLine]) -> list[list[Any]]:
+def operation_rows(lines: Sequence[OperationLine]) -> list[list[Any]]:
     """Operations as rows of a table, for the columns `OPERATION_NAMES`."""
     told = []
     for line in lines:
@@ -205,7 +205,7 @@ def operation_rows(lines: list[OperationLine]) -> list[list[Any]]:
 OPERATION_NAMES = ["operation", "line", "rows", "category", "what", "columns"]
 
 
-def _print_operations(lines: list[OperationLine]) -> None:
+def _print_operations(lines: Sequence[OperationLine]) -> None:
     steps = dict.fromkeys((line.step, line.write, line.dataset) for line in lines)
     for step, write, dataset in steps:
         own = [x for x in lines if (x.step, x.write) == (step, write)]

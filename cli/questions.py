@@ -38,7 +38,7 @@ def co_contributory(to: str, via: str | None, **given: Any) -> None:
       provspark co-contributory /data/orders --row 7 --to /data/lines --via /data/report
     """
     prov = open_provenance(given.pop("store"))
-    answer = prov.ask.co_contributory(**selected(given), to=to, via=via)
+    answer = prov.co_contributory(**selected(given), to=to, via=via)
     show_pages(answer.pages, answer.table, **shown(given))
 
 
@@ -56,7 +56,7 @@ def co_dependency(to: str, via: str, **given: Any) -> None:
       provspark co-dependency /data/report --row 3 --to /data/report --via /data/people
     """
     prov = open_provenance(given.pop("store"))
-    answer = prov.ask.co_dependency(**selected(given), to=to, via=via)
+    answer = prov.co_dependency(**selected(given), to=to, via=via)
     show_pages(answer.pages, answer.table, **shown(given))
 
 
@@ -74,7 +74,7 @@ def composition(source: str, column: str, together: bool, **given: Any) -> None:
       provspark composition /data/report --source /data/people --column sex
     """
     prov = open_provenance(given.pop("store"))
-    table = prov.composition(**selected(given), source=source, column=column, each=not together)
+    table = prov.composition(**selected(given), source=source, column=column, each=not together).table()
     show_table(table, **shown(given))
 
 

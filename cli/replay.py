@@ -78,7 +78,7 @@ def replay(step: str | None, all_sources: bool, functions: bool, limit: int, as_
       provspark replay /data/report --row 17
     """
     prov = open_provenance(given.pop("store"))
-    told = prov.before_after(
+    told = prov.replay(
         **selected(given), step=step, all_sources=all_sources, progress=show_progress, functions=functions
     )
     if as_json:
@@ -250,7 +250,7 @@ def counts(step: str, store: str | None, functions: bool, as_json: bool) -> None
     """Count the rows that go into and come out of each operation of STEP, by running all of it again."""
     prov = open_provenance(store)
     with cancelled_by_keys(prov):
-        table = prov.counts(step, progress=show_progress, functions=functions)
+        table = prov.counts(step, progress=show_progress, functions=functions).table()
     if as_json:
         echo_json(table.to_pylist())
         return

@@ -157,13 +157,13 @@ def show_pages(
         nonlocal last
         for page in pages():
             last = page.slice(0, 0)
-            yield page
+            yield _renamed(page)
 
     for path in filter(None, (csv_file, parquet_file)):
         lines = write_pages(noted(), path, csv=path is csv_file)
         say(f"{count(lines, 'line')} written to {path}.", err=json_lines)
     if json_lines:
-        echo_pages(pages())
+        echo_pages(map(_renamed, pages()))
     elif last is not None:
         print_about(last)
 
@@ -218,6 +218,8 @@ def show_table(
     from provspark.model.json_form import jsonable
 
     stops = stops_of(table)
+    if csv_file or parquet_file or json_lines or as_json:
+        table = _renamed(table)
     for path, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
         if path:
             write(table, path)
@@ -241,6 +243,18 @@ def show_table(
         if not table.num_rows:
             say("No row, as far as was captured." if stops else "No row.")
     print_about(table)
+
+
+def _renamed(table: pa.Table) -> pa.Table:
+    """Return a table that has renamed columns under both names, and say once that the former ones go."""
+    from provspark.index_store.query.tabular import FORMER, both_names
+
+    for name, former in FORMER.items():
+        context = click.get_current_context()
+        if name in table.column_names and former not in table.column_names and former not in context.meta:
+            context.meta[former] = True
+            say(f"The column {former} is called {name} now. {former} goes with the next release.", dim=True, err=True)
+    return both_names(table)
 
 
 def print_about(table: pa.Table) -> None:

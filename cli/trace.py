@@ -70,7 +70,7 @@ def _leads_nowhere(prov: Provenance, traced: Trace) -> bool:
     if len(traced.nodes) > 1 or stopped or not asked.met:
         return False
     ask = prov.backward if traced.direction == "backward" else prov.forward
-    return bool(ask(asked.dataset, asked.met.rows(), version=asked.version).num_rows)
+    return bool(ask(asked.dataset, asked.met.rows(), version=asked.version).parts)
 
 
 def _first(runs: Runs, limit: int) -> list[int]:
@@ -82,7 +82,7 @@ def _values(prov: Provenance, node: TraceNode, limit: int) -> tuple[list[int], A
     """Return the first rows, their values as a table, or why there are none."""
     ids = _first(node.met, limit)
     try:
-        return ids, prov.values(node.dataset, ids, version=node.version), ""
+        return ids, prov.values(node.dataset, ids, version=node.version).columns_only(), ""
     except (VersionChangedError, ValuesUnavailableError) as e:
         return ids, None, str(e)
 

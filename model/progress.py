@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from provspark.model.errors import QuestionCancelledError, TooManyStepsError
 
-__all__ = ["QuestionProgress", "check", "enter", "lasts", "tell", "watched"]
+__all__ = ["Progress", "QuestionProgress", "check", "enter", "lasts", "tell", "watched"]
+
+Progress = Callable[[int, int, str], None]
+"""Told how many operations of a replay are done, how many there are, and what the next one does."""
 
 
 class QuestionProgress:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ from airflow.providers.common.compat.sdk import AirflowFailException, BaseOperat
 from provspark.hooks.prov import ProvHook
 from provspark.index_store.export.tables import write_table
 from provspark.index_store.query.answer import ends_of, gone_of, stops_of, trusted_of, versions_of
+from provspark.index_store.query.question import QUESTIONS, RENAMED
+from provspark.index_store.query.tabular import both_names
 from provspark.index_store.query.trust import Trust, log_unknown, trusted_entries
 from provspark.index_store.values.json_cells import plain
 from provspark.model.errors import ExpectationError, SettingsError, UntrackedError
@@ -27,8 +30,8 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
     Parameters
     ----------
     question : str
-        A method of `ProvHook` whose answer is, or can be told as, a table: ``backward``, ``forward``, ``columns``,
-        ``cells``, ``operations``, ``how``, ``dropped``, ``co_contributory`` …
+        A question of `Provenance` whose answer is a table: ``backward``, ``forward``, ``columns``, ``cells``,
+        ``operations``, ``how``, ``dropped``, ``co_contributory`` …
     arguments : mapping
         Its arguments by name. (templated)
     expect : {"nothing", "something"} or int, optional
@@ -95,9 +98,15 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if question.startswith("_") or question not in vars(ProvHook):
-            known = sorted(n for n in vars(ProvHook) if not n.startswith("_") and callable(getattr(ProvHook, n)))
-            raise SettingsError(f"no question {question!r}; there are {', '.join(known)}")
+        if question in RENAMED:
+            warnings.warn(
+                f"question {question!r} goes with the next release: it is called {RENAMED[question]!r} now",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            question = RENAMED[question]
+        if question not in QUESTIONS:
+            raise SettingsError(f"no question {question!r}; there are {', '.join(sorted(QUESTIONS))}")
         self.question, self.arguments, self.expect, self.check = question, arguments, check_expect(expect), check
         self.trust, self.write_to, self.limit, self.prov_conn_id = trust, write_to, limit, prov_conn_id
 
@@ -154,10 +163,7 @@ _FOLLOWING = ("backward", "forward", "trace")
 
 
 def _table(answer: Any, question: str) -> pa.Table:
-    """The answer as a table; a richer one tells itself as one."""
-    for tell in ("table", "why"):
-        if not isinstance(answer, pa.Table) and hasattr(answer, tell):
-            answer = getattr(answer, tell)()
-    if not isinstance(answer, pa.Table):
+    """The answer as a table, with renamed columns under both names."""
+    if not hasattr(answer, "table"):
         raise SettingsError(f"{question} answers with {type(answer).__name__}, which is no table; ask it with ProvHook")
-    return answer
+    return both_names(answer.table())

@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from copy import copy
-from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from provspark import listings as listing
 from provspark.index_store.profiles.comparison import Impact
 from provspark.index_store.profiles.profile import Profile
 from provspark.index_store.query.answer import (
     Answer,
     End,
-    about,
     ends_of,
     gone_of,
     possible_of,
@@ -30,29 +25,56 @@ from provspark.index_store.query.answer import (
     trusted_of,
     versions_of,
 )
-from provspark.index_store.query.current_versions import Currents, VersionUsed
+from provspark.index_store.query.current_versions import VersionUsed
 from provspark.index_store.query.dataset_relation import Correspondence
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.explanations import Explanations
 from provspark.index_store.query.gone_rows import Gone
 from provspark.index_store.query.graph import Graph
-from provspark.index_store.query.neighbourhood import Neighbourhood
-from provspark.index_store.query.nodes import Direction
+from provspark.index_store.query.questions.backward import backward
+from provspark.index_store.query.questions.cell_neighbourhood import cell_neighbourhood
+from provspark.index_store.query.questions.cells import cells
+from provspark.index_store.query.questions.co_contributory import co_contributory
+from provspark.index_store.query.questions.co_dependency import co_dependency
+from provspark.index_store.query.questions.columns import columns
+from provspark.index_store.query.questions.composition import composition
+from provspark.index_store.query.questions.correspondence import correspondence
+from provspark.index_store.query.questions.datasets import datasets
+from provspark.index_store.query.questions.derivations import derivations
+from provspark.index_store.query.questions.dropped import dropped
+from provspark.index_store.query.questions.forward import forward
+from provspark.index_store.query.questions.how import how
+from provspark.index_store.query.questions.impact import impact
+from provspark.index_store.query.questions.locate import locate
+from provspark.index_store.query.questions.neighbourhood import neighbourhood
+from provspark.index_store.query.questions.operations import operations
+from provspark.index_store.query.questions.profile import profile
+from provspark.index_store.query.questions.select import select
+from provspark.index_store.query.questions.steps import steps
+from provspark.index_store.query.questions.trace import trace
+from provspark.index_store.query.questions.unfinished import unfinished
+from provspark.index_store.query.questions.values import values
 from provspark.index_store.query.rowset import Located, RowSet
 from provspark.index_store.query.trace import Trace
 from provspark.index_store.query.trust import Trusted
+from provspark.index_store.query.views import Views
 from provspark.index_store.store.broken_steps import Broken
 from provspark.model.steps import Manifest
 from provspark.model.stops import Stop
-from provspark.operation_api import OperationApi
-from provspark.profile_api import ProfileApi
-from provspark.questions import Questions, Rows, Which
+from provspark.renamed import RenamedQuestions, renamed
+from provspark.replay.questions.co_contributory_lines import co_contributory_lines
+from provspark.replay.questions.co_dependency_lines import co_dependency_lines
+from provspark.replay.questions.counts import counts
+from provspark.replay.questions.history import history
+from provspark.replay.questions.history_pages import history_pages
+from provspark.replay.questions.operation_profiles import operation_profiles
+from provspark.replay.questions.replay import replay
+from provspark.replay.questions.why_not import why_not
+from provspark.replay.questions.why_not_pages import why_not_pages
+from provspark.replay.replaying import Replaying
 from provspark.stores import location, open_stores, source, uncollected
-from provspark.views import Views
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from provspark.index_store.store.store import Store
 
 __all__ = [
@@ -100,7 +122,7 @@ def open(url: str | os.PathLike[str]) -> Provenance:
     return Provenance(url)
 
 
-class Provenance(OperationApi, ProfileApi):
+class Provenance(Replaying):
     """Answers about the steps that were published when it was opened; `refresh` looks again.
 
     Parameters of all questions
@@ -137,11 +159,6 @@ class Provenance(OperationApi, ProfileApi):
     trust : sequence of str, or str
         For the same, as a list or separated by commas: tasks, operators, lines of scripts (``clean.py:12``) and kinds
         of stops whose possible edges, ends and stops are left out; `trusted_of` lists them. See docs/stops.md.
-
-    Attributes
-    ----------
-    ask : Questions
-        The same questions, whose answers are kept as runs, to be united, intersected and taken from one another.
     """
 
     def __init__(self, url: str | os.PathLike[str]) -> None:
@@ -200,362 +217,55 @@ class Provenance(OperationApi, ProfileApi):
 
     def _use(self, graph: Graph) -> None:
         self._views = Views(graph if self._keep is None else graph.restricted(self._keep, self._keep_broken))
-        self.ask = Questions(self._views)
+        self._trusted = set()
 
     @property
-    def currents(self) -> Currents:
-        """The current versions of its datasets."""
-        return self._views.currents
+    def ask(self) -> RenamedQuestions:
+        """The same questions, as the last release had them here for answers that can be combined."""
+        return RenamedQuestions(self)
 
-    @property
-    def graph(self) -> Graph:
-        """The writes of all its stores."""
-        return self._views.graph
+    def stores(self) -> Collection[Store]:
+        """Its stores; none where it shows some steps only."""
+        return self._stores.values() if self._keep is None else ()
 
-    def datasets(self) -> pa.Table:
-        """One line for each data set, by name.
+    datasets = datasets
+    steps = steps
+    unfinished = unfinished
+    select = select
+    locate = locate
+    values = values
 
-        Columns: dataset; versions, how many are known; version and rows, of the one that answers to the
-        name; step, that wrote it (null for a source); role, ``source`` or ``derived``; coverage of that
-        write (null for a source).
-        """
-        return listing.datasets(self.currents)
+    backward = backward
+    forward = forward
+    trace = trace
+    how = how
 
-    def steps(self) -> pa.Table:
-        """One line for each step, oldest first.
+    co_contributory = co_contributory
+    co_dependency = co_dependency
+    composition = composition
+    correspondence = correspondence
+    derivations = derivations
 
-        Columns: step, dag_id, run_id, task_id, map_index, try_number, status, started, ended, inputs and
-        outputs (lists of data sets), coverage (the least of its writes; ``untracked`` where a write went
-        uncaptured), reasons (list of why something was not captured), error.
-        """
-        return listing.steps(self.graph)
+    columns = columns
+    cells = cells
+    operations = operations
+    dropped = dropped
 
-    def unfinished(self) -> pa.Table:
-        """One line for each step that was begun and is not published: its process still runs, or was killed.
+    neighbourhood = neighbourhood
+    cell_neighbourhood = cell_neighbourhood
 
-        Columns as those of `steps`; status is ``unfinished``, outputs are those that were sealed so far. `provspark
-        repair` publishes steps that were killed. Empty if these answers are restricted to some steps.
-        """
-        return listing.unfinished(self._stores.values() if self._keep is None else ())
+    profile = profile
+    impact = impact
+    operation_profiles = operation_profiles
 
-    def select(self, dataset: str | RowSet, rows: Rows = None, **which: Unpack[Which]) -> RowSet:
-        """Select rows as a set, for ``|``, ``&``, ``-`` and for further questions."""
-        return self.ask.select(dataset, rows, **which)
+    replay = replay
+    history = history
+    history_pages = history_pages
+    why_not = why_not
+    why_not_pages = why_not_pages
+    counts = counts
 
-    def locate(
-        self,
-        rows: RowSet | Answer | pa.Table,
-        version: str | None = None,
-        *,
-        run: str | None = None,
-        as_of: datetime | str | None = None,
-    ) -> Located:
-        """Find the same rows in another version of their dataset: those of the files that both have.
+    co_contributory_lines = co_contributory_lines
+    co_dependency_lines = co_dependency_lines
 
-        Rows of a database table are matched by key, but only across captured appends: after an overwrite they count as
-        gone.
-
-        Parameters
-        ----------
-        rows : RowSet, Answer or table of an answer
-            Rows with their version, of one version.
-        version, run, as_of
-            Choose the version in which to look for the rows, as in every question; without them, the current one.
-
-        Returns
-        -------
-        Located
-            A set of that version. ``gone`` are the rows that are not in it; ``table()`` lists both, row by row.
-
-        Raises
-        ------
-        UnknownVersionError, UnknownRunError
-        ConditionError
-            The answer has rows of several versions; or both versions have a file and cut it into rows differently.
-
-        Examples
-        --------
-        The row ids that rows of last month's report have now::
-
-            was = prov.select("/data/report", [17, 18], as_of="2024-05-31")
-            prov.locate(was).table()
-        """
-        return self.ask.locate(rows, version, run=run, as_of=as_of)
-
-    def backward(
-        self,
-        dataset: str | RowSet,
-        rows: Rows = None,
-        *,
-        to: str | None = None,
-        via: str | Sequence[str] = (),
-        **which: Unpack[Which],
-    ) -> pa.Table:
-        """Find the rows that rows came from.
-
-        Parameters
-        ----------
-        to : str, optional
-            A data set: its rows are answered wherever it is met on the way. Without it, the ultimate
-            sources: rows that no captured write made. A row asked about that no write made is its own
-            source, of occurrence -1.
-        via : str or sequence of str, optional
-            Data sets or steps that a path has to go through, in the order in which it comes to them.
-        dataset, rows, **which
-            See `Provenance`.
-
-        Returns
-        -------
-        pyarrow.Table
-            row, dataset, version, occurrence, source_row, kind: distinct and sorted. `stops_of` returns where a path
-            ended early or was captured only as a whole, `possible_of` the possible edges, `ends_of` the data sets on
-            drivers that rows reached, `trusted_of` what is left out because it is trusted.
-
-        Raises
-        ------
-        UnknownDatasetError, UnknownVersionError, UnknownRunError, RowOutOfRangeError, ConditionError
-        UntrackedError
-            When nothing was found and a path stopped at something that was not captured.
-        ValuesUnavailableError, VersionChangedError
-            Where values are needed (`where`, ``set``) and can't be read.
-
-        Notes
-        -----
-        Both semantics are those of TensProv's why-provenance; row ids are 0 … n-1 within a version.
-        """
-        return self.ask.backward(dataset, rows, to=to, via=via, **which).table()
-
-    def forward(
-        self,
-        dataset: str | RowSet,
-        rows: Rows = None,
-        *,
-        to: str | None = None,
-        via: str | Sequence[str] = (),
-        **which: Unpack[Which],
-    ) -> pa.Table:
-        """Find the rows that rows went into; parameters, result and errors as for `backward`.
-
-        Each row is returned once, with the current version of its dataset and its row id in that version. Rows that are
-        no longer in a current version are left out; `gone_of` counts them, by the step after which their files were
-        missing. See `versions`.
-
-        Without `to`, the ultimate results: rows that no captured write read; a row asked about that none
-        read is its own result. ``occurrence`` is the reading through which the last step took them. Of a
-        step that was tried again with success, only the last try counts, unless files of an earlier one are
-        in use.
-        """
-        return self.ask.forward(dataset, rows, to=to, via=via, **which).table()
-
-    def co_contributory(
-        self, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str | None = None, **which: Unpack[Which]
-    ) -> pa.Table:
-        """Find the rows of a data set that stand in one derivation with rows: what they were used with.
-
-        Order lines used with an order are the lines joined with it, not those that only share its group.
-
-        Parameters
-        ----------
-        to : str
-            The data set whose rows are wanted; it may be `dataset` itself, where that is read more than once.
-        via : str, optional
-            Derivations of this data set's rows only; without it, of any that was captured.
-        dataset, rows, **which
-            See `Provenance`.
-
-        Returns
-        -------
-        pyarrow.Table
-            As of `backward`. A pair is context if any edge of the ways to both, or from where they meet, is.
-
-        Notes
-        -----
-        TensProv's Q10. Errors as for `backward`.
-        """
-        return self.ask.co_contributory(dataset, rows, to=to, via=via, **which).table()
-
-    def co_dependency(
-        self, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str, **which: Unpack[Which]
-    ) -> pa.Table:
-        """Find the rows of a data set that share a witness with rows; a row is not told as its own.
-
-        Parameters
-        ----------
-        to : str
-            The data set whose rows are wanted; it may be `dataset` itself.
-        via : str
-            The data set, or the step, whose rows are the witnesses.
-        dataset, rows, **which
-            See `Provenance`.
-
-        Returns
-        -------
-        pyarrow.Table
-            As of `backward`; ``occurrence`` is the reading through which the last step took the witness.
-
-        Notes
-        -----
-        TensProv's Q11. Errors as for `backward`.
-        """
-        return self.ask.co_dependency(dataset, rows, to=to, via=via, **which).table()
-
-    def composition(
-        self,
-        dataset: str | RowSet,
-        rows: Rows = None,
-        *,
-        source: str,
-        column: str,
-        each: bool = True,
-        **which: Unpack[Which],
-    ) -> pa.Table:
-        """Tell how the witnesses of rows divide over a column of a source, whether the rows have it or not.
-
-        Parameters
-        ----------
-        source : str
-            The data set of the witnesses.
-        column : str
-            A column of it, or ``struct.field``.
-        each : bool
-            For each row; with False for all rows together, each witness once.
-        dataset, rows, **which
-            See `Provenance`.
-
-        Returns
-        -------
-        pyarrow.Table
-            row (with `each`), value, witnesses: the number of distinct rows of `source`, over all occurrences.
-
-        Raises
-        ------
-        UnknownColumnError, ValuesUnavailableError, VersionChangedError
-            The column can't be read. Other errors as for `backward`.
-        """
-        return self.ask.composition(dataset, rows, source=source, column=column, each=each, **which)
-
-    def correspondence(
-        self,
-        dataset: str | RowSet,
-        rows: Rows = None,
-        *,
-        to: str,
-        via: str | Sequence[str] = (),
-        **which: Unpack[Which],
-    ) -> Correspondence:
-        """Relate all rows of a data set to all rows of another that they came from, as a boolean sparse matrix.
-
-        Parameters
-        ----------
-        to, via, dataset, rows, **which
-            As for `backward`.
-
-        Returns
-        -------
-        Correspondence
-            ``edges``, ``counts()``, ``using(set of rows)``, ``sources()``, ``table()``, ``matrix()``.
-
-        Examples
-        --------
-        How many rows of a report use at least one row without consent::
-
-            no = prov.select("/data/people", where=[("consent", "=", False)])
-            len(prov.correspondence("/data/report", to="/data/people").using(no))
-        """
-        return self.ask.correspondence(dataset, rows, to=to, via=via, **which)
-
-    def derivations(self, dataset: str | RowSet, rows: Rows = None, **which: Unpack[Which]) -> Derivations:
-        """List the ways in which rows came about, each as one row of every occurrence of an input.
-
-        It is of the steps that made the rows, and nothing of it is multiplied out before it is asked for.
-
-        Returns
-        -------
-        Derivations
-            ``slice``, ``project``, ``batches(size)``, ``table(limit)``.
-
-        Raises
-        ------
-        UntrackedError
-            A step that made some of the rows was not captured exactly. Other errors as for `backward`.
-
-        Notes
-        -----
-        The non-zeros of TensProv's order n+1 tensor.
-        """
-        return self.ask.derivations(dataset, rows, **which)
-
-    def neighbourhood(
-        self,
-        dataset: str | RowSet,
-        rows: Rows = None,
-        direction: Direction | Literal["both"] = "backward",
-        *,
-        hops: int | None = None,
-        limit: int = 10_000,
-        **which: Unpack[Which],
-    ) -> Neighbourhood:
-        """Collect the rows around rows and the edges between them, for exports.
-
-        Parameters
-        ----------
-        direction : {"backward", "forward", "both"}
-        hops : int, optional
-            Steps to go through at most.
-        limit : int
-            Edges to tell at most.
-        dataset, rows, **which
-            See `Provenance`; semantics is ``bag``.
-
-        Returns
-        -------
-        Neighbourhood
-            ``prov_json()``, ``node_link()``, ``graphml()``, ``networkx()``.
-
-        Raises
-        ------
-        ConditionError
-            There are more than `limit` edges.
-        """
-        return self.ask.neighbourhood(dataset, rows, direction, hops=hops, limit=limit, **which)
-
-    def trace(
-        self,
-        dataset: str | RowSet,
-        rows: Rows = None,
-        direction: Direction = "backward",
-        *,
-        to: str | None = None,
-        **which: Unpack[Which],
-    ) -> Trace:
-        """Draw the way of a set of rows: each version met, with its rows, and the writes between.
-
-        Parameters are those of `backward`. Stops never raise here; they are in the result.
-        """
-        return self.ask.trace(dataset, rows, direction, to=to, **which)
-
-    def values(
-        self,
-        dataset: str | RowSet | Answer | pa.Table,
-        rows: Rows = None,
-        *,
-        columns: Sequence[str] | None = None,
-        **which: Unpack[Which],
-    ) -> pa.Table:
-        """Read values of rows, in the order of their ids.
-
-        Parameters are those of `backward`; `columns` picks some. `dataset` may also be an answer, or an
-        answer's table, if all its rows are of one version: the values returned are those of the rows found.
-
-        Raises
-        ------
-        VersionChangedError
-            When the files are no longer those of the version.
-        ValuesUnavailableError
-            When the format or its options do not let rows be read by position.
-        """
-        from provspark.index_store.values import read_rows
-
-        asked = self.ask.asked("values", dataset, rows, which)
-        table = read_rows(asked.at.version, asked.at.files, asked.labels.rows(), columns)
-        return table.replace_schema_metadata(about(asked.at.version, "", (), used=asked.used))
+    before_after = renamed("before_after")

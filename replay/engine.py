@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from provspark.model.operations import Expression, Operation
+from provspark.model.progress import Progress
 from provspark.replay.columns import FOCUS, NUMBER, PARENT, WITNESS, labels, plain
 from provspark.replay.contract import Frame, Refused, ReplayRule, Subquery, Witnesses
 from provspark.replay.functions import Functions
@@ -18,10 +19,7 @@ from provspark.replay.sources import Sources
 from provspark.replay.subqueries import stand_in, subqueries_of
 from provspark.replay.write_rows import KeptOf
 
-__all__ = ["Engine", "Kept", "Merged", "Progress"]
-
-Progress = Callable[[int, int, str], None]
-"""Told how many operations are done, how many there are, and the text of the next one."""
+__all__ = ["Engine", "Kept", "Merged"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.column_trail import Trail, trails
-from provspark.index_store.query.dropped_columns import Drop, dropped
+from provspark.index_store.query.dropped_columns import Drop, drops_of
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
+from provspark.index_store.query.notebook import table_html
 from provspark.index_store.query.rowset import RowSet
 from provspark.model.errors import ReplayCancelledError, ReplayError, ValuesUnavailableError, VersionChangedError
 from provspark.model.operations import Column, Operation
@@ -22,7 +23,7 @@ from provspark.replay.crossings import ahead, back
 from provspark.replay.records import Replayed, ReplayEnding, ended_table
 from provspark.replay.replayer import Replayer
 
-__all__ = ["History", "Passage", "history"]
+__all__ = ["History", "Passage", "replay_history"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Passage:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class History:
     """All that rows derive from and all that derives from them, write by write, with the operations between.
 
@@ -81,6 +82,13 @@ class History:
     def endings(self) -> tuple[tuple[Passage, ReplayEnding], ...]:
         """Where rows, or rows made of them, ended for good."""
         return tuple((p, e) for p in self.passages if p.direction == "forward" for e in p.endings)
+
+    def __repr__(self) -> str:
+        writes = f"{len(self.passages)} {'write' if len(self.passages) == 1 else 'writes'}"
+        return f"<history of {self.rows.count:,} rows of {self.dataset}: {writes}, {len(self.endings)} endings>"
+
+    def _repr_html_(self) -> str:
+        return table_html(self.table())
 
     def table(self) -> pa.Table:
         """One line for each operation that the rows passed, or that is on the way of the columns.
@@ -176,7 +184,7 @@ _CELLS = pa.schema(
 )
 
 
-def history(
+def replay_history(
     replayer: Replayer,
     behind: Linker,
     onward: Linker,
@@ -214,7 +222,7 @@ def history(
             answer = told(node, lambda node=node, inputs=inputs: replayer.inputs(node, inputs))  # type: ignore[misc]
             named = tuple((str(node.inputs[v].version.dataset), runs) for v, runs in inputs.items())
             passages.append(_passage("forward", node, named, answer, on_way))
-        drops = dropped(onward, chosen.at, list(positions)).lines
+        drops = drops_of(onward, chosen.at, list(positions)).lines
     names = names_of(chosen.at)
     columns = tuple(names[p - 1] for p in positions)
     every = tuple(p for p in passages if p.trail or not positions or p.why)

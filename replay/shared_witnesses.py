@@ -16,7 +16,7 @@ from provspark.replay.kept_rows import key_of
 from provspark.replay.records import Line, Replayed, Stage, source_dict
 from provspark.replay.replayer import Replayer
 
-__all__ = ["SharedRows", "co_contributory", "co_dependency"]
+__all__ = ["SharedRows", "lines_sharing_witness", "lines_used_together"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def co_contributory(
+def lines_used_together(
     replayer: Replayer, node: WriteNode, told: Replayed, operation: int, to: int, via: int
 ) -> SharedRows:
     """Find the lines after operation `to` that stand in one derivation with told lines on the way to operation `via`.
@@ -108,7 +108,9 @@ def co_contributory(
     return _beside(whole, asked, to, sharing - mine if to == operation else sharing)
 
 
-def co_dependency(replayer: Replayer, node: WriteNode, told: Replayed, operation: int, to: int, via: int) -> SharedRows:
+def lines_sharing_witness(
+    replayer: Replayer, node: WriteNode, told: Replayed, operation: int, to: int, via: int
+) -> SharedRows:
     """Find the lines after operation `to` that share a line after operation `via` with told lines.
 
     Parameters are those of `co_contributory`; lines asked about are left out of the answer.

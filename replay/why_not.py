@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from provspark.index_store.query.asking import Which
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.values.paths import find_path
-from provspark.index_store.values.selection import Condition, select_rows
+from provspark.index_store.values.selection import Condition, condition_of, select_rows
 from provspark.model.errors import ReplayError
 from provspark.model.operations import Operation
 from provspark.model.runs import Runs
 from provspark.replay.crossings import crossed
 from provspark.replay.records import Replayed, ReplayEnding, ended_table, ending_dict
 from provspark.replay.replayer import Replayer
+from provspark.replay.replaying import Replaying
 from provspark.replay.rules import replay_rule
 
-__all__ = ["Looked", "Missed", "WhyNot", "look"]
+__all__ = ["Looked", "Missed", "WhyNot", "look", "look_for"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,14 @@ class Looked:
         """Replay what became of them: from the row `first` of each input on, as many as a replay follows."""
         missed = [_replayed(replayer, m, *read, first) for m, read in zip(self.answer.missed, self.read, strict=True)]
         return replace(self.answer, missed=tuple(missed))
+
+
+def look_for(prov: Replaying, dataset: str, where: Sequence[Condition | tuple[str, str, Any]], which: Which) -> Looked:
+    """Look for the input rows that satisfy conditions on an output, step by step back; see `look`."""
+    asked = prov.asked("why_not", dataset, (), which)
+    conditions = [condition_of(c) for c in where]
+    conditions = [c._replace(value=tuple(c.value)) if isinstance(c.value, list) else c for c in conditions]
+    return look(asked.view.back, asked.at, conditions)
 
 
 def look(linker: Linker, at: VersionReference, conditions: Sequence[Condition]) -> Looked:

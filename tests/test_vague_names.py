@@ -11,8 +11,8 @@ from test_imports import FOLDERS, ROOT
 VAGUE = {"found", "_found"}
 SEEN_BY_USERS = {
     # The rows of an answer, as docs/queries.md has it.
-    "index_store/query/answer.py": {"Answer.found"},
-    "provider/question_parameters.py": {"given.found"},
+    "index_store/query/answer.py": {"Answer.found", "self.found"},
+    "index_store/query/asking.py": {"given.found"},
     # A field and a parameter of the HTTP API: the version whose rows are asked for.
     "provider/web/models.py": {"SidewaysRowsQuery.found"},
     "provider/web/sideways.py": {"sideways_export.found", "query.found"},

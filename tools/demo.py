@@ -114,14 +114,14 @@ def trace() -> None:
     prov = provspark.open(str(STORE))
     source, people, report = (str(path.resolve()) for path in (SOURCE, OUT / "people", REPORT))
     say(f"Row {ROW} of the report, traced back through all four tasks to rows of {SOURCE.name}")
-    asked = prov.values(report, [ROW])
+    asked = prov.values(report, [ROW]).columns_only()
     show("the report's row", asked.column_names, [ROW], asked)
-    lines = prov.backward(report, [ROW], to=source)["source_row"].to_pylist()
-    picked = [prov.values(people, [0]).column_names.index(name) for name in SHOWN]
-    show("came from these rows", SHOWN, lines, prov.values(source, lines).select(picked))
+    lines = prov.backward(report, [ROW], to=source).table()["related_row"].to_pylist()
+    picked = [prov.values(people, [0]).columns_only().column_names.index(name) for name in SHOWN]
+    show("came from these rows", SHOWN, lines, prov.values(source, lines).columns_only().select(picked))
     say(f"Row {lines[0]} of {SOURCE.name}, traced forward to the report")
-    rows = prov.forward(source, [lines[0]], to=report)["source_row"].to_pylist()
-    show("went into this row", asked.column_names, rows, prov.values(report, rows))
+    rows = prov.forward(source, [lines[0]], to=report).table()["related_row"].to_pylist()
+    show("went into this row", asked.column_names, rows, prov.values(report, rows).columns_only())
 
 
 if __name__ == "__main__":

@@ -113,8 +113,8 @@ CHAPMAN = (
     Question(
         "PQ10 item history",
         "data",
-        'prov.before_after(ENCODED, [4]), "sex"',
-        'prov.before_after(IMPUTED, [17]), "credit_amount"',
+        'prov.replay(ENCODED, [4]), "sex"',
+        'prov.replay(IMPUTED, [17]), "credit_amount"',
     ),
     Question("PQ11 record history", "data", "prov.history(ENCODED, [4])", "prov.history(IMPUTED, [17])"),
     Question(
@@ -129,26 +129,26 @@ INTERMEDIATE = (
     Question(
         "Q1, Q5 forward",
         "data",
-        "after(prov.before_after(TEXTS, [4], step=ENCODED_STEP), 3)",
-        "after(prov.before_after(TERMS, [17], step=ENCODED_STEP), 3)",
+        "after(prov.replay(TEXTS, [4], step=ENCODED_STEP), 3)",
+        "after(prov.replay(TERMS, [17], step=ENCODED_STEP), 3)",
     ),
     Question(
         "Q2, Q6 backward",
         "data",
-        "before(prov.before_after(ENCODED, [4]), 3)",
-        "before(prov.before_after(ENCODED, [17]), 3)",
+        "before(prov.replay(ENCODED, [4]), 3)",
+        "before(prov.replay(ENCODED, [17]), 3)",
     ),
     Question(
         "Q3, Q7 a value forward",
         "data",
-        'changes(prov.before_after(TEXTS, [4], step=ENCODED_STEP), "sex")',
-        'changes(prov.before_after(TERMS, [17], step=ENCODED_STEP), "gender")',
+        'changes(prov.replay(TEXTS, [4], step=ENCODED_STEP), "sex")',
+        'changes(prov.replay(TERMS, [17], step=ENCODED_STEP), "gender")',
     ),
     Question(
         "Q4, Q8 a value backward",
         "data",
-        'changes(prov.before_after(TEXTS, [4]), "workclass")',
-        'changes(prov.before_after(IMPUTED, [17]), "credit_amount")',
+        'changes(prov.replay(TEXTS, [4]), "workclass")',
+        'changes(prov.replay(IMPUTED, [17]), "credit_amount")',
     ),
     Question(
         "Q9 all transformations",
@@ -156,11 +156,11 @@ INTERMEDIATE = (
         "prov.counts(JOINED_STEP)",
         "prov.counts(IMPUTED_STEP)",
     ),
-    Question("Q10 co-contributory", "data", "joined(prov.before_after(JOINED, [3]))", ""),
+    Question("Q10 co-contributory", "data", "joined(prov.replay(JOINED, [3]))", ""),
     Question(
         "Q11 co-dependency",
         "data",
-        "joined(prov.before_after(REGIONS, [6], step=JOINED_STEP, all_sources=True))",
+        "joined(prov.replay(REGIONS, [6], step=JOINED_STEP, all_sources=True))",
         "",
     ),
     Question(
@@ -227,7 +227,7 @@ class Asking:
         }
 
     def _named(self, folder: Path, outputs: dict[str, str]) -> dict[str, Any]:
-        steps = {line["outputs"][0]: line["step"] for line in self.prov.steps().to_pylist()}
+        steps = {line["outputs"][0]: line["step"] for line in self.prov.steps().table().to_pylist()}
         places = {name: pipelines.place(folder, output) for name, output in outputs.items()}
         made = {f"{name}_STEP": steps[f"file://{p}"] for name, p in places.items() if f"file://{p}" in steps}
         helpers = {"after": after, "before": before, "changes": changes, "joined": joined}
@@ -316,18 +316,18 @@ def brief(answer: Any) -> str:
 
 def _table(answer: pa.Table) -> str:
     names, lines = answer.column_names, answer.to_pylist()
-    if "source_column" in names:
+    if "related_column" in names:
         exact = sum(line["exact"] for line in lines)
         told = dict.fromkeys(
-            f"{name(line['dataset'])} {line['source_row']} {line['source_column']} ({line['dependence']})"
+            f"{name(line['dataset'])} {line['related_row']} {line['related_column']} ({line['dependence']})"
             for line in lines
         )
         return _some(list(told)) + (f"; {len(lines) - exact} of {len(lines)} a superset" if exact < len(lines) else "")
-    if "source_row" in names:
+    if "related_row" in names:
         rows: dict[str, list[int]] = {}
         for line in lines:
             kind = "" if line["kind"] == "data" else ", context"
-            rows.setdefault(f"{name(line['dataset'])}{kind}", []).append(line["source_row"])
+            rows.setdefault(f"{name(line['dataset'])}{kind}", []).append(line["related_row"])
         return "; ".join(f"{n}: {_some(list(map(str, sorted(r))))}" for n, r in sorted(rows.items())) or "no row"
     if "known_as" in names:
         return _some(

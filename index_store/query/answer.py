@@ -19,7 +19,9 @@ from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.reachable_rows import Reach, ReachTarget, collected, reach
 from provspark.index_store.query.relation import compose, image, labelled, shrink
-from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.row_values import Values, values_of
+from provspark.index_store.query.rowset import RowSet, only
+from provspark.index_store.query.tabular import Tabular
 from provspark.index_store.query.trust import Trust, Trusted
 from provspark.index_store.query.uncaptured_tasks import stops_of_tasks
 from provspark.index_store.query.walk import Stand
@@ -72,9 +74,12 @@ def ends_at(stands: Iterable[Stand]) -> tuple[End, ...]:
     return tuple(sorted(End(*key, rows.count) for key, rows in sets.items()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Answer:
-    """What a question found; runs until `table` writes them out."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Answer(Tabular):
+    """The rows that a question found: ranges of row ids, until `table` writes them out line by line.
+
+    ``a | b``, ``a & b`` and ``a - b`` compare two answers line by line. `len` counts lines, and iteration yields them.
+    """
 
     asked: Version
     labels: Runs
@@ -83,7 +88,7 @@ class Answer:
     parts: tuple[Stand, ...]
     """Sorted by data set, version, occurrence and kind."""
     stops: tuple[Stop, ...]
-    possible: tuple[Stand, ...] = ()
+    possible_parts: tuple[Stand, ...] = ()
     """Rows that the rows asked about may have come from or gone into, through values that capture can't see into."""
     ends: tuple[End, ...] = ()
     """Data sets on drivers that the rows reached, and from which nothing surely went on."""
@@ -143,14 +148,14 @@ class Answer:
             With ``all``, rows that are in no current version stay, in the version in which they were met.
         """
         here: dict[Dataset, Current] = {}
-        sure, possible = currents.bring(self.parts, here), currents.bring(self.possible, here)
+        sure, possible = currents.bring(self.parts, here), currents.bring(self.possible_parts, here)
         current = None if to is None else currents.known(to, here)
         own = currents.within(self.beside, current) if current and self.beside else ()
         parts, more = (
             stands if told == stands else tuple(collected(told))
             for stands, told in (
                 (self.parts, (*sure.stands, *own, *(sure.older if versions == "all" else ()))),
-                (self.possible, (*possible.stands, *(possible.older if versions == "all" else ()))),
+                (self.possible_parts, (*possible.stands, *(possible.older if versions == "all" else ()))),
             )
         )
         used = {c.used for c in here.values()}
@@ -159,7 +164,7 @@ class Answer:
         return replace(
             self,
             parts=parts,
-            possible=more,
+            possible_parts=more,
             stops=tuple(sorted({*self.stops, *sure.stops, *possible.stops})),
             older=(*self.older, *sure.older),
             used=(*self.used, *sorted(used - set(self.used))),
@@ -167,6 +172,60 @@ class Answer:
             names=currents,
             versions=versions,
         )
+
+    @property
+    def possible(self) -> Answer:
+        """The possible edges alone, as an answer."""
+        return replace(self, parts=self.possible_parts, possible_parts=())
+
+    @property
+    def exact(self) -> bool:
+        """Whether these are all rows, and no others: nothing stopped, was captured as a whole, or is only possible."""
+        return not self.stops and not self.possible_parts and not self.ends
+
+    @property
+    def rows(self) -> RowSet:
+        """The rows found, as a set to ask the next question about.
+
+        Raises
+        ------
+        ConditionError
+            They are of several versions, or there are none.
+        """
+        return only(self.found())
+
+    def values(self, columns: Sequence[str] | None = None) -> Values:
+        """Read the values of the rows found: for each line of `table` a line, in the same order within a version.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Some of the columns of the rows' dataset.
+
+        Returns
+        -------
+        Values
+            Its table: dataset, version, row, and the dataset's columns. Of several datasets, `Values.tables` has one
+            table each.
+
+        Raises
+        ------
+        UnknownColumnError, VersionChangedError, ValuesUnavailableError
+        """
+        places: dict[object, tuple[VersionReference, list[Stand]]] = {}
+        for part in self.parts:
+            places.setdefault(part.at.key, (part.at, []))[1].append(part)
+        told = about(self.asked, self.direction, self.stops, self.ends, self.trusted, self.gone, self.used)
+        lines = [(at, self._lines(parts)["related_row"].to_numpy()) for at, parts in places.values()]
+        return values_of(lines, columns, told)
+
+    def __repr__(self) -> str:
+        lines = f"{len(self):,} {'line' if len(self) == 1 else 'lines'}"
+        places = dict.fromkeys(str(p.at.version.dataset) for p in self.parts)
+        more = f", and {len(self.possible):,} possible" if self.possible_parts else ""
+        stops = f", {len(self.stops)} {'stop' if len(self.stops) == 1 else 'stops'}" if self.stops else ""
+        where = f"{lines} in {', '.join(places)}" if places else "no line"
+        return f"<{self.direction} from {self.asked.dataset}: {where}{more}{stops}>"
 
     def found(self) -> tuple[RowSet, ...]:
         """The rows found, as a set for each version, whatever the occurrence, kind and row asked about."""
@@ -199,7 +258,10 @@ class Answer:
         parts, older = (self._merged(other, labels, how, of) for of in ("parts", "older"))
         direction = self.direction if self.direction == other.direction else "both"
         # What may be more, or is left open, in either is so in what is made of both, whichever way.
-        possible = [*self._parts(labels, self.possible).values(), *other._parts(labels, other.possible).values()]
+        possible = [
+            *self._parts(labels, self.possible_parts).values(),
+            *other._parts(labels, other.possible_parts).values(),
+        ]
         names = ("stops", "ends", "trusted")
         stops, ends, trusted = (tuple(sorted({*getattr(self, name), *getattr(other, name)})) for name in names)
         return replace(
@@ -209,7 +271,7 @@ class Answer:
             parts=tuple(collected(parts)),
             older=tuple(collected(older)),
             stops=stops,
-            possible=tuple(collected(possible)),
+            possible_parts=tuple(collected(possible)),
             ends=ends,
             trusted=trusted,
             used=tuple(dict.fromkeys((*self.used, *other.used))),
@@ -255,21 +317,21 @@ class Answer:
         There is at least one, which may be empty. The possible edges come with the first.
         """
         ranks = _ranks([_place(p) for p in self.parts]).tolist()
-        possible = self.possible
+        possible = self.possible_parts
         for page in paged([(r, p.boxes) for r, p in zip(ranks, self.parts, strict=True)], size):
             cut = (replace(p, boxes=b) for p, b in zip(self.parts, page, strict=True) if len(b))
-            yield replace(self, parts=tuple(cut), possible=possible).table()
+            yield replace(self, parts=tuple(cut), possible_parts=possible).table()
             possible = ()
 
     def table(self) -> pa.Table:
-        """Write out distinct lines of row, dataset, version, occurrence, source_row, kind, sorted.
+        """Write out distinct lines of row, dataset, version, occurrence, related_row, kind, sorted.
 
-        ``source_row`` is the row found: of a source for backward, of a result for forward. With all versions there is
+        ``related_row`` is the row found: of a source for backward, of a result for forward. With all versions there is
         a column ``gone``, too. The schema's metadata holds the stops (see `stops_of`) and the rows that are gone.
         """
         told = about(self.asked, self.direction, self.stops, self.ends, self.trusted, self.gone, self.used)
-        if self.possible:
-            told[POSSIBLE] = _dump_possible(self._lines(self.possible))
+        if self.possible_parts:
+            told[POSSIBLE] = _dump_possible(self._lines(self.possible_parts))
         return self._lines(self.parts).replace_schema_metadata(told)
 
     def _lines(self, parts: Sequence[Stand]) -> pa.Table:
@@ -291,7 +353,7 @@ class Answer:
                 "dataset": _words(number_of, [str(p.at.version.dataset) for p in parts]),
                 "version": _words(number_of, [p.at.version.id for p in parts]),
                 "occurrence": np.array([p.occurrence for p in parts], dtype=np.int32)[number_of],
-                "source_row": row,
+                "related_row": row,
                 "kind": _words(number_of, [p.kind for p in parts]),
                 **({"gone": np.array([p.gone for p in parts], dtype=np.bool_)[number_of]} if self._all else {}),
             }
@@ -322,42 +384,44 @@ def about(
     return {METADATA: json.dumps(told)}
 
 
-def _told(table: pa.Table, name: str) -> list[dict[str, Any]]:
+def _told(answer: pa.Table | Tabular, name: str) -> list[dict[str, Any]]:
+    table = answer.table() if isinstance(answer, Tabular) else answer
     told = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
     entries: list[dict[str, Any]] = told.get(name, [])
     return entries
 
 
-def stops_of(table: pa.Table) -> tuple[Stop, ...]:
+def stops_of(answer: pa.Table | Tabular) -> tuple[Stop, ...]:
     """Where the answer in a table is less than it could be, from the table's metadata."""
-    return tuple(Stop(**stop) for stop in _told(table, "stops"))
+    return tuple(Stop(**stop) for stop in _told(answer, "stops"))
 
 
-def ends_of(table: pa.Table) -> tuple[End, ...]:
+def ends_of(answer: pa.Table | Tabular) -> tuple[End, ...]:
     """The data sets on drivers that the rows asked about reached, from the table's metadata."""
-    return tuple(End(**end) for end in _told(table, "ends"))
+    return tuple(End(**end) for end in _told(answer, "ends"))
 
 
-def trusted_of(table: pa.Table) -> tuple[Trusted, ...]:
+def trusted_of(answer: pa.Table | Tabular) -> tuple[Trusted, ...]:
     """What an answer leaves out because it is trusted, from the table's metadata."""
-    return tuple(Trusted(**one) for one in _told(table, "trusted"))
+    return tuple(Trusted(**one) for one in _told(answer, "trusted"))
 
 
-def gone_of(table: pa.Table) -> tuple[Gone, ...]:
+def gone_of(answer: pa.Table | Tabular) -> tuple[Gone, ...]:
     """The rows that were found and are in no current version, counted by step, from the table's metadata."""
-    return tuple(Gone(**one) for one in _told(table, "gone"))
+    return tuple(Gone(**one) for one in _told(answer, "gone"))
 
 
-def versions_of(table: pa.Table) -> tuple[VersionUsed, ...]:
+def versions_of(answer: pa.Table | Tabular) -> tuple[VersionUsed, ...]:
     """The versions whose row ids an answer tells, and what chose each, from the table's metadata.
 
     The version asked about comes first.
     """
-    return tuple(VersionUsed(**one) for one in _told(table, "versions"))
+    return tuple(VersionUsed(**one) for one in _told(answer, "versions"))
 
 
-def possible_of(table: pa.Table) -> pa.Table:
+def possible_of(answer: pa.Table | Tabular) -> pa.Table:
     """The possible edges of an answer, as a table of the same columns, from the table's metadata."""
+    table = answer.table() if isinstance(answer, Tabular) else answer
     data = (table.schema.metadata or {}).get(POSSIBLE)
     if data is None:
         return table.slice(0, 0).replace_schema_metadata(None)
@@ -372,7 +436,7 @@ def _dump_possible(lines: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def ask(
+def follow(
     linker: Linker,
     start: VersionReference,
     labels: Runs,

@@ -13,7 +13,7 @@ from provspark.index_store.query.nodes import Direction
 from provspark.model.errors import ConditionError
 from provspark.model.neighbours import CellEdge, CellNode, RowEdge, RowNode
 
-__all__ = ["CellNeighbourhood", "cell_neighbourhood"]
+__all__ = ["CellNeighbourhood", "collect_cells"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class CellNeighbourhood:
         return document.json()
 
 
-def cell_neighbourhood(
+def collect_cells(
     near: Neighbourhood, start: Iterable[RowNode], columns: Iterable[str], direction: Direction, *, limit: int
 ) -> CellNeighbourhood:
     """Collect the cells around some, along the edges of their rows' neighbourhood.

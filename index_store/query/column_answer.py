@@ -17,6 +17,7 @@ from provspark.index_store.query.gone_rows import Gone
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import united
+from provspark.index_store.query.tabular import Tabular
 from provspark.index_store.query.tally import distinct_pairs
 from provspark.index_store.query.walk import Stand
 from provspark.model.arrays import Int64
@@ -40,7 +41,7 @@ class ColumnLine:
     dataset: str
     version: str
     occurrence: int
-    source_column: str | None
+    related_column: str | None
     kind: Kind
     dependence: Dependence
     exact: bool
@@ -50,7 +51,7 @@ class ColumnLine:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Answer:
+class _Answer(Tabular):
     asked: VersionReference
     direction: Direction
     carried: Carried
@@ -143,7 +144,7 @@ _COLUMNS = pa.schema(
         ("dataset", pa.string()),
         ("version", pa.string()),
         ("occurrence", pa.int32()),
-        ("source_column", pa.string()),
+        ("related_column", pa.string()),
         ("kind", pa.string()),
         ("dependence", pa.string()),
         ("exact", pa.bool_()),
@@ -241,7 +242,7 @@ class Cells(_Answer):
         return replace(self, carried=replace(self.carried, parts=tuple(parts)))
 
     def table(self) -> pa.Table:
-        """Write out distinct lines of row, column, dataset, version, occurrence, source_row, source_column, kind,
+        """Write out distinct lines of row, column, dataset, version, occurrence, related_row, related_column, kind,
         dependence, exact, why; sorted. ``why`` names the operations that choose by row where a line is not exact.
         """
         words = _Words()
@@ -301,10 +302,10 @@ class Cells(_Answer):
 
 
 _CODED = (
-    *("row", "column", "dataset", "version", "occurrence", "source_row", "source_column", "kind", "dependence"),
+    *("row", "column", "dataset", "version", "occurrence", "related_row", "related_column", "kind", "dependence"),
     *("exact", "why"),
 )
-_WORDS = {"column", "dataset", "version", "source_column", "kind", "dependence", "why"}
+_WORDS = {"column", "dataset", "version", "related_column", "kind", "dependence", "why"}
 
 
 class _Words:

@@ -14,12 +14,13 @@ from provspark.index_store.query.column_maps import carried, column_map, names_o
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.memo import kept
 from provspark.index_store.query.nodes import VersionReference, WriteNode
+from provspark.index_store.query.tabular import Tabular
 from provspark.index_store.query.walk import unreadable_stops
 from provspark.model.datasets import Version
 from provspark.model.progress import enter
 from provspark.model.stops import Blur, Stop
 
-__all__ = ["Drop", "Drops", "dropped"]
+__all__ = ["Drop", "Drops", "drops_of"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,7 +44,7 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True)
-class Drops:
+class Drops(Tabular):
     """All ends of some columns; one that is never dropped has none."""
 
     asked: Version
@@ -66,7 +67,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def dropped(linker: Linker, start: VersionReference, positions: list[int]) -> Drops:
+def drops_of(linker: Linker, start: VersionReference, positions: list[int]) -> Drops:
     """Follow columns ahead, as long as they are handed on: as they are, under other names, or with other values."""
     lines: set[Drop] = set()
     stops = set(unreadable_stops(linker.graph))

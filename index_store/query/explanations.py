@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,20 +16,21 @@ from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.index_store.query.operation_list import OperationLine, operation_lines, operation_table
 from provspark.index_store.query.reachable_rows import Reach, collected
+from provspark.index_store.query.tabular import Tabular, former_names
 from provspark.index_store.query.walk import Stand
 from provspark.model.boxes import Boxes
 from provspark.model.datasets import Dataset
 from provspark.model.runs import Runs
 from provspark.model.writes import Kind
 
-__all__ = ["Explanations", "how"]
+__all__ = ["Explanations", "explain"]
 
 _InputPlace = tuple[str, str, int, Kind]
 """Data set, version, occurrence, kind."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Explanations:
+class Explanations(Tabular):
     """Rows found, and for each reading through which they were the operations on the way."""
 
     answer: Answer
@@ -37,6 +39,11 @@ class Explanations:
     """Path number i leads to rows of a version, through a reading and by a kind of edge; with its operations' bits."""
 
     def why(self) -> pa.Table:
+        """Return `table` with its columns called as in the last release; it goes with the next one."""
+        warnings.warn("how(…).why() goes with the next release: write how(…).table()", DeprecationWarning, stacklevel=2)
+        return former_names(self.table())
+
+    def table(self) -> pa.Table:
         """The rows, as `Answer.table` tells them, and the number of each one's path."""
         table = self.answer.table()
         names = ("dataset", "version", "occurrence", "kind")
@@ -62,7 +69,7 @@ class Explanations:
         return _lines(self.carried, mask, parts)
 
 
-def how(
+def explain(
     linker: Linker,
     start: VersionReference,
     labels: Runs,

@@ -80,7 +80,7 @@ def prov_document(near: Neighbourhood) -> ProvDocument:
     return document
 
 
-def neighbourhood(
+def collect_rows(
     linker: Linker,
     start: VersionReference,
     rows: Runs,

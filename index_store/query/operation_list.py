@@ -1,4 +1,4 @@
-"""Operations for people: those of one script line, or of one name, as one composite, with the columns in and out."""
+"""OperationList for people: those of one script line, or of one name, as one composite, with the columns in and out."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from provspark.index_store.query.memo import kept
 from provspark.index_store.query.nodes import WriteNode
+from provspark.index_store.query.tabular import Tabular
 from provspark.model.operations import Category, Column, Operation
 
-__all__ = ["OperationLine", "operation_lines", "operation_table"]
+__all__ = ["OperationLine", "OperationList", "operation_lines", "operation_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,20 @@ class OperationLine:
     rows_in: int | None
     """Over all that it reads; None where that was not counted."""
     rows_out: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class OperationList(Tabular):
+    """OperationList, in the order in which they ran."""
+
+    lines: tuple[OperationLine, ...]
+
+    def table(self) -> pa.Table:
+        """One line for each `OperationLine`."""
+        return operation_table(self.lines)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.lines):,} operations>"
 
 
 def operation_lines(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,6 +75,25 @@ class RowSet:
                 f"{self.dataset} can't be combined; ask both questions of one version, or convert one set with locate()"
             )
         return other.runs
+
+
+def only(sets: Sequence[RowSet]) -> RowSet:
+    """Return the only one of the sets of rows that an answer has.
+
+    Raises
+    ------
+    ConditionError
+        There are several, or none.
+    """
+    if not sets:
+        raise ConditionError("the answer has no rows, but this call needs rows of one version")
+    if len(sets) > 1:
+        named = "; ".join(f"{one.dataset}, version {one.version}" for one in sets[:3])
+        raise ConditionError(
+            f"the answer has rows of {len(sets)} versions ({named}), but this call needs rows of one version; ask "
+            f"again with to=DATASET"
+        )
+    return sets[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -30,7 +30,7 @@ from provspark.model.writes import Kind
 Kinds = Mapping[Kind, Runs]
 
 
-def co_dependency(
+def rows_sharing_witness(
     linker: Linker,
     start: Stand,
     labels: Runs,
@@ -66,7 +66,7 @@ def co_dependency(
     return Reach(tuple(others), tuple(sorted({*back.stops, *reached.stops})))
 
 
-def co_contributory(
+def rows_used_together(
     linker: Linker,
     start: Stand,
     to: Dataset,

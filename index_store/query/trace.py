@@ -12,6 +12,7 @@ from provspark.index_store.query.gone_rows import Gone
 from provspark.index_store.query.links import Linker, between
 from provspark.index_store.query.lost_ways import stops_around
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
+from provspark.index_store.query.notebook import graph_html
 from provspark.index_store.query.reachable_rows import towards
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.trust import Trust, Trusted
@@ -72,7 +73,7 @@ class TraceEdge:
     """Whether the step's driver read the rows: then `write` is the read's number among the step's reads."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trace:
     """What some rows of a version came through (backward) or went into (forward); node 0 is that version."""
 
@@ -106,6 +107,17 @@ class Trace:
         """For each ending the rows that were not kept."""
         return self.arrivals.ended
 
+    def __repr__(self) -> str:
+        asked = self.nodes[0]
+        steps = len({e.step for e in self.edges if e.step})
+        way = f"versions: {len(self.nodes)}, steps: {steps}, stops: {len(self.stops)}"
+        return f"<trace {self.direction} of {asked.met.count:,} rows of {asked.dataset}; {way}>"
+
+    def _repr_html_(self) -> str:
+        boxes = [(n.dataset, f"{n.met.count:,} of {n.total:,} rows") for n in self.nodes]
+        edges = ((e.source, e.target, f"{e.step or 'shared files'} ({e.kind})") for e in self.edges)
+        return graph_html(boxes, edges, self.stops)
+
     def as_dict(self, max_runs: int = 1000) -> dict[str, Any]:
         """The trace as JSON takes it; a row set is a count and at most `max_runs` pairs [first row, rows]."""
         return {
@@ -133,7 +145,7 @@ class Trace:
         }
 
 
-def trace(
+def trace_rows(
     linker: Linker,
     start: VersionReference,
     rows: Runs,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from provspark.arguments import Versions
+from provspark.index_store.query.arguments import Versions
 from provspark.index_store.query.current_versions import VersionRule
 from provspark.index_store.query.nodes import Direction
 from provspark.model.stops import Blur

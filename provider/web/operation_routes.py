@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query
 from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.index_store.query.operation_list import OperationLine, operation_lines
 from provspark.index_store.query.relation import image
+from provspark.index_store.query.tabular import FORMER
 from provspark.model.datasets import Dataset
 from provspark.web import describe, models
 from provspark.web import operation_models as told
@@ -50,9 +51,9 @@ def dataset_operations(
 ) -> list[told.OperationJson]:
     """List all operations behind a version, or those done to it; only those that touched some columns, where given."""
     at = _at(scope, dataset, version, column)
-    name, way = str(at.version.dataset), {"direction": direction, "parts": parts}
-    lines = scope.prov.ask.operations(name, None, column, version=at.version.id, **way)  # type: ignore[arg-type]
-    return page.part(_operations(scope, lines))
+    name = str(at.version.dataset)
+    answer = scope.prov.operations(name, None, column, direction=direction, parts=parts, version=at.version.id)
+    return page.part(_operations(scope, answer.lines))
 
 
 @router.get("/datasets/{dataset}/columns")
@@ -68,7 +69,7 @@ def dataset_columns(
 ) -> told.ColumnLinesJson:
     """List the columns that columns of a version came from, or went into."""
     at = _at(scope, dataset, version, column)
-    answer = scope.prov.ask.columns(
+    answer = scope.prov.columns(
         str(at.version.dataset),
         column,
         direction=direction,
@@ -79,10 +80,10 @@ def dataset_columns(
     lines = [
         told.ColumnLineJson(
             **{
-                **_fields(line),
+                **_former(_fields(line)),
                 "column": scope.visible.name_at(at, line.column),
                 "dataset": _dataset(scope, line.dataset),
-                "source_column": scope.visible.name_of(line.dataset, line.version, line.source_column),
+                "source_column": scope.visible.name_of(line.dataset, line.version, line.related_column),
                 "steps": list(line.steps),
             }
         )
@@ -101,7 +102,7 @@ def dataset_dropped(
 ) -> told.DropsJson:
     """Tell which operations dropped columns of a version."""
     at = _at(scope, dataset, version, column)
-    answer = scope.prov.ask.dropped(str(at.version.dataset), column, version=at.version.id)
+    answer = scope.prov.dropped(str(at.version.dataset), column, version=at.version.id)
     lines = []
     for line in answer.lines:
         text = scope.visible.step_operations(line.step, line.write, [line.operation], line.text)
@@ -154,7 +155,7 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPageJson:
     at, ids = scope.asked(query)
     _known(scope, at, query.columns)
     to = None if query.to is None else str(scope.dataset(query.to))
-    answer = scope.prov.ask.cells(
+    answer = scope.prov.cells(
         str(at.version.dataset),
         ids,
         query.columns,
@@ -168,10 +169,10 @@ def cells(scope: Seen, query: told.CellQuery) -> told.CellPageJson:
     lines = [
         told.CellLineJson(
             **{
-                **line,
+                **_former(line),
                 "column": scope.visible.name_at(at, line["column"]),
                 "dataset": _dataset(scope, line["dataset"]),
-                "source_column": scope.visible.name_of(line["dataset"], line["version"], line["source_column"]),
+                "source_column": scope.visible.name_of(line["dataset"], line["version"], line["related_column"]),
             }
         )
         for line in page
@@ -211,6 +212,11 @@ def _operations(scope: UserScope, lines: Iterable[OperationLine]) -> list[told.O
 
 def _fields(line: Any) -> dict[str, Any]:
     return {name: getattr(line, name) for name in line.__slots__}
+
+
+def _former(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A line with its names as the API's schemas have them."""
+    return {FORMER.get(name, name): value for name, value in line.items()}
 
 
 def _dataset(scope: UserScope, name: str) -> models.DatasetJson:

@@ -104,7 +104,7 @@ def _replay(question: dict[str, Any], prov: Provenance, visible: Visible, out: T
     if step is None:
         history: History = mine.history(dataset, rows, direction=question["direction"], **about)
         return [_passage(p, visible) for p in history.passages]
-    replayed = mine.before_after(dataset, rows, step=step, **about)
+    replayed = mine.replay(dataset, rows, step=step, **about)
     way: Direction = "backward" if replayed.dataset == dataset else "forward"
     return [_passage(Passage(way, replayed.step, replayed.write, replayed.dataset, (), replayed), visible)]
 

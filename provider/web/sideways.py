@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import Response, StreamingResponse
 
+from provspark.index_store.query.asking import Which
 from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.relation import image
 from provspark.index_store.query.sideways import beside as find_beside
@@ -85,7 +86,7 @@ def composition(scope: Seen, query: models.CompositionQuery) -> models.Compositi
     at, ids = scope.asked(query)
     table = scope.prov.composition(
         str(at.version.dataset), ids, source=str(source), column=query.column, each=False, version=at.version.id
-    )
+    ).table()
     order = pc.sort_indices(table, [("witnesses", "descending")])
     most = table.take(order).slice(0, query.limit)
     return models.CompositionJson(
@@ -130,12 +131,12 @@ def _beside(scope: UserScope, query: models.SidewaysQuery) -> list[tuple[Version
     at, ids = scope.asked(query)
     name, version, kinds = str(at.version.dataset), at.version.id, _kinds(query.context)
     if query.relation == "together":
-        answer = scope.prov.ask.co_contributory(name, ids, to=to, via=via, version=version, kinds=kinds)
+        answer = scope.prov.co_contributory(name, ids, to=to, via=via, version=version, kinds=kinds)
     elif via is None:
         raise HTTPException(422, "via: siblings share a witness in a data set; say in which")
     else:
-        more = {"version": version, "kinds": kinds, "versions": "all"}
-        answer = scope.prov.ask.co_dependency(name, ids, to=to, via=via, **more)  # type: ignore[arg-type]
+        more: Which = {"version": version, "kinds": kinds, "versions": "all"}
+        answer = scope.prov.co_dependency(name, ids, to=to, via=via, **more)
     met: dict[tuple[Dataset, str, bool], tuple[Version, Runs, bool]] = {}
     for part in answer.parts:
         there = part.at.version

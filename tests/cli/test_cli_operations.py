@@ -32,11 +32,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_why_tells_rows_or_cells(run: Run, tmp_path: Path) -> None:
     report = tmp_path / "report.csv"
     rows = json.loads(run("why", report, "--row", 1, "--json"))["answer"]
-    assert [x["source_row"] for x in rows] == [0, 2]
+    assert [x["related_row"] for x in rows] == [0, 2]
     cells = json.loads(run("why", report, "--where", "city=Rome", "--column", "first", "--existence", "--json"))[
         "answer"
     ]
-    assert {(x["column"], x["source_row"], x["source_column"]) for x in cells} == {
+    assert {(x["column"], x["related_row"], x["related_column"]) for x in cells} == {
         *((None, row, name) for row in (0, 2) for name in ("age", "city")),
         *(("first", row, "name") for row in (0, 2)),
     }
@@ -58,7 +58,7 @@ def test_columns_and_their_ends(run: Run, tmp_path: Path) -> None:
     answer = json.loads(run("columns", tmp_path / "report.csv", "--column", "first", "--no-existence", "--json"))[
         "answer"
     ]
-    assert [(x["column"], x["source_column"], x["dependence"]) for x in answer] == [("first", "name", "aggregation")]
+    assert [(x["column"], x["related_column"], x["dependence"]) for x in answer] == [("first", "name", "aggregation")]
     (end,) = json.loads(run("dropped", tmp_path / "people.csv", "--column", "age", "--json"))["answer"]
     assert (end["text"], end["into"]) == ("drop age", ["band"])
     copied = CliRunner().invoke(main, ["columns", str(tmp_path / "copy.csv"), "--data"])

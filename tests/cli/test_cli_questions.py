@@ -29,7 +29,7 @@ def answer(result: Result) -> list[dict[str, object]]:
 def test_rows_of_one_derivation_and_of_one_witness(cli: Cli, folder: Path) -> None:
     people, clean, report = (folder / f"{name}.csv" for name in ("people", "clean", "report"))
     together = answer(cli("co-contributory", people, "--row", 2, "--to", clean, "--via", report, "--json"))
-    assert [x["source_row"] for x in together] == [1]
+    assert [x["related_row"] for x in together] == [1]
     others = cli("co-dependency", clean, "--to", clean, "--via", people)
     assert others.exit_code == 2
     assert "stops at step model-" in others.output

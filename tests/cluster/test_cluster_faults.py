@@ -126,15 +126,15 @@ def check(job: Job) -> None:
     expected = [(k, name, sum(orders[i][2] for i in mine[k])) for k, name in sorted(customers) if mine[k]]
     assert written == expected
     prov = provspark.open(job.store.as_uri())
-    assert prov.steps()["coverage"].to_pylist()[-1] == "exact", job.log.read_text()[-3000:]
-    lines = prov.backward(job.out.as_uri()).to_pylist()
-    found = {(line["row"], line["dataset"].rsplit("/", 1)[1], line["source_row"]) for line in lines}
+    assert prov.steps().table()["coverage"].to_pylist()[-1] == "exact", job.log.read_text()[-3000:]
+    lines = prov.backward(job.out.as_uri()).table().to_pylist()
+    found = {(line["row"], line["dataset"].rsplit("/", 1)[1], line["related_row"]) for line in lines}
     places = {c[0]: i for i, c in enumerate(customers)}
     wanted = {(r, "orders", i) for r, (k, _, _) in enumerate(written) for i in mine[k]}
     wanted |= {(r, "customers", places[k]) for r, (k, _, _) in enumerate(written)}
     assert found == wanted
-    forward = prov.forward((job.folder / "orders").as_uri()).to_pylist()
-    assert {(line["source_row"], line["row"]) for line in forward} == {(r, i) for r, d, i in wanted if d == "orders"}
+    forward = prov.forward((job.folder / "orders").as_uri()).table().to_pylist()
+    assert {(line["related_row"], line["row"]) for line in forward} == {(r, i) for r, d, i in wanted if d == "orders"}
 
 
 def test_an_undisturbed_job(master: str, folder: Path) -> None:

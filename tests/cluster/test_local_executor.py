@@ -30,15 +30,15 @@ def test_eight_tasks_at_once(tmp_path: Path, postgres: Any) -> None:
     assert max(t["start_date"] for t in shares) < min(t["end_date"] for t in shares)  # all at once
 
     prov = provspark.open(conf["catalogue"])
-    assert prov.steps()["coverage"].to_pylist() == ["exact"] * (SHARES + 1)
+    assert prov.steps().table()["coverage"].to_pylist() == ["exact"] * (SHARES + 1)
     written = [
         row for path in sorted((tmp_path / "total").glob("*.parquet")) for row in pq.read_table(path).to_pylist()
     ]
     sums = {digit: sum(range(digit, ROWS, 10)) for digit in range(10)}
     assert {row["digit"]: row["sum(n)"] for row in written} == sums
     numbers = (tmp_path / "numbers").as_uri()
-    lines = prov.backward((tmp_path / "total").as_uri(), to=numbers).to_pylist()
-    assert {(line["row"], line["source_row"]) for line in lines} == {
+    lines = prov.backward((tmp_path / "total").as_uri(), to=numbers).table().to_pylist()
+    assert {(line["row"], line["related_row"]) for line in lines} == {
         (i, n) for i, row in enumerate(written) for n in range(row["digit"], ROWS, 10)
     }
 

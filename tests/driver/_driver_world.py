@@ -188,11 +188,11 @@ class _Answer:
         except UnknownDatasetError:
             return cls()
         lines = [line for line in table.to_pylist() if line["occurrence"] >= 0]
-        found = {kind: frozenset(x["source_row"] for x in lines if x["kind"] == kind) for kind in KINDS}
+        found = {kind: frozenset(x["related_row"] for x in lines if x["kind"] == kind) for kind in KINDS}
         return cls(
             found["data"],
             found["context"],
-            frozenset(possible_of(table)["source_row"].to_pylist()),
+            frozenset(possible_of(table)["related_row"].to_pylist()),
             frozenset(end.dataset for end in ends_of(table)),
             frozenset(stop.what for stop in stops_of(table) if "nothing" in stop_kind(stop.what).fails),
         )

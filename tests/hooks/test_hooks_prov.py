@@ -54,21 +54,21 @@ def connect(monkeypatch: pytest.MonkeyPatch, **extra: Any) -> ProvHook:
 def test_questions_go_to_the_store(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = connect(monkeypatch, store=store)
     source, out = str(tmp_path / "in.txt"), str(tmp_path / "out")
-    assert hook.backward(out, [0, 2])["source_row"].to_pylist() == [4, 2]
-    assert hook.forward(source, [4], to=out)["source_row"].to_pylist() == [0]
-    assert hook.co_contributory(source, [4], to=out)["source_row"].to_pylist() == [0]
-    assert hook.co_dependency(out, to=out, via=source).num_rows == 0
-    assert hook.composition(out, source=source, column="value")["value"].to_pylist() == ["e", "b", "c"]
+    assert hook.backward(out, [0, 2]).table()["related_row"].to_pylist() == [4, 2]
+    assert hook.forward(source, [4], to=out).table()["related_row"].to_pylist() == [0]
+    assert hook.co_contributory(source, [4], to=out).table()["related_row"].to_pylist() == [0]
+    assert hook.co_dependency(out, to=out, via=source).table().num_rows == 0
+    assert hook.composition(out, source=source, column="value").table()["value"].to_pylist() == ["e", "b", "c"]
     assert hook.correspondence(out, to=source).using(
         hook.select(source, where=[("value", ">", "b")])
     ).rows().tolist() == [0, 2]
     assert hook.derivations(out, [1]).table().column(1).to_pylist() == [1]
-    assert hook.datasets()["rows"].to_pylist() == [5, 3]
-    assert hook.steps()["task_id"].to_pylist() == ["filter"]
+    assert hook.datasets().table()["rows"].to_pylist() == [5, 3]
+    assert hook.steps().table()["task_id"].to_pylist() == ["filter"]
     assert hook.trace(out, [0]) is not None
     assert hook.get_conn() is hook.get_conn()
     with pytest.raises(RowOutOfRangeError):
-        hook.backward(out, [3])
+        hook.backward(out, [3]).table()
 
 
 def test_questions_start_at_the_catalogue(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,12 +79,12 @@ def test_questions_start_at_the_catalogue(store: str, tmp_path: Path, monkeypatc
         for event in events_from_store(store):
             catalogue.ingest(event)
     hook = connect(monkeypatch, store="/no/such/store", catalogue=url)
-    assert hook.backward(str(tmp_path / "out"), [1])["source_row"].to_pylist() == [1]
+    assert hook.backward(str(tmp_path / "out"), [1]).table()["related_row"].to_pylist() == [1]
 
 
 def test_values_of_rows(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = connect(monkeypatch, store=store)
-    assert hook.values(str(tmp_path / "in.txt"), KEEPS).column(0).to_pylist() == ["b", "c", "e"]
+    assert hook.values(str(tmp_path / "in.txt"), KEEPS).table()["value"].to_pylist() == ["e", "b", "c"]
     with pytest.raises(ReplayError, match="kept no operations"):
         hook.operation_profiles(str(tmp_path / "out"), [0])
     assert hook.profile(str(tmp_path / "in.txt"), KEEPS).column("value").low == "b"
@@ -106,8 +106,8 @@ def test_a_connection_without_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_operations_columns_and_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = connect(monkeypatch, store=people(tmp_path))
     report = str(tmp_path / "report.csv")
-    assert hook.columns(report, "first", existence=False)["source_column"].to_pylist() == ["name"]
-    assert hook.cells(report, [0], "first")["source_row"].to_pylist() == [3]
-    assert hook.how(report, [0]).why()["source_row"].to_pylist() == [3]
-    assert hook.operations(report).num_rows == 5
-    assert hook.dropped(str(tmp_path / "people.csv"), "age")["into"].to_pylist() == [["band"]]
+    assert hook.columns(report, "first", existence=False).table()["related_column"].to_pylist() == ["name"]
+    assert hook.cells(report, [0], "first").table()["related_row"].to_pylist() == [3]
+    assert hook.how(report, [0]).table()["related_row"].to_pylist() == [3]
+    assert hook.operations(report).table().num_rows == 5
+    assert hook.dropped(str(tmp_path / "people.csv"), "age").table()["into"].to_pylist() == [["band"]]

@@ -101,22 +101,22 @@ def test_backward_and_forward_are_the_oracles(
     }
     assert len(report) == len(expected)
     out, source = str(folder / "out" / "report"), str(DATA / name)
-    backward = prov.backward(out, to=source)
-    assert pairs(backward, "row", "source_row") == wanted
+    backward = prov.backward(out, to=source).table()
+    assert pairs(backward, "row", "related_row") == wanted
     assert set(backward["kind"].to_pylist()) == {"data"}
-    assert {(b, a) for a, b in pairs(prov.forward(source, to=out), "row", "source_row")} == wanted
+    assert {(b, a) for a, b in pairs(prov.forward(source, to=out).table(), "row", "related_row")} == wanted
 
 
 def test_values_of_the_lines_are_the_files(prov: Any, folder: Path) -> None:
     source = str(DATA / "census.csv")
-    found = prov.backward(str(folder / "out" / "report"), [13], to=source)["source_row"].to_pylist()
-    values = prov.values(source, sorted(set(found)))
+    found = prov.backward(str(folder / "out" / "report"), [13], to=source).table()["related_row"].to_pylist()
+    values = prov.values(source, sorted(set(found))).columns_only()
     census = lines("census.csv")
     assert [list(row.values()) for row in values.to_pylist()] == [census[i] for i in sorted(set(found))]
 
 
 def test_the_people_counted_are_the_rows_traced(prov: Any, folder: Path, report: list[dict[str, Any]]) -> None:
-    joined = prov.backward(str(folder / "out" / "report"), to=str(folder / "out" / "regions"))
+    joined = prov.backward(str(folder / "out" / "report"), to=str(folder / "out" / "regions")).table()
     counts = dict.fromkeys(range(len(report)), 0)
     for row in joined["row"].to_pylist():
         counts[row] += 1

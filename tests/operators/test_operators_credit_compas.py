@@ -75,9 +75,9 @@ def test_shapes_are_the_published_ones(prov: Any, folder: Path, name: str, shape
 
 def test_each_credit_record_comes_from_its_line(prov: Any, folder: Path) -> None:
     source, out = str(EXAMPLES / "data" / "german.csv"), str(folder / "out" / "credit")
-    backward = prov.backward(out, to=source)
-    assert backward["row"].to_pylist() == list(range(1000)) == backward["source_row"].to_pylist()
-    assert prov.forward(source, [17], to=out)["source_row"].to_pylist() == [17]
+    backward = prov.backward(out, to=source).table()
+    assert backward["row"].to_pylist() == list(range(1000)) == backward["related_row"].to_pylist()
+    assert prov.forward(source, [17], to=out).table()["related_row"].to_pylist() == [17]
 
 
 def test_complete_compas_records_come_from_their_lines(prov: Any, folder: Path) -> None:
@@ -85,11 +85,11 @@ def test_complete_compas_records_come_from_their_lines(prov: Any, folder: Path) 
     text = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(NEEDED, pyarrow.string()), include_columns=NEEDED)
     records = pyarrow.csv.read_csv(source, convert_options=text).to_pylist()
     kept = [line for line, record in enumerate(records) if all(record.values())]
-    backward = prov.backward(out, to=str(source))
+    backward = prov.backward(out, to=str(source)).table()
     assert backward["row"].to_pylist() == list(range(6907))
-    assert backward["source_row"].to_pylist() == kept
+    assert backward["related_row"].to_pylist() == kept
     dropped = next(line for line in range(7214) if line not in set(kept))
-    assert prov.forward(str(source), [dropped], to=out).num_rows == 0
+    assert prov.forward(str(source), [dropped], to=out).table().num_rows == 0
 
 
 def test_events_over_http_fill_the_catalogue(run: Run, folder: Path) -> None:

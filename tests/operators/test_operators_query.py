@@ -38,8 +38,8 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_an_answer_is_returned_and_written(ask: Any, tmp_path: Path) -> None:
     file = tmp_path / "why.csv"
     told = ask("backward", "report.csv", arguments={"rows": [1]}, limit=1, write_to=str(file))
-    assert (told["lines"], [x["source_row"] for x in told["answer"]], told["stops"]) == (2, [0], [])
-    assert pyarrow.csv.read_csv(told["file"])["source_row"].to_pylist() == [0, 2]
+    assert (told["lines"], [x["related_row"] for x in told["answer"]], told["stops"]) == (2, [0], [])
+    assert pyarrow.csv.read_csv(told["file"])["related_row"].to_pylist() == [0, 2]
     assert ask("how", "report.csv", arguments={"rows": [1]})["lines"] == 2
     assert ask("dropped", "people.csv")["lines"] == 2
     json.dumps(ask("cells", "report.csv"))
@@ -105,7 +105,7 @@ def test_an_entry_that_names_nothing_is_logged(ask: Any, question: str, caplog: 
 
 
 def test_questions_and_expectations_are_checked_when_the_dag_is_read() -> None:
-    with pytest.raises(SettingsError, match="no question 'whence'; there are backward, before_after"):
+    with pytest.raises(SettingsError, match="no question 'whence'; there are backward, cell"):
         ProvQueryOperator(task_id="ask", question="whence", arguments={})
     with pytest.raises(SettingsError, match="must be 'nothing', 'something' or a number of lines"):
         ProvQueryOperator(task_id="ask", question="backward", arguments={}, expect="all")  # type: ignore[arg-type]

@@ -47,8 +47,8 @@ def look(airflow: Scheduled, dag: str, folder: Path) -> None:
         assert [stop.what for stop in prov.trace(report, [0], "backward").stops] == ["outside"]
         return
     assert "should find nothing, and found 2 lines" in said  # Ada, in each row of the report
-    lines = prov.backward(report, [0], to=source).to_pylist()
-    assert [line["source_row"] for line in lines] == [0, 2]  # which of the two is not known
+    lines = prov.backward(report, [0], to=source).table().to_pylist()
+    assert [line["related_row"] for line in lines] == [0, 2]  # which of the two is not known
     stops = {stop.what: stop.why for stop in prov.trace(report, [0], "backward").stops}
     assert (
         set(stops) == {"declared"} and "task pick (_PythonDecoratedOperator) declares the outlet" in stops["declared"]

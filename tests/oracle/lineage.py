@@ -50,7 +50,9 @@ class Lineage:
         if version.rows == len(source.rows):
             return range(version.rows)
         column = source.columns[0]
-        values = self._prov.values(version.dataset.uri, version=version.id, columns=[column])[column].to_pylist()
+        values = (
+            self._prov.values(version.dataset.uri, version=version.id, columns=[column]).table()[column].to_pylist()
+        )
         assert len(values) == version.rows
         places = {row[0]: i for i, row in enumerate(source.rows)}
         assert len(places) == len(source.rows), f"{source.name} has no unique first column"
@@ -59,10 +61,10 @@ class Lineage:
     def backward(self, output: Path, rows: int) -> list[frozenset[Witness]]:
         """Witnesses of each output row."""
         found: list[set[Witness]] = [set() for _ in range(rows)]
-        for line in lines(self._prov.backward(Dataset("file", str(output)).uri, rows=range(rows), kinds=KINDS)):
+        for line in lines(self._prov.backward(Dataset("file", str(output)).uri, rows=range(rows), kinds=KINDS).table()):
             ids = self._ids[line["version"]]
             found[line["row"]].add(
-                witness(self._names[line["dataset"]], line["occurrence"], ids[line["source_row"]], line["kind"])
+                witness(self._names[line["dataset"]], line["occurrence"], ids[line["related_row"]], line["kind"])
             )
         return [frozenset(w) for w in found]
 
@@ -76,10 +78,10 @@ class Lineage:
         for dataset, version in self._versions:
             ids, name = self._ids[version], self._names[dataset]
             found: dict[Path, set[Edge]] = {path: set() for path in edges}
-            for line in lines(self._prov.forward(dataset, rows=range(len(ids)), version=version, kinds=KINDS)):
+            for line in lines(self._prov.forward(dataset, rows=range(len(ids)), version=version, kinds=KINDS).table()):
                 end = witness(name, line["occurrence"], ids[line["row"]], line["kind"])
                 path = outputs.get(line["dataset"], Path(line["dataset"]))
-                found.setdefault(path, set()).add((end, line["source_row"]))
+                found.setdefault(path, set()).add((end, line["related_row"]))
             members = set(ids)
             for path, some in found.items():
                 expected = {e for e in edges.get(path, ()) if e[0][0] == name and e[0][2] in members}
@@ -100,7 +102,7 @@ def transpose(witnesses: Sequence[frozenset[Witness]]) -> set[Edge]:
 
 def lines(table: Any) -> list[dict[str, Any]]:
     """Rows of an answer, each once."""
-    assert table.column_names == ["row", "dataset", "version", "occurrence", "source_row", "kind"]
+    assert table.column_names == ["row", "dataset", "version", "occurrence", "related_row", "kind"]
     found: list[dict[str, Any]] = table.to_pylist()
     assert len({tuple(line.values()) for line in found}) == len(found), "an answer repeats a line"
     return found

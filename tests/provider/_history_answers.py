@@ -121,14 +121,14 @@ class Asking:
     def forward(self, state: State, rows: list[int] | None, to: str | None, which: Which, *, everything: bool) -> None:
         """Compare what is told of rows ahead."""
         expected, more = which.expected, {"versions": "all"} if everything else {}
-        table = self.prov.forward(state.dataset, rows, to=to, **which.given, **more)
+        table = self.prov.forward(state.dataset, rows, to=to, **which.given, **more).table()
         asked = f"forward({state.dataset}, {rows}, to={to}, {which.given}, {more})"
         about = self._asked(state, rows, which)
         lost = set(state.rows) - set(about) if rows is None else set()
         answers = {row: expected.forward(row, to) for row in about}
         live, gone = ({(row, found) for row, both in answers.items() for found in both[i]} for i in (0, 1))
         lines = table.to_pylist()
-        told = [(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["source_row"])) for x in lines]
+        told = [(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["related_row"])) for x in lines]
         found = {pair for pair, x in zip(told, lines, strict=True) if not x.get("gone")}
         if self.nested:
             self._within(asked, found, live, to, stopped=to in _named(stops_of(table)))
@@ -136,7 +136,7 @@ class Asking:
         same(asked, found, live)
         if everything:
             same(f"{asked}: gone", {pair for pair, x in zip(told, lines, strict=True) if x["gone"]}, gone)
-        once = Counter((x["row"], x["dataset"], x["version"], x["occurrence"], x["source_row"]) for x in lines)
+        once = Counter((x["row"], x["dataset"], x["version"], x["occurrence"], x["related_row"]) for x in lines)
         assert max(once.values(), default=1) == 1, f"{asked}: told twice: {once.most_common(3)}"
         self._versions(asked, state, table, which)
         self._gone(asked, gone_of(table), {found for _, found in gone} | lost, expected)
@@ -239,9 +239,9 @@ class Asking:
         """The values of an answer are those of the rows that it found."""
         if not self.all_there(rows):
             with pytest.raises(VersionChangedError):
-                self.prov.values(table, columns=["mark"])
+                self.prov.values(table, columns=["mark"]).table()
             return
-        found = self.prov.values(table, columns=["mark"])["mark"].to_pylist()
+        found = self.prov.values(table, columns=["mark"]).table()["mark"].to_pylist()
         assert sorted(found) == sorted(map(mark, rows)), f"values({asked}): {found}"
 
     def all_there(self, rows: Iterable[Row]) -> bool:
@@ -250,7 +250,7 @@ class Asking:
     def backward(self, state: State, rows: list[int] | None, to: str | None, which: Which) -> None:
         """Compare what is told of rows behind."""
         expected = which.expected
-        table = self.prov.backward(state.dataset, rows, to=to, **which.given)
+        table = self.prov.backward(state.dataset, rows, to=to, **which.given).table()
         asked = f"backward({state.dataset}, {rows}, to={to}, {which.given})"
         wanted: set[tuple[Row, str, Row]] = set()
         by_scripts: Counter[Row] = Counter()
@@ -262,7 +262,7 @@ class Asking:
         lines = table.to_pylist()
         files = [x for x in lines if not x["dataset"].startswith("memory")]
         found = {
-            (state.rows[x["row"]], x["version"], self.row(x["dataset"], x["version"], x["source_row"])) for x in files
+            (state.rows[x["row"]], x["version"], self.row(x["dataset"], x["version"], x["related_row"])) for x in files
         }
         if self.nested:  # a row may be told under several names
             may_be = {
@@ -284,7 +284,7 @@ class Asking:
             return
         expected = which.expected
         rows = sorted(self.of.sample(range(len(state.rows)), min(len(state.rows), 3)))
-        table = self.prov.co_dependency(state.dataset, rows, to=to, via=via, **which.given)
+        table = self.prov.co_dependency(state.dataset, rows, to=to, via=via, **which.given).table()
         asked = f"co_dependency({state.dataset}, {rows}, to={to}, via={via}, {which.given})"
         wanted = set()
         for row in (state.rows[i] for i in rows):
@@ -293,7 +293,7 @@ class Asking:
         lines = table.to_pylist()
         same(
             asked,
-            {(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["source_row"])) for x in lines},
+            {(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["related_row"])) for x in lines},
             wanted,
         )
 
@@ -302,15 +302,15 @@ class Asking:
         to = self.of.choice(self.known)
         if not which.knows(to):
             return
-        table = self.prov.cells(state.dataset, columns="mark", direction="forward", to=to, **which.given)
+        table = self.prov.cells(state.dataset, columns="mark", direction="forward", to=to, **which.given).table()
         asked = f"cells({state.dataset}, to={to}, {which.given})"
         wanted = {
             (row, found) for row in self._asked(state, None, which) for found in which.expected.forward(row, to)[0]
         }
-        lines = [x for x in table.to_pylist() if x["source_column"] == "mark"]
+        lines = [x for x in table.to_pylist() if x["related_column"] == "mark"]
         same(
             asked,
-            {(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["source_row"])) for x in lines},
+            {(state.rows[x["row"]], self.row(x["dataset"], x["version"], x["related_row"])) for x in lines},
             wanted,
         )
 
@@ -318,7 +318,7 @@ class Asking:
         """Answers about parts of some rows, put together, are the answer about all of them."""
         rows = range(len(state.rows))
         some = sorted(self.of.sample(rows, self.of.randint(0, len(rows))))
-        ask, given = self.prov.ask.forward, which.given | {"version": state.id}
+        ask, given = self.prov.forward, which.given | {"version": state.id}
         both = ask(state.dataset, some, **given) | ask(state.dataset, [i for i in rows if i not in some], **given)
         whole = ask(state.dataset, rows, **given)
         assert both.table().to_pylist() == whole.table().to_pylist(), (state.dataset, some, given)
@@ -366,7 +366,7 @@ class Asking:
             at = self.prov.select(dataset, version=version)
             state = self.versions[dataset, at.version]
             kept = [i for i, row in enumerate(state.rows) if self.now.file_of[row] in self.there]
-            found = self.prov.values(dataset, kept, version=version, columns=["mark"])["mark"].to_pylist()
+            found = self.prov.values(dataset, kept, version=version, columns=["mark"]).table()["mark"].to_pylist()
             assert found == [mark(state.rows[i]) for i in kept], (dataset, version, kept)
             if len(at):
                 self._values_of(repr(at), self._as_answer(at), {state.rows[i] for i in at})
@@ -377,7 +377,7 @@ class Asking:
     @staticmethod
     def _as_answer(at: RowSet) -> pa.Table:
         names = {"dataset": [at.dataset] * len(at), "version": [at.version] * len(at)}
-        return pa.table({"source_row": pa.array(at.rows(), pa.int64()), **names})
+        return pa.table({"related_row": pa.array(at.rows(), pa.int64()), **names})
 
     def located(self, dataset: str) -> None:
         """Rows of a version stand in another one, or are gone; and back again."""
@@ -402,7 +402,7 @@ class Asking:
             with pytest.raises(ConditionError, match="be combined; ask both"):
                 some | found
             with pytest.raises(ConditionError, match="already has its rows"):
-                self.prov.forward(some, version=found.version)
+                self.prov.forward(some, version=found.version).table()
 
     def stand(self, state: State, rows: Iterable[int], there: State, *, by_disk: bool) -> dict[int, int | None]:
         """Where rows of a version stand in another one."""

@@ -105,17 +105,17 @@ def test_shape_rows_and_lines_are_the_oracles(name: str, folder: Path, prov: Any
     close = {"credit_amount", "days_b_screening_arrest"}
     for row, (_, wanted) in zip(rows, expected[name], strict=True):
         assert row == wanted or all(row[k] == (pytest.approx(v) if k in close else v) for k, v in wanted.items())
-    backward = prov.backward(place(folder, name), to=source(name))
+    backward = prov.backward(place(folder, name), to=source(name)).table()
     assert backward["row"].to_pylist() == list(range(len(rows)))
-    assert backward["source_row"].to_pylist() == [line for line, _ in expected[name]]
+    assert backward["related_row"].to_pylist() == [line for line, _ in expected[name]]
 
 
 def test_the_join_takes_both_lines_of_each_row(folder: Path, prov: Any, expected: Any) -> None:
     rows = pipelines.table(folder, "joined").to_pylist()
     out = place(folder, "joined")
     people, regions = (
-        dict(zip(found["row"].to_pylist(), found["source_row"].to_pylist(), strict=True))
-        for found in (prov.backward(out, to=str(DATA / name)) for name in ("census.csv", "regions.csv"))
+        dict(zip(found["row"].to_pylist(), found["related_row"].to_pylist(), strict=True))
+        for found in (prov.backward(out, to=str(DATA / name)).table() for name in ("census.csv", "regions.csv"))
     )
     found = sorted((people[i], regions[i], sorted(map(str, row.items()))) for i, row in enumerate(rows))
     joined = oracle.census_joined(expected["texts"], oracle.lines(DATA / "regions.csv"))
@@ -127,8 +127,8 @@ def test_the_join_takes_both_lines_of_each_row(folder: Path, prov: Any, expected
     [("credit_imputed", 1000), ("compas_imputed", 7214), ("imputed", 32561)],
 )
 def test_an_imputed_mean_stands_on_every_record(name: str, context: int, folder: Path, prov: Any) -> None:
-    used = prov.backward(place(folder, name), [5], to=source(name), kinds="context")
-    assert set(used["source_row"].to_pylist()) >= set(range(context)) - {5}
+    used = prov.backward(place(folder, name), [5], to=source(name), kinds="context").table()
+    assert set(used["related_row"].to_pylist()) >= set(range(context)) - {5}
 
 
 @pytest.mark.long
@@ -142,7 +142,7 @@ def test_what_is_written_is_what_plain_spark_writes(task: Task, folder: Path, tm
 
 
 def test_every_task_is_captured_exactly(prov: Any) -> None:
-    steps = prov.steps()
+    steps = prov.steps().table()
     assert set(steps["coverage"].to_pylist()) == {"exact"}
     assert steps.num_rows == len(TASKS) > len(CENSUS)
 
@@ -181,8 +181,8 @@ def columns_behind(name: str, row: dict[str, Any]) -> dict[str, set[str]]:
 @pytest.mark.parametrize("name", ["credit_imputed", "compas", "compas_imputed", "imputed"])
 def test_forward_is_backward_turned_round(name: str, folder: Path, prov: Any, expected: Any) -> None:
     """TensProv's Q1 and Q2, Chapman et al.'s PQ2."""
-    found = prov.forward(source(name), to=place(folder, name))
-    told = list(zip(found["row"].to_pylist(), found["source_row"].to_pylist(), strict=True))
+    found = prov.forward(source(name), to=place(folder, name)).table()
+    told = list(zip(found["row"].to_pylist(), found["related_row"].to_pylist(), strict=True))
     assert told == [(line, row) for row, (line, _) in enumerate(expected[name])]
 
 
@@ -191,15 +191,15 @@ def test_cells_come_of_their_columns_in_their_line(name: str, folder: Path, prov
     """TensProv's Q3, Q4; columns are those of every row."""
     rows = SAMPLE.sample(range(len(expected[name])), 3)
     behind = columns_behind(name, expected[name][0][1])
-    found = prov.cells(place(folder, name), rows, to=source(name)).to_pylist()
-    told = {(x["row"], x["column"], x["source_row"], x["source_column"]) for x in found}
+    found = prov.cells(place(folder, name), rows, to=source(name)).table().to_pylist()
+    told = {(x["row"], x["column"], x["related_row"], x["related_column"]) for x in found}
     assert told == {(r, c, expected[name][r][0], s) for r in rows for c, made_of in behind.items() for s in made_of}
-    columns = prov.columns(place(folder, name), to=source(name), existence=False, kinds="data").to_pylist()
-    assert {(x["column"], x["source_column"]) for x in columns} == {(c, s) for c, m in behind.items() for s in m}
+    columns = prov.columns(place(folder, name), to=source(name), existence=False, kinds="data").table().to_pylist()
+    assert {(x["column"], x["related_column"]) for x in columns} == {(c, s) for c, m in behind.items() for s in m}
     column = SAMPLE.choice(sorted({s for made_of in behind.values() for s in made_of}))
     line = expected[name][rows[0]][0]
-    ahead = prov.cells(source(name), [line], column, direction="forward", to=place(folder, name)).to_pylist()
-    assert {(x["source_row"], x["source_column"]) for x in ahead} == {
+    ahead = prov.cells(source(name), [line], column, direction="forward", to=place(folder, name)).table().to_pylist()
+    assert {(x["related_row"], x["related_column"]) for x in ahead} == {
         (rows[0], c) for c, made_of in behind.items() if column in made_of
     }
 
@@ -231,15 +231,19 @@ ENCODE = [
 def test_operations_are_the_scripts_lines(folder: Path, prov: Any) -> None:
     """TensProv's Q5 to Q9, Chapman et al.'s PQ1 and PQ3 to PQ6."""
     out, first = place(folder, "census"), str(DATA / "census.csv")
-    assert told(prov.operations(out)) == [*TEXTS, *ENCODE] == told(prov.how(out, [9]).operations())
-    assert told(prov.operations(out, [9])) == [*TEXTS, *ENCODE]
+    assert told(prov.operations(out).table()) == [*TEXTS, *ENCODE] == told(prov.how(out, [9]).operations())
+    assert told(prov.operations(out, [9]).table()) == [*TEXTS, *ENCODE]
     income = [*TEXTS, ENCODE[0], ENCODE[3]]
-    assert told(prov.operations(out, column="income")) == income == told(prov.operations(out, [9], "income"))
-    assert told(prov.operations(out, column="race_white")) == [*TEXTS, *ENCODE[:2]]
-    assert told(prov.operations(out, column="age")) == [TEXTS[0], ENCODE[0]]
-    imputed = told(prov.operations(place(folder, "imputed"), column="age"))
+    assert (
+        told(prov.operations(out, column="income").table())
+        == income
+        == told(prov.operations(out, [9], "income").table())
+    )
+    assert told(prov.operations(out, column="race_white").table()) == [*TEXTS, *ENCODE[:2]]
+    assert told(prov.operations(out, column="age").table()) == [TEXTS[0], ENCODE[0]]
+    imputed = told(prov.operations(place(folder, "imputed"), column="age").table())
     assert [line for name, line in imputed if name == "imputed"] == ["people = spark.read.parquet(source)"]
-    ahead = prov.operations(first, [9], "fnlwgt", direction="forward", to=out)
+    ahead = prov.operations(first, [9], "fnlwgt", direction="forward", to=out).table()
     assert set(told(ahead)) <= {TEXTS[0], ENCODE[0], ENCODE[4]}
     lines = told(prov.how(first, [9], direction="forward", to=place(folder, "joined")).operations())
     assert [line for name, line in lines if name == "texts"] == [line for _, line in TEXTS]
@@ -250,7 +254,7 @@ def test_columns_end_where_the_scripts_drop_them(folder: Path, prov: Any, expect
     for first, out in (("texts", "census"), ("credit_terms", "credit"), ("compas_complete", "compas")):
         behind = columns_behind(out, expected[out][0][1])
         gone = {*expected[first][0][1]} - {*expected[out][0][1]}
-        found = prov.dropped(place(folder, first)).to_pylist()
+        found = prov.dropped(place(folder, first)).table().to_pylist()
         lines = {x["column"]: set(x["into"]) for x in found if x["dataset"].endswith(f"/{out}")}
         assert lines == {c: {new for new, made_of in behind.items() if c in made_of} for c in gone}
 
@@ -260,12 +264,12 @@ def test_rows_of_a_join_and_of_one_region(folder: Path, prov: Any, expected: Any
     regions = {row["country"]: line for line, row in oracle.lines(DATA / "regions.csv")}
     lookup, out = str(DATA / "regions.csv"), place(folder, "joined")
     for person in SAMPLE.sample(range(len(expected["texts"])), 20):
-        met = prov.co_contributory(place(folder, "texts"), [person], to=lookup, via=out)["source_row"].to_pylist()
+        met = [x["related_row"] for x in prov.co_contributory(place(folder, "texts"), [person], to=lookup, via=out)]
         country = expected["texts"][person][1]["native_country"]
         assert met == ([regions[country]] if country in regions else [])
     countries = pipelines.table(folder, "joined")["country"].to_pylist()
     for row in (3, *SAMPLE.sample([i for i, c in enumerate(countries) if c != "United-States"], 5)):
-        others = prov.co_dependency(out, [row], to=out, via=lookup)["source_row"].to_pylist()
+        others = prov.co_dependency(out, [row], to=out, via=lookup).table()["related_row"].to_pylist()
         assert others == [i for i, c in enumerate(countries) if c == countries[row] and i != row]
 
 
@@ -328,7 +332,7 @@ def test_values_after_each_operation(folder: Path, prov: Any, expected: Any) -> 
     """Chapman et al.'s PQ10; TensProv's Q1 to Q8 on intermediate rows."""
     (line, lacking) = SAMPLE.choice([x for x in expected["texts"] if x[1]["occupation"] is None])
     raw = list(oracle.lines(DATA / "census.csv")[line][1].values())
-    replayed = prov.before_after(place(folder, "texts"), [line])
+    replayed = prov.replay(place(folder, "texts"), [line])
     assert replayed.verified is True
     as_read, trimmed, done = ([dict(zip(s.columns, x.values, strict=True)) for x in s.lines] for s in replayed.stages)
     whole = dict(zip(oracle.CENSUS, raw, strict=True))
@@ -345,9 +349,9 @@ def test_values_after_each_operation(folder: Path, prov: Any, expected: Any) -> 
 def test_rows_that_met_in_the_join(folder: Path, prov: Any) -> None:
     """TensProv's Q10 on intermediate rows."""
     out = place(folder, "joined")
-    (person,) = prov.backward(out, [3], to=place(folder, "texts"))["source_row"].to_pylist()
-    (region,) = prov.backward(out, [3], to=str(DATA / "regions.csv"))["source_row"].to_pylist()
-    (join,) = (s for s in prov.before_after(out, [3]).stages if s.operation.node == "Join")
+    (person,) = prov.backward(out, [3], to=place(folder, "texts")).table()["related_row"].to_pylist()
+    (region,) = prov.backward(out, [3], to=str(DATA / "regions.csv")).table()["related_row"].to_pylist()
+    (join,) = (s for s in prov.replay(out, [3]).stages if s.operation.node == "Join")
     assert [sources_of(x) for x in join.lines] == [{("texts", person), ("regions.csv", region)}]
 
 
@@ -357,8 +361,8 @@ def test_rows_of_one_partner(folder: Path, prov: Any, expected: Any) -> None:
     rows = oracle.lines(DATA / "regions.csv")
     line, country = SAMPLE.choice([(i, row["country"]) for i, row in rows if row["country"] != "United-States"])
     people = {i for i, row in expected["texts"] if row["native_country"] == country}
-    step = next(x["step"] for x in prov.steps().to_pylist() if x["task_id"] == "joined")
-    replayed = prov.before_after(str(DATA / "regions.csv"), [line], step=step, all_sources=True)
+    step = next(x["step"] for x in prov.steps().table().to_pylist() if x["task_id"] == "joined")
+    replayed = prov.replay(str(DATA / "regions.csv"), [line], step=step, all_sources=True)
     (join,) = (s for s in replayed.stages if s.operation.node == "Join")
     assert sorted(min(i for n, i in sources_of(x) if n == "texts") for x in join.lines) == sorted(people)
 
@@ -389,9 +393,9 @@ def test_histories_are_verified_and_whole(folder: Path, prov: Any, expected: Any
 @pytest.mark.long
 def test_every_row_between_operations_counts(prov: Any) -> None:
     """TensProv's Q9 on intermediate rows: operations with their rows in and out."""
-    steps = {x["task_id"]: x["step"] for x in prov.steps().to_pylist()}
+    steps = {x["task_id"]: x["step"] for x in prov.steps().table().to_pylist()}
     for task, rows in (("compas_complete", [7214, 7214, 6907]), ("texts", [32561] * 3)):
-        assert prov.counts(steps[task])["rows_out"].to_pylist() == rows
+        assert prov.counts(steps[task]).table()["rows_out"].to_pylist() == rows
 
 
 @pytest.mark.long

@@ -15,24 +15,32 @@ from provspark.errors import ArgumentError, ConditionError
 from provspark.index_store.store.store import Store
 
 WRONG: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
-    "data set": (lambda p: p.backward(5), ArgumentError, "a data set is named by its path or URL, found 5"),
-    "goal": (lambda p: p.backward("/out", [0], to=5), ArgumentError, "named by its path or URL, found 5"),
+    "data set": (lambda p: p.backward(5).table(), ArgumentError, "a data set is named by its path or URL, found 5"),
+    "goal": (lambda p: p.backward("/out", [0], to=5).table(), ArgumentError, "named by its path or URL, found 5"),
     "no goal": (
-        lambda p: p.backward("/out", [0], to=""),
+        lambda p: p.backward("/out", [0], to="").table(),
         ArgumentError,
         "name of a data set is empty; pass its path",
     ),
-    "no data set": (lambda p: p.backward(" "), ArgumentError, "the name of a data set is empty"),
-    "no witness": (lambda p: p.co_dependency("/out", to="/in", via=""), ArgumentError, "of a data set is empty"),
-    "no step": (lambda p: p.operations(""), ArgumentError, "of a data set is empty"),
-    "way": (lambda p: p.backward("/out", [0], via=5), ArgumentError, "via takes a list, found 5"),
-    "rows": (lambda p: p.backward("/out", 3), ArgumentError, "rows takes a list, found 3"),
-    "kinds": (lambda p: p.backward("/out", [0], kinds=5), ArgumentError, "kinds takes a list, found 5"),
-    "mapping as rows": (lambda p: p.backward("/out", {0: 1}), ArgumentError, "rows takes a list, found {0: 1}"),
-    "where": (lambda p: p.backward("/out", where=5), ArgumentError, "where takes a list, found 5"),
-    "text as where": (lambda p: p.backward("/out", where="a = 1"), ConditionError, "found 'a = 1'"),
-    "parameter": (lambda p: p.backward("/out", [0], who=1), ArgumentError, "no parameter 'who'; there are where"),
-    "answer": (lambda p: p.ask.backward("/out", [0]) | 5, ArgumentError, "another answer, found 5"),
+    "no data set": (lambda p: p.backward(" ").table(), ArgumentError, "the name of a data set is empty"),
+    "no witness": (
+        lambda p: p.co_dependency("/out", to="/in", via="").table(),
+        ArgumentError,
+        "of a data set is empty",
+    ),
+    "no step": (lambda p: p.operations("").table(), ArgumentError, "of a data set is empty"),
+    "way": (lambda p: p.backward("/out", [0], via=5).table(), ArgumentError, "via takes a list, found 5"),
+    "rows": (lambda p: p.backward("/out", 3).table(), ArgumentError, "rows takes a list, found 3"),
+    "kinds": (lambda p: p.backward("/out", [0], kinds=5).table(), ArgumentError, "kinds takes a list, found 5"),
+    "mapping as rows": (lambda p: p.backward("/out", {0: 1}).table(), ArgumentError, "rows takes a list, found {0: 1}"),
+    "where": (lambda p: p.backward("/out", where=5).table(), ArgumentError, "where takes a list, found 5"),
+    "text as where": (lambda p: p.backward("/out", where="a = 1").table(), ConditionError, "found 'a = 1'"),
+    "parameter": (
+        lambda p: p.backward("/out", [0], who=1).table(),
+        ArgumentError,
+        "no parameter 'who'; there are where",
+    ),
+    "answer": (lambda p: p.backward("/out", [0]) | 5, ArgumentError, "another answer, found 5"),
     "set of rows": (lambda p: p.select("/out") - 5, ArgumentError, "another set, found 5"),
     "store": (lambda p: provspark.open(None), ArgumentError, "named by its folder or URL"),
 }
@@ -56,4 +64,9 @@ def test_wrong_types_are_named(name: str, store: Path) -> None:
 
 def test_paths_are_as_good_as_text(store: Path) -> None:
     output: Any = Path("/out")
-    assert provspark.open(store).backward(output, [0]).equals(provspark.open(str(store)).backward("/out", [0]))
+    assert (
+        provspark.open(store)
+        .backward(output, [0])
+        .table()
+        .equals(provspark.open(str(store)).backward("/out", [0]).table())
+    )

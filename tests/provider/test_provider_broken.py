@@ -46,17 +46,17 @@ def test_the_others_answer_in_python(root: Path, damage: str, caplog: pytest.Log
     assert DAMAGES[damage][2] in broken.why
     assert str(root) not in broken.why
     assert ("Upgrade" if damage == "newer" else "`provspark verify`") in broken.advice
-    names = [d.rsplit("/", 1)[1] for d in prov.datasets()["dataset"].to_pylist()]
+    names = [d.rsplit("/", 1)[1] for d in prov.datasets().table()["dataset"].to_pylist()]
     assert names == ["loose", "people", "raw", "report", "secret"]
-    assert step not in prov.steps()["step"].to_pylist()
-    table = prov.backward(str(root / "people"), rows=[3])
-    assert table["source_row"].to_pylist() == [4]
+    assert step not in prov.steps().table()["step"].to_pylist()
+    table = prov.backward(str(root / "people"), rows=[3]).table()
+    assert table["related_row"].to_pylist() == [4]
     (stop,) = stops_of(table)
     assert (stop.what, stop.step, stop.dataset) == ("unreadable", step, "")
     assert file in str(stop)
     assert [s.what for s in prov.trace(str(root / "report"), [0]).stops] == ["unreadable"]
     # What would go through the step is empty, not an error: it is not known whether the step would have led there.
-    assert prov.backward(str(root / "report"), rows=[0], to=str(root / "raw")).num_rows == 0
+    assert prov.backward(str(root / "report"), rows=[0], to=str(root / "raw")).table().num_rows == 0
     assert caplog.text.count(step) == 2  # the name and its file, in one line
     prov.refresh()
     assert caplog.text.count(step) == 2
@@ -69,7 +69,7 @@ def test_a_manifest_without_permission(root: Path, monkeypatch: pytest.MonkeyPat
     prov = provspark.open(root / "prov")
     (broken,) = prov.broken
     assert (broken.step, broken.fault, broken.why) == (path.parent.name, "unreadable", "Permission denied")
-    assert prov.datasets().num_rows == 5
+    assert prov.datasets().table().num_rows == 5
     (problem,) = verify(Store.open(str(root / "prov")))
     assert "can't be read: Permission denied" in str(problem)
 
@@ -80,10 +80,10 @@ def test_a_store_whose_only_step_cant_be_read_is_not_empty(tmp_path: Path) -> No
     manifest_of(tmp_path / "prov", "copy").write_bytes(b"")
     prov = provspark.open(tmp_path / "prov")
     asks: list[Callable[[], object]] = [
-        lambda: prov.backward("/out"),
-        lambda: prov.backward("/out", run="run"),
+        lambda: prov.backward("/out").table(),
+        lambda: prov.backward("/out", run="run").table(),
         lambda: prov.impact("/out"),
-        lambda: prov.counts("copy"),
+        lambda: prov.counts("copy").table(),
     ]
     for ask in asks:
         with pytest.raises(LookupError, match=r"; 1 step of the store can't be read. Run `provspark verify`"):
@@ -93,7 +93,7 @@ def test_a_store_whose_only_step_cant_be_read_is_not_empty(tmp_path: Path) -> No
 def test_a_store_without_steps_is_empty(tmp_path: Path) -> None:
     Store.open(str(tmp_path / "prov"), create=True)
     with pytest.raises(LookupError, match="no data set 'file:///out' in this store; the store is empty"):
-        provspark.open(tmp_path / "prov").backward("/out")
+        provspark.open(tmp_path / "prov").backward("/out").table()
 
 
 def test_a_store_that_is_gone_is_no_broken_step(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_a_step_that_breaks_and_is_mended_while_it_is_open(root: Path) -> None:
     path.write_bytes(whole)
     prov.refresh()
     assert prov.broken == ()
-    assert stops_of(prov.backward(str(root / "people"), rows=[0])) == ()
+    assert stops_of(prov.backward(str(root / "people"), rows=[0]).table()) == ()
 
 
 def test_one_of_several_stores(root: Path, tmp_path: Path) -> None:
@@ -131,10 +131,10 @@ def test_one_of_several_stores(root: Path, tmp_path: Path) -> None:
     (broken,) = prov.broken
     assert (broken.step, "other/prov" in broken.store) == ("", True)
     assert "Check that this store can be reached" in str(broken)
-    assert prov.datasets().num_rows == 5
+    assert prov.datasets().table().num_rows == 5
     (other / "away").rename(other / "prov")
     prov.refresh()
-    assert (prov.broken, prov.datasets().num_rows) == ((), 10)
+    assert (prov.broken, prov.datasets().table().num_rows) == ((), 10)
     (root / "prov").rename(root / "away")
     prov.refresh()
     assert len(prov.broken) == 1
@@ -191,7 +191,7 @@ def test_an_expectation_of_nothing_is_not_met_by_a_step_that_is_not_read(root: P
     from provspark.operators.expecting import Answered, confirm
 
     break_step(root, "hide", "truncated")
-    table = provspark.open(root / "prov").backward(str(root / "report"), rows=[0], to=str(root / "raw"))
+    table = provspark.open(root / "prov").backward(str(root / "report"), rows=[0], to=str(root / "raw")).table()
     assert table.num_rows == 0
     with pytest.raises(ExpectationError, match=r"can't confirm 'nothing': .*Step .*it is no JSON"):
         confirm("backward", "nothing", Answered.of(table, stops_of(table), to=True))
@@ -212,7 +212,7 @@ def test_on_an_object_store(s3: str) -> None:
         store.folder.replace(f"steps/{broken.step}/manifest.json", damage)
         prov = provspark.open(store.url)
         assert [b.step for b in prov.broken] == [broken.step]
-        assert prov.steps()["step"].to_pylist() == [sound.step]
+        assert prov.steps().table()["step"].to_pylist() == [sound.step]
         assert "endpoint_override" not in str(prov.broken[0])
 
 

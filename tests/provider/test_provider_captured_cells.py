@@ -50,13 +50,13 @@ def cells(prov: tuple[provspark.Provenance, Path]) -> Any:
     opened, folder = prov
 
     def ask(name: str, column: str) -> Told:
-        out = opened.values(str(folder / name)).to_pylist()
+        out = opened.values(str(folder / name)).columns_only().to_pylist()
         values = {"t": [r[2] for r in T], "u": [r[1] for r in U]}
         found = set()
-        for x in opened.cells(str(folder / name), columns=column, kinds=("data", "context")).to_pylist():
-            source = values[x["dataset"].rsplit("/", 1)[1]][x["source_row"]]
+        for x in opened.cells(str(folder / name), columns=column, kinds=("data", "context")):
+            source = values[x["dataset"].rsplit("/", 1)[1]][x["related_row"]]
             key = tuple(out[x["row"]].values())
-            found.add((key, source, x["source_column"], x["kind"], x["dependence"], x["exact"]))
+            found.add((key, source, x["related_column"], x["kind"], x["dependence"], x["exact"]))
         return found
 
     return ask
@@ -114,6 +114,6 @@ def test_a_scalar_is_context_and_what_it_correlates_by_decides(
 ) -> None:
     assert cells("scalar", "m") >= {(("a", 2, 10), 10, "w", "context", "aggregation", True)}
     opened, folder = prov
-    behind = {(x["source_column"], x["dependence"]) for x in opened.columns(str(folder / "scalar"), "m").to_pylist()}
+    behind = {(x["related_column"], x["dependence"]) for x in opened.columns(str(folder / "scalar"), "m")}
     assert behind >= {("w", "aggregation"), ("v", "filter")}
-    assert opened.dropped(str(folder / "t")).num_rows
+    assert len(opened.dropped(str(folder / "t")))

@@ -58,12 +58,12 @@ def test_a_pandas_job_between_two_captured_steps(spark: SparkSession, tmp_path: 
     with Catalogue.open(url) as catalogue:
         for step in events_from_store(store):
             catalogue.ingest(step)
-        assert stops_of(provspark.open(url).backward(str(report))) == ()
-        assert provspark.open(url).backward(str(report)).column("dataset").to_pylist() == [f"file://{rich}"]
+        assert stops_of(provspark.open(url).backward(str(report)).table()) == ()
+        assert provspark.open(url).backward(str(report)).table().column("dataset").to_pylist() == [f"file://{rich}"]
         assert catalogue.ingest(event).declared
-    answer = provspark.open(url).backward(str(report))
+    answer = provspark.open(url).backward(str(report)).table()
     assert set(answer.column("dataset").to_pylist()) == {f"file://{raw}"}
-    assert sorted(answer.column("source_row").to_pylist()) == [2, 3, 4, 5]
+    assert sorted(answer.column("related_row").to_pylist()) == [2, 3, 4, 5]
     (stop,) = stops_of(answer)
     assert stop.what == "declared" and "job etl/rich declares in OpenLineage events: output " in stop.why
 

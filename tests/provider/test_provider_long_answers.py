@@ -56,7 +56,7 @@ def measured(pages: Iterator[pa.Table]) -> tuple[list[tuple[int, int]], int]:
         for page in pages:
             assert 0 < page.num_rows <= 10_000
             for at in (0, page.num_rows - 1):
-                ends.append((page["row"][at].as_py(), page["source_row"][at].as_py()))
+                ends.append((page["row"][at].as_py(), page["related_row"][at].as_py()))
         return ends, tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -74,9 +74,9 @@ WAYS: list[tuple[str, str, Callable[[int], tuple[int, int]]]] = [
 def test_pages_follow_each_other(
     root: Path, direction: Any, dataset: str, line: Callable[[int], tuple[int, int]], cells: bool
 ) -> None:
-    ask = provspark.open(str(root / "prov")).ask
+    prov = provspark.open(str(root / "prov"))
     place = str(root / dataset)
-    answer: Any = ask.cells(place, direction=direction) if cells else getattr(ask, direction)(place)
+    answer: Any = prov.cells(place, direction=direction) if cells else getattr(prov, direction)(place)
     ends, memory = measured(answer.pages(10_000))
     assert (ends[0], ends[-1]) == (line(0), line(ROWS - 1))
     numbers = [max(e) for e in ends]
@@ -85,8 +85,8 @@ def test_pages_follow_each_other(
 
 
 def test_pages_say_what_the_table_says(root: Path) -> None:
-    ask = provspark.open(str(root / "prov")).ask
-    for answer in (ask.backward(str(root / "total")), ask.cells(str(root / "copy"), range(30_000))):
+    prov = provspark.open(str(root / "prov"))
+    for answer in (prov.backward(str(root / "total")), prov.cells(str(root / "copy"), range(30_000))):
         pages = list(answer.pages(7_001))
         assert len(pages) > 4
         assert written(pa.concat_tables(pages)).equals(written(answer.table()))
@@ -138,7 +138,7 @@ def test_the_command_writes_line_by_line(root: Path, column: tuple[str, ...]) ->
     lines = said.stdout.splitlines()
     assert len(lines) == ROWS
     for at in (0, 10_000, ROWS - 1):
-        assert json.loads(lines[at])["source_row"] == at
+        assert json.loads(lines[at])["related_row"] == at
 
 
 @pytest.fixture
@@ -183,11 +183,11 @@ def test_files_are_written_page_by_page(
     found = pq.read_table(file) if kind == "parquet" else csv.read_csv(file)
     assert found.num_rows == lines == sum(written_out) and max(written_out) <= 10_000
     if lines:
-        assert {found["row"][-1].as_py(), found["source_row"][-1].as_py()} <= {0, ROWS - 1}
+        assert {found["row"][-1].as_py(), found["related_row"][-1].as_py()} <= {0, ROWS - 1}
 
 
 def test_lines_of_cells_are_those_of_the_pages(root: Path) -> None:
-    answer = provspark.open(str(root / "prov")).ask.cells(str(root / "copy"), range(30_000))
+    answer = provspark.open(str(root / "prov")).cells(str(root / "copy"), range(30_000))
     whole = written(answer.table())
     assert answer.count == len(whole)
     for start, most in ((0, 5), (9_998, 7), (29_999, 10), (12_000, 15_000), (30_000, 4)):

@@ -24,12 +24,12 @@ def lines(table: pa.Table, *names: str) -> list[tuple[Any, ...]]:
     return [tuple(x[n] for n in names) for x in table.to_pylist()]
 
 
-LINE = ("column", "source_column", "kind", "dependence", "exact")
+LINE = ("column", "related_column", "kind", "dependence", "exact")
 
 
 def test_columns_of_a_report(prov: provspark.Provenance, tmp_path: Path) -> None:
     report, source = tmp_path / "report.csv", tmp_path / "people.csv"
-    table = prov.columns(str(report))
+    table = prov.columns(str(report)).table()
     assert lines(table, *LINE) == [
         (None, "age", "data", "filter", True),
         (None, "city", "data", "group by", True),
@@ -41,7 +41,7 @@ def test_columns_of_a_report(prov: provspark.Provenance, tmp_path: Path) -> None
     assert set(table["dataset"].to_pylist()) == {f"file://{source}"}
     steps = {x["column"]: [s.split("-")[1] for s in x["steps"]] for x in table.to_pylist()}
     assert steps["city"] == ["clean", "report"]
-    ahead = prov.columns(str(source), "age", direction="forward", to=str(report))
+    ahead = prov.columns(str(source), "age", direction="forward", to=str(report)).table()
     assert lines(ahead, *LINE) == [
         ("age", None, "data", "filter", True),
         ("age", "n", "data", "filter", True),
@@ -49,22 +49,24 @@ def test_columns_of_a_report(prov: provspark.Provenance, tmp_path: Path) -> None
 
 
 def test_a_case_makes_a_superset_that_says_why(prov: provspark.Provenance, tmp_path: Path) -> None:
-    cells = prov.cells(str(tmp_path / "clean.csv"), where=[("name", "=", "Cy")], columns=["BAND"])
-    assert lines(cells, "row", "column", "source_row", "source_column", "dependence", "exact", "why") == [
+    cells = prov.cells(str(tmp_path / "clean.csv"), where=[("name", "=", "Cy")], columns=["BAND"]).table()
+    assert lines(cells, "row", "column", "related_row", "related_column", "dependence", "exact", "why") == [
         (1, "band", 2, "age", "conditional", True, None),
         (1, "band", 2, "name", "transformation", False, "band = case when age < 40 … (/app/clean.py:5)"),
     ]
-    ahead = prov.cells(str(tmp_path / "people.csv"), [3], "name", direction="forward", to=str(tmp_path / "report.csv"))
-    assert lines(ahead, "source_row", "source_column", "dependence") == [(0, "first", "aggregation")]
-    counted = prov.cells(str(tmp_path / "report.csv"), [1], "n")
-    assert lines(counted, "source_row", "source_column", "dependence") == [
+    ahead = prov.cells(
+        str(tmp_path / "people.csv"), [3], "name", direction="forward", to=str(tmp_path / "report.csv")
+    ).table()
+    assert lines(ahead, "related_row", "related_column", "dependence") == [(0, "first", "aggregation")]
+    counted = prov.cells(str(tmp_path / "report.csv"), [1], "n").table()
+    assert lines(counted, "related_row", "related_column", "dependence") == [
         (row, *source) for row in (0, 2) for source in ((None, "aggregation"), ("age", "filter"))
     ]
 
 
 def test_operations_of_a_script_line_read_as_one(prov: provspark.Provenance, tmp_path: Path) -> None:
     report = str(tmp_path / "report.csv")
-    told = prov.operations(report).to_pylist()
+    told = prov.operations(report).table().to_pylist()
     assert [x["text"] for x in told] == [
         "read people.csv",
         "filter age is not null",
@@ -78,35 +80,42 @@ def test_operations_of_a_script_line_read_as_one(prov: provspark.Provenance, tmp
     assert (composite["rows_in"], composite["rows_out"], composite["site"]) == (3, 3, "/app/clean.py:5")
     assert composite["categories"] == ["vertical augmentation", "vertical reduction"]
     assert (told[4]["name"], told[4]["contextual"], told[4]["rows_out"]) == ("counted", True, 2)
-    assert [x["operations"] for x in prov.operations(report, parts=True).to_pylist()] == [[0], [1], [2], [3], [0], [1]]
+    assert [x["operations"] for x in prov.operations(report, parts=True).table().to_pylist()] == [
+        [0],
+        [1],
+        [2],
+        [3],
+        [0],
+        [1],
+    ]
     step = told[0]["step"]
-    assert prov.operations(step).to_pylist() == told[:3]
-    assert prov.operations(step[:12]).to_pylist() == told[:3]
-    assert [x["text"] for x in prov.operations(report, column="city").to_pylist()] == [
+    assert prov.operations(step).table().to_pylist() == told[:3]
+    assert prov.operations(step[:12]).table().to_pylist() == told[:3]
+    assert [x["text"] for x in prov.operations(report, column="city").table().to_pylist()] == [
         "read people.csv",
         "read clean.csv",
     ]
-    touched = prov.operations(report, column="first").to_pylist()
+    touched = prov.operations(report, column="first").table().to_pylist()
     assert [x["operations"] for x in touched] == [[0], [0], [1]]
-    item = prov.operations(str(tmp_path / "clean.csv"), [0], column="band").to_pylist()
+    item = prov.operations(str(tmp_path / "clean.csv"), [0], column="band").table().to_pylist()
     assert [x["operations"] for x in item] == [[0], [2]]
 
 
 def test_how_tells_the_operations_on_the_way(prov: provspark.Provenance, tmp_path: Path) -> None:
     how = prov.how(str(tmp_path / "report.csv"), [1])
-    assert lines(how.why(), "row", "source_row", "kind", "path") == [(1, 0, "data", 0), (1, 2, "data", 0)]
+    assert lines(how.table(), "row", "related_row", "kind", "path") == [(1, 0, "data", 0), (1, 2, "data", 0)]
     told = lines(how.operations(parts=True), "path", "step", "operations")
     assert [(p, s.split("-")[1], n) for p, s, n in told] == [
         *((0, "clean", [n]) for n in range(4)),
         *((0, "report", [n]) for n in range(2)),
     ]
     ahead = prov.how(str(tmp_path / "people.csv"), [3], direction="forward", to=str(tmp_path / "clean.csv"))
-    assert lines(ahead.why(), "source_row", "path") == [(2, 0)]
+    assert lines(ahead.table(), "related_row", "path") == [(2, 0)]
     assert lines(ahead.operations(), "operations") == [([0],), ([1],), ([2, 3],)]
 
 
 def test_a_dropped_column_tells_by_what(prov: provspark.Provenance, tmp_path: Path) -> None:
-    drops = prov.dropped(str(tmp_path / "people.csv"))
+    drops = prov.dropped(str(tmp_path / "people.csv")).table()
     assert lines(drops, "column", "operation", "known_as", "text", "into") == [
         ("age", 3, "age", "drop age", ["band"]),
         ("name", 1, "name", "group by city: n = count(1), first = min(name)", ["first"]),
@@ -114,31 +123,33 @@ def test_a_dropped_column_tells_by_what(prov: provspark.Provenance, tmp_path: Pa
     with pytest.raises(
         UnknownColumnError, match=r"dropped on the way by drop age \(/app/clean.py:5\) of step people-clean"
     ):
-        prov.cells(str(tmp_path / "report.csv"), [0], "age")
+        prov.cells(str(tmp_path / "report.csv"), [0], "age").table()
     with pytest.raises(UnknownColumnError, match="did you mean first"):
-        prov.columns(str(tmp_path / "report.csv"), "frist")
+        prov.columns(str(tmp_path / "report.csv"), "frist").table()
 
 
 def test_a_step_without_operations_is_answered_as_far_as_can_be(prov: provspark.Provenance, tmp_path: Path) -> None:
     copy, report = str(tmp_path / "copy.csv"), str(tmp_path / "report.csv")
-    table = prov.columns(copy, "city", to=report, existence=False)
+    table = prov.columns(copy, "city", to=report, existence=False).table()
     assert lines(table, *LINE) == [("city", n, "data", "transformation", False) for n in ("city", "first", "n")]
     assert [(s.what, s.step.split("-")[1]) for s in stops_of(table)] == [("columns", "copy")]
-    cells = prov.cells(copy, [0], "city", to=report)
-    assert set(cells["why"].to_pylist()) == {prov.steps()["step"].to_pylist()[2].join(("step ", " kept no operations"))}
-    assert prov.backward(copy, [0]).equals(prov.how(copy, [0]).why().drop_columns(["path"]))
-    assert prov.operations(prov.steps()["step"].to_pylist()[2]).num_rows == 0
+    cells = prov.cells(copy, [0], "city", to=report).table()
+    assert set(cells["why"].to_pylist()) == {
+        prov.steps().table()["step"].to_pylist()[2].join(("step ", " kept no operations"))
+    }
+    assert prov.backward(copy, [0]).table().equals(prov.how(copy, [0]).table().drop_columns(["path"]))
+    assert prov.operations(prov.steps().table()["step"].to_pylist()[2]).table().num_rows == 0
 
 
 def test_questions_that_make_no_sense_say_so(prov: provspark.Provenance, tmp_path: Path) -> None:
     with pytest.raises(ConditionError, match="ask cells"):
-        prov.columns(str(tmp_path / "report.csv"), where=[("n", "=", 1)])
+        prov.columns(str(tmp_path / "report.csv"), where=[("n", "=", 1)]).table()
     with pytest.raises(ConditionError, match="no direction 'sideways'"):
         prov.how(str(tmp_path / "report.csv"), direction="sideways")  # type: ignore[arg-type]
     with pytest.raises(UnknownDatasetError, match="provspark ls"):
-        prov.operations("/nowhere")
+        prov.operations("/nowhere").table()
     with pytest.raises(ConditionError, match="is a step"):
-        prov.operations(prov.steps()["step"][0].as_py(), [1])
+        prov.operations(prov.steps().table()["step"][0].as_py(), [1]).table()
 
 
 def test_cells_as_prov_json_are_read_back_by_the_prov_package(prov: provspark.Provenance, tmp_path: Path) -> None:
@@ -173,10 +184,10 @@ def test_cells_as_prov_json_are_read_back_by_the_prov_package(prov: provspark.Pr
 def test_a_store_of_format_1_is_answered_as_far_as_can_be() -> None:
     store = Path(__file__).parents[1] / "index_store" / "fixtures" / "format-1" / "store"
     prov = provspark.open(str(store)).restricted(lambda m: m.key.task_id == "again")
-    table = prov.columns("/data/out", "x", to="/data/in")
-    assert {x["source_column"] for x in table.to_pylist()} == {"x", "day"}
+    table = prov.columns("/data/out", "x", to="/data/in").table()
+    assert {x["related_column"] for x in table.to_pylist()} == {"x", "day"}
     assert not any(table["exact"].to_pylist())
     assert "columns" in {s.what for s in stops_of(table)}
-    assert prov.operations("/data/out").num_rows == 0
-    how = prov.how("/data/out", [0], to="/data/in").why()
-    assert how.drop_columns(["path"]).equals(prov.backward("/data/out", [0], to="/data/in"))
+    assert prov.operations("/data/out").table().num_rows == 0
+    how = prov.how("/data/out", [0], to="/data/in").table()
+    assert how.drop_columns(["path"]).equals(prov.backward("/data/out", [0], to="/data/in").table())

@@ -110,23 +110,23 @@ def test_compositions_count_distinct_witnesses_by_value(diamond: Diamond, tmp_pa
     if column == "home.town":
         values = [h and h["town"] for h in PEOPLE["home"].to_pylist()]
     expected = Counter((o, values[s]) for o, s in diamond.whole)
-    table = prov.composition(report, source=people, column=column)
+    table = prov.composition(report, source=people, column=column).table()
     assert table.column_names == ["row", "value", "witnesses"]
     assert {(x["row"], x["value"]): x["witnesses"] for x in table.to_pylist()} == expected
     assert table.column("row").to_pylist() == sorted(table.column("row").to_pylist())
-    some = prov.composition(report, [2, 5], source=people, column=column)
+    some = prov.composition(report, [2, 5], source=people, column=column).table()
     assert {(x["row"], x["value"]): x["witnesses"] for x in some.to_pylist()} == {
         k: n for k, n in expected.items() if k[0] in (2, 5)
     }
-    together = prov.composition(report, source=people, column=column, each=False)
+    together = prov.composition(report, source=people, column=column, each=False).table()
     witnesses = {s for _, s in diamond.whole}
     assert {x["value"]: x["witnesses"] for x in together.to_pylist()} == Counter(values[s] for s in witnesses)
     with pytest.raises(UnknownColumnError, match="did you mean consent"):
-        prov.composition(report, source=people, column="consnt")
+        prov.composition(report, source=people, column="consnt").table()
 
 
 def test_answers_unite_intersect_and_differ(diamond: Diamond, tmp_path: Path) -> None:
-    ask, report = diamond.prov.ask, str(tmp_path / "report")
+    ask, report = diamond.prov, str(tmp_path / "report")
     by_left = ask.backward(report, to=str(tmp_path / "people"), via=str(tmp_path / "left"))
     by_right = ask.backward(report, range(1, 7), to=str(tmp_path / "people"), via=str(tmp_path / "right"))
 
@@ -143,7 +143,7 @@ def test_answers_unite_intersect_and_differ(diamond: Diamond, tmp_path: Path) ->
     (found,) = (by_left | by_right).found() or (diamond.prov.select(str(tmp_path / "people"), []),)
     assert set(found) == {x[4] for x in a | b}
     if len(found):
-        again = diamond.prov.forward(found, to=report)
+        again = diamond.prov.forward(found, to=report).table()
         assert {x["row"] for x in again.to_pylist()} == set(found)
     with pytest.raises(ConditionError, match="ask both about one version"):
         by_left | ask.backward(str(tmp_path / "left"))
@@ -161,26 +161,26 @@ def test_sets_of_rows(diamond: Diamond, tmp_path: Path) -> None:
     assert 3 in yes
     assert 1 not in yes
     assert len(yes) == 5
-    assert prov.values(yes & towns).num_rows == 3
+    assert prov.values(yes & towns).table().num_rows == 3
     with pytest.raises(ConditionError, match="can't be combined"):
         yes | prov.select(str(tmp_path / "left"))
     with pytest.raises(ConditionError, match="already has its rows and version"):
-        prov.backward(yes, [1])
+        prov.backward(yes, [1]).table()
 
 
 def test_paths_through_places(diamond: Diamond, tmp_path: Path) -> None:
     prov, report, people = diamond.prov, str(tmp_path / "report"), str(tmp_path / "people")
-    steps = {s["task_id"]: s["step"] for s in prov.steps().to_pylist()}
+    steps = {s["task_id"]: s["step"] for s in prov.steps().table().to_pylist()}
 
     def rows(**how: Any) -> Pairs:
-        return {(x["row"], x["source_row"]) for x in prov.backward(report, to=people, **how).to_pylist()}
+        return {(x["row"], x["related_row"]) for x in prov.backward(report, to=people, **how).table().to_pylist()}
 
     assert rows(via=[str(tmp_path / "right")]) == product(diamond.by[2], diamond.right)
     assert rows(via=[steps["report"], steps["left"]]) == product(diamond.by[0] | diamond.by[1], diamond.left)
     assert rows(via=steps["report"]) == diamond.whole
     assert rows(via=[steps["left"], steps["right"]]) == set()
-    ahead = prov.forward(people, to=report, via=[steps["right"]])
-    assert {(x["source_row"], x["row"]) for x in ahead.to_pylist()} == product(diamond.by[2], diamond.right)
+    ahead = prov.forward(people, to=report, via=[steps["right"]]).table()
+    assert {(x["related_row"], x["row"]) for x in ahead.to_pylist()} == product(diamond.by[2], diamond.right)
     with pytest.raises(UnknownDatasetError, match="did you mean"):
         rows(via="/rigt")
 
@@ -197,14 +197,14 @@ def test_co_questions_within_one_derivation(tmp_path: Path) -> None:
     publish(store, "sum", "r", "2024-01-01T00:00:01Z", write(total, [(read(joined), [(0, i) for i in range(4)])]))
     prov = provspark.open(str(tmp_path / "prov"))
     names = {n: str(tmp_path / n) for n in ("orders", "lines", "joined", "total")}
-    with_order = prov.co_contributory(names["orders"], [1], to=names["lines"], via=names["total"])
-    assert with_order.column("source_row").to_pylist() == [2, 3]
-    assert prov.co_contributory(names["orders"], [1], to=names["orders"], via=names["total"]).num_rows == 0
-    assert prov.co_contributory(names["lines"], [0], to=names["joined"])["source_row"].to_pylist() == [0]
-    assert prov.co_contributory(names["lines"], [0], to=names["total"])["source_row"].to_pylist() == [0]
-    others = prov.co_dependency(names["joined"], [0], to=names["joined"], via=names["orders"])
-    assert others.column("source_row").to_pylist() == [1]
-    assert prov.co_dependency(names["joined"], [0], to=names["joined"], via=names["lines"]).num_rows == 0
+    with_order = prov.co_contributory(names["orders"], [1], to=names["lines"], via=names["total"]).table()
+    assert with_order.column("related_row").to_pylist() == [2, 3]
+    assert prov.co_contributory(names["orders"], [1], to=names["orders"], via=names["total"]).table().num_rows == 0
+    assert prov.co_contributory(names["lines"], [0], to=names["joined"]).table()["related_row"].to_pylist() == [0]
+    assert prov.co_contributory(names["lines"], [0], to=names["total"]).table()["related_row"].to_pylist() == [0]
+    others = prov.co_dependency(names["joined"], [0], to=names["joined"], via=names["orders"]).table()
+    assert others.column("related_row").to_pylist() == [1]
+    assert prov.co_dependency(names["joined"], [0], to=names["joined"], via=names["lines"]).table().num_rows == 0
     pages = prov.derivations(names["joined"], [2]).table()
     assert [list(x.values()) for x in pages.to_pylist()] == [[2, 1, 2]]
 
@@ -222,18 +222,22 @@ def test_runs_and_times(tmp_path: Path) -> None:
     name, where = str(tmp_path / "out"), str(tmp_path / "in")
 
     def behind(**which: Any) -> list[int]:
-        return prov.backward(name, **which).column("source_row").to_pylist()
+        return prov.backward(name, **which).table().column("related_row").to_pylist()
 
     assert behind() == behind(run="latest") == behind(run="run0") == [0]
     assert behind(run="dag/run7") == [1]
     assert behind(as_of="2024-01-01T00:05:30Z") == behind(run="latest", as_of="2024-01-01T01:05:30+01:00") == [2]
     assert behind(as_of="2024-01-01") == [0]
-    assert prov.forward(where, [1]).num_rows == 33  # each version knows its own file only, and all files are there
-    assert gone_of(prov.forward(where, [1])) == ()
-    assert prov.forward(where, [1], run="run7").num_rows == 1
-    assert prov.forward(where, [1], run="run8").num_rows == 0
-    assert prov.forward(where, [1], as_of="2024-01-01T00:05:30Z", versions="all")["gone"].to_pylist() == [True] * 2
-    assert prov.forward(where, [2], as_of="2024-01-01T00:05:30Z").num_rows == 1
+    assert (
+        prov.forward(where, [1]).table().num_rows == 33
+    )  # each version knows its own file only, and all files are there
+    assert gone_of(prov.forward(where, [1]).table()) == ()
+    assert prov.forward(where, [1], run="run7").table().num_rows == 1
+    assert prov.forward(where, [1], run="run8").table().num_rows == 0
+    assert (
+        prov.forward(where, [1], as_of="2024-01-01T00:05:30Z", versions="all").table()["gone"].to_pylist() == [True] * 2
+    )
+    assert prov.forward(where, [2], as_of="2024-01-01T00:05:30Z").table().num_rows == 1
     with pytest.raises(UnknownRunError, match="did you mean run7"):
         behind(run="run7x")
     with pytest.raises(UnknownDatasetError):

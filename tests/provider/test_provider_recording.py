@@ -60,8 +60,8 @@ def test_pairs_boxes_and_callables_say_the_same(places: dict[str, str], form: st
     assert manifest.writes[0].output.rows == 5
     assert manifest.writes[0].inputs[0].rows == 5
     prov = provspark.open(places["prov"])
-    table = prov.backward(places["out"])
-    assert {(x["row"], x["source_row"]) for x in table.to_pylist()} == PAIRS
+    table = prov.backward(places["out"]).table()
+    assert {(x["row"], x["related_row"]) for x in table.to_pylist()} == PAIRS
     assert prov.select(places["out"], where=[("x", ">", 0), ("p", "=", "b")]).rows().tolist() == [3, 4]
     assert sorted(asked) == (list(range(5)) if form == "rows" else [])
 
@@ -75,13 +75,13 @@ def test_recorded_steps_link_to_one_another(places: dict[str, str]) -> None:
     ]
     provspark.record(places["prov"], task="b", output=places["report.json"], relations=more, run="r")
     prov = provspark.open(places["prov"])
-    both = prov.backward(places["report.json"], kinds=("data", "context")).to_pylist()
-    assert {(x["row"], x["source_row"], x["occurrence"], x["kind"]) for x in both} == {
+    both = prov.backward(places["report.json"], kinds=("data", "context")).table().to_pylist()
+    assert {(x["row"], x["related_row"], x["occurrence"], x["kind"]) for x in both} == {
         (0, 1, 0, "data"),
         (1, 4, 0, "data"),
         (0, 3, 1, "context"),
     }
-    assert prov.values(places["in.csv"], where=[("age", ">", 2)])["name"].to_pylist() == ["n3", "n4"]
+    assert prov.values(places["in.csv"], where=[("age", ">", 2)]).table()["name"].to_pylist() == ["n3", "n4"]
     with pytest.raises(StepExistsError):
         provspark.record(places["prov"], task="b", output=csv(places), relations=[], run="r")
     with pytest.raises(InvalidWriteError, match=r"every file of .* was made by step a-"):
@@ -119,7 +119,7 @@ def test_relations_that_do_not_fit(
 ) -> None:
     with pytest.raises(error, match=message):
         provspark.record(places["prov"], task="t", output=places["out"], relations=[Relation(csv(places), **relation)])
-    assert provspark.open(places["prov"]).steps().num_rows == 0
+    assert provspark.open(places["prov"]).steps().table().num_rows == 0
 
 
 def test_boxes_may_overlap_and_pairs_repeat(places: dict[str, str]) -> None:
@@ -129,8 +129,8 @@ def test_boxes_may_overlap_and_pairs_repeat(places: dict[str, str]) -> None:
     relations = [Relation(csv(places), boxes=boxes), Relation(csv(places), pairs=twice)]
     manifest = provspark.record(places["prov"], task="t", output=places["out"], relations=relations)
     assert [t.edges for t in manifest.writes[0].tensors] == [len(expected), 2]
-    found = provspark.open(places["prov"]).backward(places["out"])
-    told = [(x["occurrence"], x["row"], x["source_row"]) for x in found.to_pylist()]
+    found = provspark.open(places["prov"]).backward(places["out"]).table()
+    told = [(x["occurrence"], x["row"], x["related_row"]) for x in found.to_pylist()]
     assert sorted(told) == sorted({(0, *p) for p in expected} | {(1, 0, 4), (1, 1, 4)})
 
 
@@ -144,11 +144,11 @@ def test_data_sets_without_rows_or_with_names_of_any_length(places: dict[str, st
     more = [Relation(str(empty), pairs=([], [])), Relation(csv(places), pairs=([1], [4]))]
     provspark.record(places["prov"], task="b", output=str(far), relations=more)
     prov = provspark.open(places["prov"])
-    assert [x["source_row"] for x in prov.backward(str(far)).to_pylist()] == [4]
-    assert prov.backward(str(empty)).num_rows == prov.forward(str(empty)).num_rows == 0
+    assert [x["related_row"] for x in prov.backward(str(far)).table().to_pylist()] == [4]
+    assert prov.backward(str(empty)).table().num_rows == prov.forward(str(empty)).table().num_rows == 0
     assert prov.correspondence(str(far), to=str(empty)).edges == 0
     with pytest.raises(RowOutOfRangeError, match="it is empty"):
-        prov.backward(str(empty), rows=[0])
+        prov.backward(str(empty), rows=[0]).table()
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_a_step_does_not_read_the_files_that_it_made(places: dict[str, str]) -> 
     provspark.record(
         places["prov"], task="t", output=places["out"], relations=[relation], written=["p=b/f.parquet"], run="r"
     )
-    table = provspark.open(places["prov"]).backward(places["out"], to=str(part)).to_pylist()
-    assert [(x["row"], x["source_row"]) for x in table] == [(3, 1)]
+    table = provspark.open(places["prov"]).backward(places["out"], to=str(part)).table().to_pylist()
+    assert [(x["row"], x["related_row"]) for x in table] == [(3, 1)]
 
 
 def test_files_that_a_step_made(places: dict[str, str]) -> None:
@@ -195,8 +195,8 @@ def test_files_that_a_step_made(places: dict[str, str]) -> None:
     with pytest.raises(InvalidWriteError, match=r"file .p=a/f.parquet' of .* was made by step a-"):
         record("c", ([0], [0]), "p=a/f.parquet")
     prov = provspark.open(places["prov"])
-    table = prov.backward(places["out"], to=places["in.csv"])
-    assert [(x["row"], x["source_row"]) for x in table.to_pylist()] == [(0, 0), (3, 1)]
+    table = prov.backward(places["out"], to=places["in.csv"]).table()
+    assert [(x["row"], x["related_row"]) for x in table.to_pylist()] == [(0, 0), (3, 1)]
     with pytest.raises(InvalidWriteError, match="no data file"):
         provspark.record(places["prov"], task="d", output="/nowhere", relations=[])
     with pytest.raises(InvalidWriteError, match=r"format of .* does not show"):
@@ -208,7 +208,7 @@ REPORT = [("n", "int"), ("who", "string")]
 
 
 def told(table: pa.Table) -> set[tuple[Any, ...]]:
-    names = ("row", "column", "source_row", "source_column", "dependence", "exact")
+    names = ("row", "column", "related_row", "related_column", "dependence", "exact")
     return {tuple(x[n] for n in names) for x in table.to_pylist()}
 
 
@@ -217,11 +217,11 @@ def test_columns_of_a_relation_are_those_of_its_cells(places: dict[str, str]) ->
     relation = Relation(csv(places), pairs=([0, 1], [4, 2]), columns={"n": {"age": "aggregation"}, "who": "name"})
     provspark.record(places["prov"], task="t", output=out, relations=[relation])
     prov = provspark.open(places["prov"])
-    assert told(prov.cells(places["report.json"])) == {
+    assert told(prov.cells(places["report.json"]).table()) == {
         *((o, "n", s, "age", "aggregation", True) for o, s in ((0, 4), (1, 2))),
         *((o, "who", s, "name", "transformation", True) for o, s in ((0, 4), (1, 2))),
     }
-    assert prov.operations(places["report.json"]).num_rows == 2
+    assert prov.operations(places["report.json"]).table().num_rows == 2
 
 
 def test_cells_may_take_other_columns_row_by_row(places: dict[str, str]) -> None:
@@ -233,8 +233,8 @@ def test_cells_may_take_other_columns_row_by_row(places: dict[str, str]) -> None
     out = Data(places["report.json"], columns=REPORT)
     provspark.record(places["prov"], task="t", output=out, relations=[Relation(csv(places), cells=asked)])
     prov = provspark.open(places["prov"])
-    assert told(prov.cells(places["report.json"])) == {(*c, "transformation", True) for c in cells}
-    rows = {(x["row"], x["source_row"]) for x in prov.backward(places["report.json"]).to_pylist()}
+    assert told(prov.cells(places["report.json"]).table()) == {(*c, "transformation", True) for c in cells}
+    rows = {(x["row"], x["related_row"]) for x in prov.backward(places["report.json"]).table().to_pylist()}
     assert rows == {(o, s) for o, _, s, _ in cells}
 
 
@@ -274,9 +274,9 @@ def test_rows_of_another_store_are_refused(places: dict[str, str], tmp_path: Pat
         with pytest.raises(UnknownDatasetError, match=r"no data set 'file://.*/other' in this store; did you mean"):
             ask(rows)  # type: ignore[operator]
     shared = provspark.open(places["prov"]).select(places["out"], [0])
-    assert prov.backward(shared)["source_row"].to_pylist() == [0]
+    assert prov.backward(shared).table()["related_row"].to_pylist() == [0]
     (tmp_path / "in.csv").write_text("name,age\nm,1\n")
     relation = Relation(csv(places), pairs=([0], [0]))
     provspark.record(str(tmp_path / "prov2"), task="u", output=places["report.json"], relations=[relation])
     with pytest.raises(UnknownVersionError, match=r"no version '\w+' of file://.*in\.csv in this store; there are \w+"):
-        prov.forward(provspark.open(str(tmp_path / "prov2")).select(places["in.csv"]))
+        prov.forward(provspark.open(str(tmp_path / "prov2")).select(places["in.csv"])).table()

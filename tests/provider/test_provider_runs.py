@@ -38,7 +38,7 @@ def mapped(store: Store, day: int, ended: int, rows: Iterable[int], mtime: int =
 
 
 def lines(table: Any) -> Pairs:
-    return {(x["row"], x["source_row"]) for x in table.to_pylist()}
+    return {(x["row"], x["related_row"]) for x in table.to_pylist()}
 
 
 @pytest.fixture
@@ -52,10 +52,10 @@ def test_mapped_tasks_write_parts_of_what_the_next_one_reads(store: Store) -> No
     whole = version("/out", {f"p={day}/part": 2 for day in range(DAYS)})
     publish(store, "sum", 9, write(version("/sum", {"x": 2}, ["x"]), [(whole, [(0, 0), (0, 3), (1, 4)])]))
     prov = provspark.open(store.url)
-    assert lines(prov.backward("/sum", to="/in")) == {(0, 0), (0, 7), (1, 10)}
-    assert lines(prov.forward("/in", [7, 10, 3], to="/sum")) == {(7, 0), (10, 1)}
-    assert lines(prov.backward("/out/p=2")) == {(0, 10), (1, 11)}
-    assert prov.steps().column("map_index").to_pylist() == [0, 1, 2, -1]
+    assert lines(prov.backward("/sum", to="/in").table()) == {(0, 0), (0, 7), (1, 10)}
+    assert lines(prov.forward("/in", [7, 10, 3], to="/sum").table()) == {(7, 0), (10, 1)}
+    assert lines(prov.backward("/out/p=2").table()) == {(0, 10), (1, 11)}
+    assert prov.steps().table().column("map_index").to_pylist() == [0, 1, 2, -1]
 
 
 def test_a_retry_of_one_mapped_task_answers_for_that_one_alone(store: Store) -> None:
@@ -65,11 +65,11 @@ def test_a_retry_of_one_mapped_task_answers_for_that_one_alone(store: Store) -> 
     mapped(store, 1, 4, [2, 3], mtime=2000, try_number=2)
     files = [version(f"/out/p={day}", {"part": 2}, mtime=2000 if day == 1 else 1000) for day in range(DAYS)]
     prov = provspark.open(store.url)
-    assert lines(prov.backward("/out/p=1")) == {(0, 6), (1, 7)}
-    assert lines(prov.forward("/in", range(12))) == {(0, 0), (1, 1), (6, 0), (7, 1), (8, 0), (9, 1)}
+    assert lines(prov.backward("/out/p=1").table()) == {(0, 6), (1, 7)}
+    assert lines(prov.forward("/in", range(12)).table()) == {(0, 0), (1, 1), (6, 0), (7, 1), (8, 0), (9, 1)}
     publish(store, "sum", 9, write(version("/sum", {"x": 3}, ["x"]), [(f, [(i, 1)]) for i, f in enumerate(files)]))
     prov.refresh()
-    assert lines(prov.backward("/sum", to="/in")) == {(0, 1), (1, 7), (2, 9)}
+    assert lines(prov.backward("/sum", to="/in").table()) == {(0, 1), (1, 7), (2, 9)}
 
 
 def test_a_backfill_is_latest_though_its_run_is_older(store: Store) -> None:
@@ -77,10 +77,14 @@ def test_a_backfill_is_latest_though_its_run_is_older(store: Store) -> None:
         mapped(store, 0, ended, [0, 1], mtime, run=run)
     mapped(store, 0, 8, [3, 3], 3000, run="sunday")
     prov = provspark.open(store.url)
-    assert lines(prov.backward("/out/p=0")) == lines(prov.backward("/out/p=0", run="sunday")) == {(0, 3), (1, 3)}
-    assert lines(prov.backward("/out/p=0", run="monday")) == {(0, 0), (1, 1)}
-    assert lines(prov.backward("/out/p=0", as_of="2024-01-01T00:00:05Z")) == {(0, 0), (1, 1)}
-    assert lines(prov.forward("/in", [0, 3], run="tuesday")) == {(0, 0)}
+    assert (
+        lines(prov.backward("/out/p=0").table())
+        == lines(prov.backward("/out/p=0", run="sunday").table())
+        == {(0, 3), (1, 3)}
+    )
+    assert lines(prov.backward("/out/p=0", run="monday").table()) == {(0, 0), (1, 1)}
+    assert lines(prov.backward("/out/p=0", as_of="2024-01-01T00:00:05Z").table()) == {(0, 0), (1, 1)}
+    assert lines(prov.forward("/in", [0, 3], run="tuesday").table()) == {(0, 0)}
 
 
 def test_a_step_reads_what_it_wrote_before_and_the_same_input_twice(store: Store) -> None:
@@ -92,9 +96,9 @@ def test_a_step_reads_what_it_wrote_before_and_the_same_input_twice(store: Store
     )
     publish(store, "both", 1, *writes)
     prov = provspark.open(store.url)
-    assert lines(prov.backward("/second", to="/in")) == {(0, 4), (0, 0), (1, 8), (1, 11)}
-    near = prov.backward("/second", to="/first").to_pylist()
-    assert [(x["row"], x["occurrence"], x["source_row"]) for x in near] == [(0, 0, 1), (0, 1, 0), (1, 0, 2)]
-    assert lines(prov.forward("/in", [0, 8, 11], to="/second")) == {(0, 0), (8, 1), (11, 1)}
-    assert prov.co_contributory("/first", [0], to="/first", via="/second").column("source_row").to_pylist() == [1]
+    assert lines(prov.backward("/second", to="/in").table()) == {(0, 4), (0, 0), (1, 8), (1, 11)}
+    near = prov.backward("/second", to="/first").table().to_pylist()
+    assert [(x["row"], x["occurrence"], x["related_row"]) for x in near] == [(0, 0, 1), (0, 1, 0), (1, 0, 2)]
+    assert lines(prov.forward("/in", [0, 8, 11], to="/second").table()) == {(0, 0), (8, 1), (11, 1)}
+    assert [x["related_row"] for x in prov.co_contributory("/first", [0], to="/first", via="/second")] == [1]
     assert prov.correspondence("/second", to="/in").counts().to_pydict() == {"row": [0, 1], "count": [2, 2]}

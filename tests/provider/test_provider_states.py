@@ -85,7 +85,7 @@ def assert_state(url: str, state: State) -> None:
 
 def assert_empty(url: str) -> None:
     prov = provspark.open(url)
-    assert (prov.datasets().num_rows, prov.steps().num_rows, prov.broken) == (0, 0, ())
+    assert (prov.datasets().table().num_rows, prov.steps().table().num_rows, prov.broken) == (0, 0, ())
     for path in ("datasets", "steps"):
         answer = served(url).get(f"{BASE}/{path}")
         assert (answer.status_code, answer.json()["items"]) == (200, [])
@@ -115,7 +115,7 @@ def test_an_empty_folder_that_becomes_a_store(tmp_path: Path) -> None:
     prov = provspark.open(tmp_path / "prov")
     build(tmp_path)
     prov.refresh()
-    assert prov.datasets().num_rows == 5
+    assert prov.datasets().table().num_rows == 5
 
 
 def test_a_folder_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,11 +83,11 @@ class World:
     def ahead(self, dataset: str, rows: list[int] | None = None, source: str = "in", **which: Any) -> list[str]:
         """The values of what came of rows, as the files have them now."""
         prov = self.open()
-        found = prov.forward(self.name(source), rows, to=self.name(dataset), **which)
-        return prov.values(found)["value"].to_pylist() if found.num_rows else []
+        found = prov.forward(self.name(source), rows, to=self.name(dataset), **which).table()
+        return prov.values(found).table()["value"].to_pylist() if found.num_rows else []
 
     def gone(self, dataset: str, rows: list[int] | None = None, **which: Any) -> list[tuple[str, int]]:
-        found = self.open().forward(self.name("in"), rows, to=self.name(dataset), **which)
+        found = self.open().forward(self.name("in"), rows, to=self.name(dataset), **which).table()
         return [(g.step, g.rows) for g in gone_of(found)]
 
 
@@ -104,12 +104,12 @@ def test_after_appends_rows_are_told_where_they_are_now(world: World) -> None:
     for task, file in (("one", "c"), ("two", "b"), ("three", "a")):
         world.step(task, "log", file, [2, 0])
     prov = world.open()
-    found = prov.forward(world.name("in"), [2], to=world.name("log"))
-    assert found["source_row"].to_pylist() == [0, 2, 4]
+    found = prov.forward(world.name("in"), [2], to=world.name("log")).table()
+    assert found["related_row"].to_pylist() == [0, 2, 4]
     assert set(found["version"].to_pylist()) == {identity(world.now("log"))}
     assert world.ahead("log", [2]) == ["three:r2", "two:r2", "one:r2"]
     assert gone_of(found) == () and rules(found) == ["disk", "disk"]
-    assert found.equals(prov.forward(world.name("in"), [2]))
+    assert found.equals(prov.forward(world.name("in"), [2]).table())
 
 
 def test_rows_that_were_overwritten_are_gone_and_counted(world: World) -> None:
@@ -117,17 +117,17 @@ def test_rows_that_were_overwritten_are_gone_and_counted(world: World) -> None:
     two = world.step("two", "out", "b", [0], removes=["a"])
     three = world.step("three", "out", "c", [3], removes=["b"])
     prov = world.open()
-    found = prov.forward(world.name("in"), to=world.name("out"))
+    found = prov.forward(world.name("in"), to=world.name("out")).table()
     assert found["row"].to_pylist() == [3] and world.ahead("out") == ["three:r3"]
     out = Dataset.parse(world.name("out")).uri
     assert gone_of(found) == tuple(sorted([Gone(out, two, 2), Gone(out, three, 1)]))
-    every = prov.forward(world.name("in"), to=world.name("out"), versions="all")
+    every = prov.forward(world.name("in"), to=world.name("out"), versions="all").table()
     assert [(x["row"], x["gone"]) for x in every.to_pylist()] == [(0, True), (0, True), (2, True), (3, False)]
     assert len(set(every["version"].to_pylist())) == 3
     with pytest.raises(ConditionError, match="does not accept versions='all'"):
-        prov.backward(world.name("out"), versions="all")  # type: ignore[call-arg]
+        prov.backward(world.name("out"), versions="all").table()  # type: ignore[call-arg]
     with pytest.raises(ConditionError, match="'current' or 'all'"):
-        prov.forward(world.name("in"), versions="old")  # type: ignore[arg-type]
+        prov.forward(world.name("in"), versions="old").table()  # type: ignore[arg-type]
 
 
 def test_a_partition_that_is_written_anew_leaves_the_others(world: World) -> None:
@@ -135,7 +135,7 @@ def test_a_partition_that_is_written_anew_leaves_the_others(world: World) -> Non
     world.step("tuesday", "out", "day=2/x", [2])
     world.step("backfill", "out", "day=1/y", [1, 3], removes=["day=1/x"], run="r0")
     assert world.ahead("out") == ["backfill:r1", "backfill:r3", "tuesday:r2"]
-    assert world.gone("out", [0]) == [(world.open().steps()["step"].to_pylist()[-1], 1)]
+    assert world.gone("out", [0]) == [(world.open().steps().table()["step"].to_pylist()[-1], 1)]
     assert world.ahead("out", run="r0") == ["backfill:r1", "backfill:r3"]
 
 
@@ -144,17 +144,17 @@ def test_the_latest_within_a_run_or_a_time(world: World) -> None:
     world.step("two", "out", "b", [1], run="r2")
     world.step("three", "out", "c", [2], run="r3", removes=["a"])
     prov, name = world.open(), world.name("out")
-    early = prov.forward(world.name("in"), to=name, as_of="2024-01-01T00:03:00Z")
-    assert (early["row"].to_pylist(), early["source_row"].to_pylist()) == ([0, 1], [0, 1]) and rules(early)[
+    early = prov.forward(world.name("in"), to=name, as_of="2024-01-01T00:03:00Z").table()
+    assert (early["row"].to_pylist(), early["related_row"].to_pylist()) == ([0, 1], [0, 1]) and rules(early)[
         1
     ] == "as_of"
-    within = prov.forward(world.name("in"), to=name, run="r1")
+    within = prov.forward(world.name("in"), to=name, run="r1").table()
     assert within["row"].to_pylist() == [0] and rules(within) == ["run", "run"]
-    assert prov.forward(world.name("in"), to=name)["row"].to_pylist() == [1, 2]
+    assert prov.forward(world.name("in"), to=name).table()["row"].to_pylist() == [1, 2]
     was = prov.select(name, [0], as_of="2024-01-01T00:02:00Z")
-    assert prov.values(prov.select(name, [1], run="r2"))["value"].to_pylist() == ["two:r1"]
+    assert prov.values(prov.select(name, [1], run="r2")).table()["value"].to_pylist() == ["two:r1"]
     with pytest.raises(VersionChangedError):
-        prov.values(was)
+        prov.values(was).table()
 
 
 def test_files_deleted_by_hand_take_their_rows_along(world: World) -> None:
@@ -163,7 +163,7 @@ def test_files_deleted_by_hand_take_their_rows_along(world: World) -> None:
     (world.root / "log" / "b").unlink()
     assert world.ahead("log", [1]) == ["one:r1", "three:r1"]
     assert world.gone("log", [1]) == [("", 1)]
-    used = versions_of(world.open().forward(world.name("in"), to=world.name("log")))[1]
+    used = versions_of(world.open().forward(world.name("in"), to=world.name("log")).table())[1]
     assert (used.missing, used.unknown) == (1, 0) and "1 file of it is missing" in str(used)
     for file in ("a", "c"):
         (world.root / "log" / file).unlink()
@@ -180,16 +180,16 @@ def test_a_disk_that_is_not_there_leaves_it_to_the_last_step(tmp_path: Path) -> 
     shutil.copytree(world.root / "prov", store)
     shutil.rmtree(world.root)
     prov = provspark.open(str(store))
-    found = prov.forward(world.name("in"), [1], to=world.name("log"))
-    assert found["source_row"].to_pylist() == [0, 1] and rules(found) == ["last step", "last step"]
+    found = prov.forward(world.name("in"), [1], to=world.name("log")).table()
+    assert found["related_row"].to_pylist() == [0, 1] and rules(found) == ["last step", "last step"]
     assert "does not exist" in versions_of(found)[1].why
 
 
 def test_a_folder_that_may_not_be_listed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.step("one", "log", "a", [1])
     monkeypatch.setattr(os, "scandir", _denied)
-    found = world.open().forward(world.name("in"), [1], to=world.name("log"))
-    assert found["source_row"].to_pylist() == [0] and rules(found)[1] == "last step"
+    found = world.open().forward(world.name("in"), [1], to=world.name("log")).table()
+    assert found["related_row"].to_pylist() == [0] and rules(found)[1] == "last step"
     assert "can't be listed: Permission denied" in str(versions_of(found)[1])
 
 
@@ -210,7 +210,7 @@ def test_of_tasks_that_ran_at_one_time_the_last_listing_counts(tmp_path: Path) -
     world = World(tmp_path / "mounted")
     world.step("slow", "log", "a", [0], times=(1, 9), map_index=0)
     world.step("quick", "log", "b", [1], times=(2, 3), map_index=1)
-    assert world.open().forward(world.name("in"), to=world.name("log"), run="r1")["row"].to_pylist() == [0, 1]
+    assert world.open().forward(world.name("in"), to=world.name("log"), run="r1").table()["row"].to_pylist() == [0, 1]
 
 
 def test_files_that_nobody_captured_are_a_stop(world: World) -> None:
@@ -221,22 +221,22 @@ def test_files_that_nobody_captured_are_a_stop(world: World) -> None:
     def stops(table: pa.Table) -> list[tuple[str, str]]:
         return [(s.what, s.step) for s in stops_of(table)]
 
-    found = prov.forward(world.name("in"), [0], to=world.name("log"))
-    assert found["source_row"].to_pylist() == [0] and stops(found) == [("files", one)]
+    found = prov.forward(world.name("in"), [0], to=world.name("log")).table()
+    assert found["related_row"].to_pylist() == [0] and stops(found) == [("files", one)]
     assert "have written a" in stops_of(found)[0].why
     assert versions_of(found)[1].unknown == 1
-    trusting = prov.forward(world.name("in"), [0], to=world.name("log"), trust=["files"])
+    trusting = prov.forward(world.name("in"), [0], to=world.name("log"), trust=["files"]).table()
     assert stops(trusting) == [] and provspark.api.trusted_of(trusting)[0].what == "files"
-    assert stops(prov.backward(world.name("log"))) == [("files", one)]
-    assert stops(prov.backward(world.name("log"), [0])) == []
+    assert stops(prov.backward(world.name("log")).table()) == [("files", one)]
+    assert stops(prov.backward(world.name("log"), [0]).table()) == []
     assert [s.what for s in prov.trace(world.name("in"), [0], "forward").stops] == ["files"]
     # A later step that lists the file does not make it known who wrote it.
     report = world.step("report", "report", "r", [0, 3], source="log")
     prov.refresh()
-    found = prov.forward(world.name("in"), [0], to=world.name("log"))
-    assert found["source_row"].to_pylist() == [3] and stops(found)[0][0] == "files"
-    assert stops(prov.forward(world.name("in"), [1], to=world.name("report"))) == [("files", report)]
-    assert stops(prov.forward(world.name("in"), [1])) == [("files", report)]
+    found = prov.forward(world.name("in"), [0], to=world.name("log")).table()
+    assert found["related_row"].to_pylist() == [3] and stops(found)[0][0] == "files"
+    assert stops(prov.forward(world.name("in"), [1], to=world.name("report")).table()) == [("files", report)]
+    assert stops(prov.forward(world.name("in"), [1]).table()) == [("files", report)]
 
 
 def test_files_older_than_the_rows_and_files_of_sources_are_no_stop(tmp_path: Path) -> None:
@@ -245,9 +245,9 @@ def test_files_older_than_the_rows_and_files_of_sources_are_no_stop(tmp_path: Pa
     world.put("in", "b", ["r4"])
     (tmp_path / "in" / "a").unlink()
     world.step("one", "log", "b", [0])
-    assert stops_of(world.open().forward(world.name("in"), to=world.name("log"))) == ()
+    assert stops_of(world.open().forward(world.name("in"), to=world.name("log")).table()) == ()
     world.put("in", "c", ["not read yet"])
-    found = world.open().forward(world.name("in"))
+    found = world.open().forward(world.name("in")).table()
     assert stops_of(found) == () and versions_of(found)[0].unknown == 1
 
 
@@ -266,12 +266,12 @@ def test_rows_are_located_in_other_versions(world: World) -> None:
         {"row": 0, "located": None, "gone": True},
         {"row": 3, "located": 1, "gone": False},
     ]
-    assert prov.values(now)["value"].to_pylist() == ["one:r1"]
-    assert list(prov.backward(now)["source_row"].to_pylist()) == [1]
+    assert prov.values(now).table()["value"].to_pylist() == ["one:r1"]
+    assert list(prov.backward(now).table()["related_row"].to_pylist()) == [1]
     with pytest.raises(ConditionError, match="locate"):
         was | now
     with pytest.raises(ConditionError, match="locate"):
-        prov.values(was, version=now.version)
+        prov.values(was, version=now.version).table()
     world.step("three", "log", "c", [0], removes=["a", "b"])
     prov.refresh()
     gone = prov.locate(was)
@@ -282,18 +282,18 @@ def test_values_take_an_answer_of_one_version(world: World) -> None:
     world.step("one", "log", "b", [0, 1])
     world.step("two", "report", "a", [1, 0], source="log")
     prov = world.open()
-    answer = prov.ask.forward(world.name("in"), [0], to=world.name("report"))
-    assert prov.values(answer).equals(prov.values(answer.table()))
-    assert prov.values(answer)["value"].to_pylist() == ["two:one:r0"]
-    both = prov.forward(world.name("in"), [0], to=world.name("report")).to_pylist()
-    assert both[0]["source_row"] == 1
-    none = prov.forward(world.name("in"), [3], to=world.name("report"))
+    answer = prov.forward(world.name("in"), [0], to=world.name("report"))
+    assert prov.values(answer).table().equals(prov.values(answer.table()).table())
+    assert prov.values(answer).table()["value"].to_pylist() == ["two:one:r0"]
+    both = prov.forward(world.name("in"), [0], to=world.name("report")).table().to_pylist()
+    assert both[0]["related_row"] == 1
+    none = prov.forward(world.name("in"), [3], to=world.name("report")).table()
     with pytest.raises(ConditionError, match="no rows"):
-        prov.values(none)
+        prov.values(none).table()
     world.step("three", "other", "a", [1], source="log")
     prov.refresh()
     with pytest.raises(ConditionError, match="rows of 2 versions"):
-        prov.values(prov.forward(world.name("in"), [1]))
+        prov.values(prov.forward(world.name("in"), [1]).table()).table()
     with pytest.raises(ArgumentError, match="expected a RowSet, an Answer"):
         prov.locate([1])  # type: ignore[arg-type]
 
@@ -307,7 +307,7 @@ def test_a_file_that_versions_cut_into_rows_differently_is_refused(world: World)
     cut = PendingVersion(first.dataset, Files(files.paths, files.sizes, files.mtimes, rows, files.written), "text")
     world.publish("two", write(cut, [(world.now("in"), [(0, 3)])]))
     prov = world.open()
-    found = prov.forward(world.name("in"), to=world.name("log"))
+    found = prov.forward(world.name("in"), to=world.name("log")).table()
     assert found["row"].to_pylist() == [3] and [s.what for s in stops_of(found)] == ["unlinked"]
     with pytest.raises(ConditionError, match="can't be located in version"):
         prov.locate(prov.select(world.name("log"), [0], version=identity(first)))
@@ -376,7 +376,7 @@ def test_a_correspondence_takes_rows_of_another_version(world: World) -> None:
 def test_a_dataset_within_another_is_none_of_its_files(world: World) -> None:
     world.step("one", "out", "a", [0])
     world.step("nested", "out/sub", "x", [1])
-    found = world.open().forward(world.name("in"), to=world.name("out"))
+    found = world.open().forward(world.name("in"), to=world.name("out")).table()
     assert stops_of(found) == () and rules(found) == ["disk", "disk"]
 
 
@@ -394,11 +394,11 @@ def test_a_user_learns_nothing_of_files_of_steps_that_are_hidden(world: World) -
     world.step("one", "log", "b", [0, 1])
     world.step("secret", "log", "a", [2])
     prov = world.open().restricted(lambda m: m.key.task_id != "secret")
-    found = prov.forward(world.name("in"), to=world.name("log"))
+    found = prov.forward(world.name("in"), to=world.name("log")).table()
     assert found["row"].to_pylist() == [0, 1] and stops_of(found) == () and versions_of(found)[1].unknown == 0
     world.step("three", "log", "c", [3], removes=["b"])
     prov.refresh()
-    found = prov.forward(world.name("in"), to=world.name("log"))
+    found = prov.forward(world.name("in"), to=world.name("log")).table()
     assert found["row"].to_pylist() == [3] and stops_of(found) == ()
 
 
@@ -425,8 +425,8 @@ def test_rows_of_a_database_s_table_are_found_by_their_keys(world: World) -> Non
     world.clock += 1
     world.publish("two", PendingWrite(after, "exact", (source, before), axes, tensors))
     prov = world.open()
-    found = prov.forward(world.name("in"), to=name)
-    assert [(x["row"], x["source_row"]) for x in found.to_pylist()] == [(0, 1), (1, 2), (2, 0)]
+    found = prov.forward(world.name("in"), to=name).table()
+    assert [(x["row"], x["related_row"]) for x in found.to_pylist()] == [(0, 1), (1, 2), (2, 0)]
     assert gone_of(found) == () and rules(found)[1] == "last step"
     was = prov.select(name, [1], version=identity(before))
     assert list(prov.locate(was)) == [2]
@@ -434,8 +434,8 @@ def test_rows_of_a_database_s_table_are_found_by_their_keys(world: World) -> Non
     world.clock += 1
     three = world.publish("three", write(table_of(4), [(source, [(i, i) for i in range(4)])]))
     prov.refresh()
-    found = prov.forward(world.name("in"), [0], to=name)
-    assert [(x["row"], x["source_row"]) for x in found.to_pylist()] == [(0, 0)]
+    found = prov.forward(world.name("in"), [0], to=name).table()
+    assert [(x["row"], x["related_row"]) for x in found.to_pylist()] == [(0, 0)]
     assert [(g.step, g.rows) for g in gone_of(found)] == [(three, 1)]
 
 
@@ -497,11 +497,11 @@ def test_a_source_that_was_overwritten_in_place_is_not_taken_for_the_old_one(wor
     world.step("one", "log", "a", [0, 1])
     world.put("in", "a", ["x0", "x1", "x2"])
     prov = world.open()
-    asked = prov.forward(world.name("in"), [0], to=world.name("log"))
+    asked = prov.forward(world.name("in"), [0], to=world.name("log")).table()
     assert [s.what for s in stops_of(asked)] == ["files"] and "a of this version is missing or has changed" in str(
         stops_of(asked)
     )
-    every = prov.forward(world.name("in"), to=world.name("log"))
+    every = prov.forward(world.name("in"), to=world.name("log")).table()
     assert every.num_rows == 0 and [(g.dataset, g.rows) for g in gone_of(every)] == [(world.now("in").dataset.uri, 4)]
 
 
@@ -511,14 +511,14 @@ def test_all_rows_are_those_that_are_there(world: World) -> None:
     (world.root / "log" / "a").unlink()
     prov, name = world.open(), world.name("log")
     assert list(prov.select(name)) == [2, 3, 4, 5]
-    assert prov.values(name)["value"].to_pylist() == ["two:r1", "two:r3", "three:r1", "three:r3"]
+    assert prov.values(name).table()["value"].to_pylist() == ["two:r1", "two:r3", "three:r1", "three:r3"]
     assert list(prov.select(name, where=[("value", "like", "%r3")])) == [3, 5]
-    found = prov.backward(name)
+    found = prov.backward(name).table()
     assert found["row"].to_pylist() == [2, 3, 4, 5] and [g.rows for g in gone_of(found)] == [2]
     assert [g.rows for g in prov.trace(name).gone] == [2] and prov.trace(name).nodes[0].met.count == 4
-    assert [s.what for s in stops_of(prov.backward(name, [0]))] == ["files"]
-    assert [s.what for s in stops_of(prov.backward(name, where=[("value", "like", "%r3")]))] == ["files"]
-    assert stops_of(prov.backward(name, [2])) == ()
+    assert [s.what for s in stops_of(prov.backward(name, [0]).table())] == ["files"]
+    assert [s.what for s in stops_of(prov.backward(name, where=[("value", "like", "%r3")]).table())] == ["files"]
+    assert stops_of(prov.backward(name, [2]).table()) == ()
 
 
 def test_where_nothing_is_left_the_newest_version_is_meant(world: World) -> None:
@@ -526,7 +526,7 @@ def test_where_nothing_is_left_the_newest_version_is_meant(world: World) -> None
     world.step("two", "log", "a", [1])
     newest = identity(world.now("log"))
     shutil.rmtree(world.root / "log")
-    assert versions_of(world.open().backward(world.name("log")))[0].version == newest
+    assert versions_of(world.open().backward(world.name("log")).table())[0].version == newest
     assert len(world.open().select(world.name("log"))) == 0
 
 
@@ -536,17 +536,17 @@ def test_a_folder_that_is_written_partition_by_partition(world: World) -> None:
     world.step("reads", "report", "x", [0, 2], source="out")
     again = world.step("d1", "out/day=1", "b", [3], removes=["a"], run="r2")
     prov = world.open()
-    found = prov.forward(world.name("in"), [3], to=world.name("out"))
+    found = prov.forward(world.name("in"), [3], to=world.name("out")).table()
     assert [s.what for s in stops_of(found)] == ["files"]
     assert "day=1/b is in another captured version" in stops_of(found)[0].why
-    every = prov.forward(world.name("in"), to=world.name("out"))
+    every = prov.forward(world.name("in"), to=world.name("out")).table()
     assert [(g.step, g.rows) for g in gone_of(every)] == [(again, 2)]
 
 
 def test_answers_are_put_together_with_what_is_gone(world: World) -> None:
     world.step("one", "log", "b", [0, 1])
     world.step("two", "log", "a", [2], removes=["b"])
-    ask, source, log = world.open().ask, world.name("in"), world.name("log")
+    ask, source, log = world.open(), world.name("in"), world.name("log")
     every, first, second = (ask.forward(source, rows, to=log) for rows in (None, [0], [1]))
     assert [[g.rows for g in found.gone] for found in (every, first | second, every - first, every & first)] == [
         [2],
@@ -566,7 +566,7 @@ def test_a_set_of_a_later_version_is_not_known_at_a_time_before(world: World) ->
     prov = world.open()
     now = prov.select(world.name("log"))
     with pytest.raises(UnknownVersionError):
-        prov.backward(now, as_of="2024-01-01T00:02:00Z")
+        prov.backward(now, as_of="2024-01-01T00:02:00Z").table()
 
 
 def test_a_file_that_two_writes_claim_is_no_certain_answer(world: World) -> None:
@@ -574,7 +574,7 @@ def test_a_file_that_two_writes_claim_is_no_certain_answer(world: World) -> None
     (world.root / "log" / "a").unlink()
     world.clock -= 1
     world.step("two", "log", "a", [2, 3])
-    found = world.open().forward(world.name("in"), to=world.name("log"))
+    found = world.open().forward(world.name("in"), to=world.name("log")).table()
     assert {s.what for s in stops_of(found)} == {"unlinked"} and "more than one write" in stops_of(found)[0].why
 
 
@@ -620,7 +620,7 @@ def test_a_disk_is_looked_at_again(tmp_path: Path) -> None:
     prov = provspark.open(str(tmp_path / "prov"))
 
     def found() -> tuple[int, list[str]]:
-        answer = prov.forward(world.name("in"), [1], to=world.name("log"))
+        answer = prov.forward(world.name("in"), [1], to=world.name("log")).table()
         return answer.num_rows, rules(answer)
 
     assert found() == (1, ["last step", "last step"])
@@ -633,10 +633,10 @@ def test_a_folder_that_went_from_within_a_dataset_was_removed(world: World) -> N
     world.step("one", "log", "a", [0])
     world.step("two", "log/day=1", "b", [1, 2])
     day = world.name("log/day=1")
-    assert rules(world.open().forward(world.name("in"), [1], to=day)) == ["disk", "disk"]
+    assert rules(world.open().forward(world.name("in"), [1], to=day).table()) == ["disk", "disk"]
     shutil.rmtree(day)
     (world.root / "log" / "a").unlink()  # an empty dataset is there as well
-    answer = world.open().forward(world.name("in"), [1, 2], to=day)
+    answer = world.open().forward(world.name("in"), [1, 2], to=day).table()
     assert (answer.num_rows, rules(answer), [g.rows for g in gone_of(answer)]) == (0, ["disk", "disk"], [2])
 
 
@@ -647,8 +647,8 @@ def test_a_file_that_was_put_back_beside_newer_ones(world: World) -> None:
     shutil.copy2(world.root / "log" / "a", kept)
     world.step("two", "log", "b", [2], removes=["a"])
     shutil.copy2(kept, world.root / "log" / "a")
-    found = world.open().forward(world.name("in"), [0, 2], to=world.name("log"))
-    told = [(x["row"], x["version"] == first, x["source_row"]) for x in found.to_pylist()]
+    found = world.open().forward(world.name("in"), [0, 2], to=world.name("log")).table()
+    told = [(x["row"], x["version"] == first, x["related_row"]) for x in found.to_pylist()]
     assert told == [(0, True, 0), (2, False, 0)] and gone_of(found) == ()
     assert [s.what for s in stops_of(found)] == ["files"]
     assert "in another captured version, but not in the current one" in stops_of(found)[0].why
@@ -663,7 +663,7 @@ def test_a_source_that_each_run_reads_a_part_of(world: World) -> None:
         at = world.now("log", [f"f{day}"])
         first = int(at.files.bases[at.files.paths.index(f"f{day}")])
         world.publish(f"day{day}", write(at, [(part, [(first, 0)])]))
-    found = world.open().forward(world.name("days"), to=world.name("log"))
+    found = world.open().forward(world.name("days"), to=world.name("log")).table()
     assert found.num_rows == 1 and [s.what for s in stops_of(found)] == ["files"]
 
 
@@ -684,7 +684,7 @@ def test_a_table_that_was_read_in_a_newer_state(world: World) -> None:
     world.publish("one", write(table_of(2), [(source, [(0, 0), (1, 1)])]))
     world.clock += 1
     world.publish("reads", write(world.now("report"), [(table_of(5, False), [])]))
-    found = world.open().forward(world.name("in"), [0], to=name)
+    found = world.open().forward(world.name("in"), [0], to=name).table()
     assert found.num_rows == 1 and [s.what for s in stops_of(found)] == ["files"]
     assert "step dag-reads" in stops_of(found)[0].why and "read a state of the table" in stops_of(found)[0].why
     used = versions_of(found)[1]
@@ -698,7 +698,10 @@ def test_a_user_of_some_dags_learns_nothing_of_strange_files(world: World) -> No
     secret = world.root / "log" / "team=x" / "a"
     os.utime(secret, ns=(10**18, 10**18))
     prov = world.open().restricted(lambda m: m.key.task_id != "secret")
-    for found in (prov.forward(world.name("in"), to=world.name("log")), prov.backward(world.name("log"))):
+    for found in (
+        prov.forward(world.name("in"), to=world.name("log")).table(),
+        prov.backward(world.name("log")).table(),
+    ):
         assert stops_of(found) == () and all(not used.unknown for used in versions_of(found))
 
 
@@ -707,7 +710,7 @@ def test_a_run_s_own_step_removed_what_another_run_wrote(world: World) -> None:
     first = identity(world.now("mid"))
     world.step("report", "report", "x", [0], source="mid", run="r2")
     fill = world.step("fill", "mid", "b", [2], removes=["a"], run="r2")
-    found = world.open().forward(world.name("mid"), [1], version=first, run="r2", to=world.name("mid"))
+    found = world.open().forward(world.name("mid"), [1], version=first, run="r2", to=world.name("mid")).table()
     assert found.num_rows == 0
     located = world.open().trace(world.name("in"), [0], "forward", run="r1")
     assert located.gone == () and world.gone("mid", [0]) == [(fill, 1)]
@@ -719,17 +722,17 @@ def test_rows_may_come_back_by_a_file_of_nobody_s(world: World) -> None:
     world.publish("mid", write(world.now("mid", ["y"]), [(world.now("in"), [(0, 3)])]))
     world.put("mid", "x", ["of the report"])
     world.step("two", "report", "b", [0], source="mid")
-    found = world.open().forward(world.name("report"), [0], to=world.name("report"))
+    found = world.open().forward(world.name("report"), [0], to=world.name("report")).table()
     assert [s.what for s in stops_of(found)] == ["files"]
 
 
 def test_rows_that_were_written_under_a_folder_s_name_are_rows_of_the_dataset(world: World) -> None:
     world.step("one", "out/day=1", "a", [0, 1])
     world.step("two", "out", "day=2/a", [2])
-    found = world.open().forward(world.name("in"), to=world.name("out"))
-    assert [(x["row"], x["source_row"]) for x in found.to_pylist()] == [(0, 0), (1, 1), (2, 2)]
+    found = world.open().forward(world.name("in"), to=world.name("out")).table()
+    assert [(x["row"], x["related_row"]) for x in found.to_pylist()] == [(0, 0), (1, 1), (2, 2)]
     assert world.ahead("out", [1]) == ["one:r1"] and stops_of(found) == ()
-    part = world.open().forward(world.name("in"), [2], to=world.name("out/day=1"))
+    part = world.open().forward(world.name("in"), [2], to=world.name("out/day=1")).table()
     assert part.num_rows == 0
 
 
@@ -749,8 +752,8 @@ def test_a_table_does_not_tell_which_of_two_numberings_is_meant(world: World) ->
     world.publish("two", write(world.now("two", ["a"]), [(plain, [(0, 1)])]))
     prov = world.open()
     with pytest.raises(ConditionError, match="was read with different options"):
-        prov.locate(prov.backward(world.name("one")))
-    assert len(prov.ask.backward(world.name("one")).found()[0]) == 1
+        prov.locate(prov.backward(world.name("one")).table())
+    assert len(prov.backward(world.name("one")).found()[0]) == 1
 
 
 def test_http_tells_siblings_that_are_gone(world: World) -> None:
@@ -758,7 +761,9 @@ def test_http_tells_siblings_that_are_gone(world: World) -> None:
 
     world.step("one", "log", "b", [0, 0])
     world.step("two", "log", "a", [1], removes=["b"])
-    first = world.open().forward(world.name("in"), [0], to=world.name("log"), versions="all")["version"][0].as_py()
+    first = (
+        world.open().forward(world.name("in"), [0], to=world.name("log"), versions="all").table()["version"][0].as_py()
+    )
     api, log, source = client(world.root), id_of(world.root, "log"), id_of(world.root, "in")
     body = {"dataset": log, "version": first, "rows": [0], "relation": "siblings", "to": log, "via": source}
     found = api.post(f"{BASE}/sideways", json=body).json()

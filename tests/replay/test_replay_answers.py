@@ -80,7 +80,7 @@ def test_replays_that_overlap_leave_the_scripts_session(spark: SparkSession) -> 
 
 
 def test_history_across_steps(prov: Provenance, store: Path) -> None:
-    ids = prov.values(str(store / "orders"), columns=["id"])["id"].to_pylist()
+    ids = prov.values(str(store / "orders"), columns=["id"]).table()["id"].to_pylist()
     told = prov.history(str(store / "orders"), [ids.index(5)])
     assert [p.dataset.rsplit("/")[-1] for p in told.passages] == ["clean"]
     ((passage, ending),) = told.endings
@@ -89,7 +89,7 @@ def test_history_across_steps(prov: Provenance, store: Path) -> None:
     )
     assert passage.replayed is not None and passage.replayed.verified is True
 
-    survivor = prov.values(str(store / "clean"), columns=["id"])["id"].to_pylist()[0]
+    survivor = prov.values(str(store / "clean"), columns=["id"]).table()["id"].to_pylist()[0]
     whole = prov.history(str(store / "orders"), [ids.index(survivor)])
     assert {p.dataset.rsplit("/")[-1] for p in whole.passages} == {"clean", "report", "shouted"}
     assert "lines" in whole.table().column_names
@@ -100,8 +100,8 @@ def test_history_across_steps(prov: Provenance, store: Path) -> None:
 
 def test_history_of_cells_and_columns(prov: Provenance, store: Path) -> None:
     """A cell's values on its way; where it ends, its row did, or its column was dropped and the row came there."""
-    orders = prov.values(str(store / "orders")).to_pylist()
-    clean = prov.values(str(store / "clean")).to_pylist()
+    orders = prov.values(str(store / "orders")).table().to_pylist()
+    clean = prov.values(str(store / "clean")).table().to_pylist()
     row = next(n for n, o in enumerate(orders) if o["id"] == clean[0]["id"])
     told = prov.history(str(store / "orders"), [row], "price", direction="forward")
     assert {c["column"] for c in told.cells().to_pylist() if c["dataset"].endswith("clean")} == {"price"}
@@ -131,14 +131,14 @@ def test_history_of_cells_and_columns(prov: Provenance, store: Path) -> None:
 
 def test_duplicate_names_the_kept_row(prov: Provenance, store: Path) -> None:
     """Which one was kept is what the output says, not what comes first."""
-    orders = prov.values(str(store / "orders")).to_pylist()
-    kept = {(r["customer"], r["price"]): r["id"] for r in prov.values(str(store / "clean")).to_pylist()}
+    orders = prov.values(str(store / "orders")).table().to_pylist()
+    kept = {(r["customer"], r["price"]): r["id"] for r in prov.values(str(store / "clean")).table().to_pylist()}
     lost = 0
     for row, order in enumerate(orders):
         if order["note"] is None or order["id"] in kept.values():
             continue
         lost += 1
-        told = prov.before_after(str(store / "orders"), [row])
+        told = prov.replay(str(store / "orders"), [row])
         (ending,) = told.endings
         assert ending.cause == "duplicate" and ending.whole
         values = dict(ending.kept)
@@ -149,14 +149,14 @@ def test_duplicate_names_the_kept_row(prov: Provenance, store: Path) -> None:
 
 
 def test_changed_cells(prov: Provenance, store: Path) -> None:
-    told = prov.before_after(str(store / "clean"), [0])
+    told = prov.replay(str(store / "clean"), [0])
     marked = {s.operation.node: s.lines[0].changed for s in told.stages}
     assert marked["Project"] == ("price",) and marked["Filter"] == ()
     assert told.verified is True
 
 
 def test_a_function_of_the_users_stops_it(prov: Provenance, store: Path) -> None:
-    told = prov.before_after(str(store / "shouted"), [0])
+    told = prov.replay(str(store / "shouted"), [0])
     ((operation, why),) = {(o, w) for o, w in told.stopped if o.node == "Project"}
     assert operation.opaque and why.startswith(operation.opaque)
     assert told.verified is None and told.stages
@@ -172,7 +172,7 @@ def test_rows_beside_a_shared_partner(spark: SparkSession, tmp_path: Path) -> No
         met.selectExpr("*", "sum(v) OVER (PARTITION BY title) AS s").write.parquet(str(tmp_path / "out"))
     prov = provspark.open(str(tmp_path / "store"))
     prov.replayer.most = 5
-    told = prov.before_after(str(tmp_path / "out"), [4])
+    told = prov.replay(str(tmp_path / "out"), [4])
     assert told.verified is True, told.why
     assert [len(s.lines) for s in told.stages] == [1] * len(told.stages)
 
@@ -203,16 +203,16 @@ def test_functions_run_where_that_is_switched_on(spark: SparkSession, tmp_path: 
     own = replayer.inputs(nodes["own"], {version: every})
     assert own.verified is None and "can't be imported" in own.why
     replayer.functions = False
-    assert prov.before_after(str(tmp_path / "out"), [0], functions=True).verified is True
-    assert prov.before_after(str(tmp_path / "out"), [0]).verified is None
+    assert prov.replay(str(tmp_path / "out"), [0], functions=True).verified is True
+    assert prov.replay(str(tmp_path / "out"), [0]).verified is None
 
 
 def test_why_not(prov: Provenance, store: Path) -> None:
-    orders = prov.values(str(store / "orders")).to_pylist()
+    orders = prov.values(str(store / "orders")).table().to_pylist()
     found = prov.why_not(str(store / "clean"), [("id", "=", 5)])
     ((missed, ending),) = found.endings
     assert [orders[r]["id"] for r in missed.rows.rows()] == [5] and ending.cause == "condition"
-    there = prov.values(str(store / "clean"), [0]).to_pylist()[0]["id"]
+    there = prov.values(str(store / "clean"), [0]).table().to_pylist()[0]["id"]
     assert len(prov.why_not(str(store / "clean"), [("id", "=", there)]).found.rows()) == 1
     assert prov.why_not(str(store / "report"), [("total", ">", 1e9)]).untraced
     gone = prov.why_not(str(store / "report"), [("customer", "=", 77)])
@@ -251,7 +251,7 @@ def test_keys_cancel(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_counts(prov: Provenance, store: Path, spark: SparkSession) -> None:
     step = next(m.step for m in prov.graph.manifests if "clean" in m.step)
-    lines = prov.counts(step).to_pylist()
+    lines = prov.counts(step).table().to_pylist()
     orders = spark.read.parquet(str(store / "orders"))
     assert [x["rows_out"] for x in lines if x["node"] == "Filter"] == [orders.filter("note IS NOT NULL").count()]
     assert lines[-1]["rows_out"] == spark.read.parquet(str(store / "clean")).count()
@@ -260,16 +260,16 @@ def test_counts(prov: Provenance, store: Path, spark: SparkSession) -> None:
 
 def test_rows_beyond_what_is_followed(prov: Provenance, store: Path) -> None:
     prov.replayer.most = 3
-    told = prov.before_after(str(store / "orders"))
+    told = prov.replay(str(store / "orders"))
     assert told.verified is None and "more than 3 rows" in told.why
     assert max(len(s.lines) for s in told.stages) == 3
 
 
 def test_bad_input(prov: Provenance, store: Path) -> None:
     with pytest.raises(RowOutOfRangeError):
-        prov.before_after(str(store / "clean"), [10_000])
+        prov.replay(str(store / "clean"), [10_000])
     with pytest.raises(ReplayError, match="made or read"):
-        prov.before_after(str(store / "clean"), [0], step="nothing")
+        prov.replay(str(store / "clean"), [0], step="nothing")
 
 
 def test_steps_that_were_not_captured(spark: SparkSession, tmp_path: Path) -> None:
@@ -296,19 +296,19 @@ def test_steps_that_were_not_captured(spark: SparkSession, tmp_path: Path) -> No
         assert [e.cause for e in first.endings] == (["condition"] if row == 3 else [])
     (lost,) = prov.history(str(tmp_path / "untracked"), [0], direction="backward").passages
     assert lost.replayed is None and lost.why.startswith("not tracked: Generate")
-    assert prov.before_after(str(tmp_path / "untracked"), [0]).why == "the lineage of this write is untracked"
+    assert prov.replay(str(tmp_path / "untracked"), [0]).why == "the lineage of this write is untracked"
     (missed,) = prov.why_not(str(tmp_path / "untracked"), [("id", "=", 99)]).missed
     assert missed.why.startswith("not tracked: Generate")
     said = CliRunner().invoke(
         main, ["whynot", str(tmp_path / "untracked"), "--where", "id=99", "--store", str(tmp_path / "store")]
     )
     assert "not tracked" in said.output
-    cells = prov.cells(str(tmp_path / "coarse"), [0], "v", replay=True).to_pylist()
+    cells = prov.cells(str(tmp_path / "coarse"), [0], "v", replay=True).table().to_pylist()
     assert cells and not any(c["exact"] for c in cells) and all("captured as a whole" in c["why"] for c in cells)
     with pytest.raises(UnknownDatasetError, match="no data set"):
         prov.history(str(tmp_path / "elsewhere"), [0])
     with pytest.raises(UnknownStepError):
-        prov.counts("another-store's-step")
+        prov.counts("another-store's-step").table()
 
 
 def test_cancelled(prov: Provenance, store: Path) -> None:
@@ -317,8 +317,8 @@ def test_cancelled(prov: Provenance, store: Path) -> None:
             prov.replayer.cancel()
 
     with pytest.raises(ReplayError, match="cancelled"):
-        prov.before_after(str(store / "clean"), [0], progress=cancel)
-    assert prov.before_after(str(store / "clean"), [0]).verified is True
+        prov.replay(str(store / "clean"), [0], progress=cancel)
+    assert prov.replay(str(store / "clean"), [0]).verified is True
 
 
 def test_transformers_and_settings(spark: SparkSession, tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_transformers_and_settings(spark: SparkSession, tmp_path: Path) -> None:
     finally:
         for name, value in before.items():
             spark.conf.set(name, value)
-    told = provspark.open(str(tmp_path / "store")).before_after(str(tmp_path / "out"), [3])
+    told = provspark.open(str(tmp_path / "store")).replay(str(tmp_path / "out"), [3])
     assert told.verified is True, told.why
     assert [s.lines[0].added for s in told.stages][1:5] == [("place",), ("hot",), ("v",), ("z",)]
 
@@ -374,6 +374,6 @@ def test_changed_since(prov: Provenance, store: Path) -> None:
     data = file.read_bytes()
     file.write_bytes(data + b" ")
     with pytest.raises(VersionChangedError, match=r"\.parquet has changed .* bytes now, .* then"):
-        prov.before_after(str(store / "clean"), [0])
+        prov.replay(str(store / "clean"), [0])
     told = prov.history(str(store / "orders"), [0])
     assert told.passages[0].replayed is None and "has changed" in told.passages[0].why

@@ -81,7 +81,7 @@ def test_rows_of_the_output_address_them_too(world: tuple[Path, provspark.Proven
     root, prov = world
     (node,) = prov.graph.nodes
     before, other, join = places(node)
-    out = prov.values(str(root / "out")).to_pylist()
+    out = prov.values(str(root / "out")).table().to_pylist()
     kept = [(p, c) for p in PEOPLE for c in CITIES if p[2] > 0 and c[1] != 30 and p[1] == c[0] and c[1] + p[2] != 25]
     for row, line in enumerate(out):
         mine = {p for p, c in kept if c[2] == line["side"]}

@@ -138,7 +138,7 @@ def world(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def test_what_each_row_read(world: tuple[Path, provspark.Provenance]) -> None:
     """Of 25 expressions, nested three deep, over 24 rows: each cell is told with exactly what its row read."""
     root, prov = world
-    ids = {n: r["id"] for n, r in enumerate(prov.values(str(root / "made")).to_pylist())}
+    ids = {n: r["id"] for n, r in enumerate(prov.values(str(root / "made")).table().to_pylist())}
     expected, values = set(), {}
     for n, row in enumerate(ROWS):
         for i, e in enumerate(MADE):
@@ -146,30 +146,32 @@ def test_what_each_row_read(world: tuple[Path, provspark.Provenance]) -> None:
             values[n, i] = value
             plain = e.sql in COLUMNS
             expected |= {(n, f"e{i}", n, c, "identity" if plain else how) for c, how in uses}
-    table = prov.values(str(root / "made")).to_pylist()
+    table = prov.values(str(root / "made")).table().to_pylist()
     assert all(row[f"e{i}"] == values[row["id"], i] for row in table for i in range(len(MADE)))
-    told = prov.cells(str(root / "made"), columns=[f"e{i}" for i in range(len(MADE))], replay=True).to_pylist()
-    key = ("source_row", "source_column", "dependence")
+    told = prov.cells(str(root / "made"), columns=[f"e{i}" for i in range(len(MADE))], replay=True).table().to_pylist()
+    key = ("related_row", "related_column", "dependence")
     assert {(ids[x["row"]], x["column"], *(x[k] for k in key)) for x in told} == expected
     assert all(x["exact"] and x["why"] is None for x in told)
-    flagged = prov.cells(str(root / "made"), columns=[f"e{i}" for i in range(len(MADE))])
+    flagged = prov.cells(str(root / "made"), columns=[f"e{i}" for i in range(len(MADE))]).table()
     assert flagged.num_rows > len(told) and not all(flagged["exact"].to_pylist())
 
 
 @pytest.mark.long
 def test_across_two_steps_and_forward(world: tuple[Path, provspark.Provenance]) -> None:
     root, prov = world
-    ids = [r["id"] for r in prov.values(str(root / "again")).to_pylist()]
+    ids = [r["id"] for r in prov.values(str(root / "again")).table().to_pylist()]
     expected = set()
     for n, row in enumerate(ROWS):
         (cond, read), (_, one), (_, other) = MADE[0].of(row), MADE[1].of(row), MADE[2].of(row)
         expected |= {(n, "t", c, "conditional") for c, _ in read}
         expected |= {(n, "t", c, how) for c, how in (one if cond is not None and cond > 2 else other)}
-    backward = prov.cells(str(root / "again"), columns="t", replay=True).to_pylist()
-    assert {(ids[x["row"]], x["column"], x["source_column"], x["dependence"]) for x in backward} == expected
+    backward = prov.cells(str(root / "again"), columns="t", replay=True).table().to_pylist()
+    assert {(ids[x["row"]], x["column"], x["related_column"], x["dependence"]) for x in backward} == expected
     assert all(x["exact"] for x in backward)
-    forward = prov.cells(str(root / "rows"), direction="forward", to=str(root / "again"), replay=True).to_pylist()
-    ahead = {(ids[x["source_row"]], x["source_column"], x["column"], x["dependence"]) for x in forward}
+    forward = (
+        prov.cells(str(root / "rows"), direction="forward", to=str(root / "again"), replay=True).table().to_pylist()
+    )
+    ahead = {(ids[x["related_row"]], x["related_column"], x["column"], x["dependence"]) for x in forward}
     assert {x for x in ahead if x[1] == "t" and x[2] != "id"} == {x for x in expected if x[2] != "id"}
     assert all(x["exact"] for x in forward)
 
@@ -179,10 +181,10 @@ def test_pivot_unpivot_and_filter(world: tuple[Path, provspark.Provenance]) -> N
     wide = {k: [r for r in WIDE if r[1] == k] for k in "xyz"}
 
     def told(name: str, columns: list[str]) -> set[tuple[Any, ...]]:
-        out = prov.values(str(root / name)).to_pylist()
-        lines = prov.cells(str(root / name), columns=columns, replay=True).to_pylist()
+        out = prov.values(str(root / name)).columns_only().to_pylist()
+        lines = prov.cells(str(root / name), columns=columns, replay=True).table().to_pylist()
         assert all(x["exact"] for x in lines), [x["why"] for x in lines if not x["exact"]][:3]
-        keys = ("column", "dataset", "source_row", "source_column", "dependence")
+        keys = ("column", "dataset", "related_row", "related_column", "dependence")
         found = {(tuple(out[x["row"]].values()), *(x[k] for k in keys)) for x in lines}
         return {(row, column, name.rsplit("/")[-1], *rest) for row, column, name, *rest in found}
 
@@ -212,7 +214,7 @@ def test_pivot_unpivot_and_filter(world: tuple[Path, provspark.Provenance]) -> N
         if k != "z" and here:
             expected.add((out, "f", "names", {"x": 0, "y": 1}[k], "w", "aggregation"))
         expected |= {(out, "f", "wide", r[0], "v", "aggregation") for r in here if weight is None}
-    names = [r["k"] for r in prov.values(str(root / "names")).to_pylist()]
+    names = [r["k"] for r in prov.values(str(root / "names")).table().to_pylist()]
     place = {i: names.index(k) for i, k in enumerate("xy")}
     expected = {(*x[:3], place[x[3]], *x[4:]) if x[2] == "names" else x for x in expected}
     assert told("filtered", ["f"]) == expected
@@ -223,10 +225,10 @@ def test_what_replay_can_not_settle_stays_flagged(world: tuple[Path, provspark.P
     root, prov = world
     prov.replayer.most = 5
     try:
-        table = prov.cells(str(root / "made"), columns="e0", replay=True)
+        table = prov.cells(str(root / "made"), columns="e0", replay=True).table()
     finally:
         prov.replayer.most = 1000
-    flagged = prov.cells(str(root / "made"), columns="e0")
+    flagged = prov.cells(str(root / "made"), columns="e0").table()
     assert table.drop_columns(["why"]).to_pylist() == flagged.drop_columns(["why"]).to_pylist()
     assert any("more than 5 rows" in (w or "") for w in table["why"].to_pylist())
 

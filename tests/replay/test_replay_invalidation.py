@@ -201,9 +201,11 @@ def test_where_rows_and_columns_end(world: tuple[Path, provspark.Provenance], pi
     root, prov = world
     (node,) = (n for n in prov.graph.nodes if n.write.output.dataset.name.endswith(f"/out{pipeline.number}"))
     version = next(v for v in node.inputs if node.inputs[v].version.dataset.name.endswith("/rows"))
-    ids = prov.values(str(root / "rows"))["id"].to_pylist()
+    ids = prov.values(str(root / "rows")).table()["id"].to_pylist()
     output = str(root / f"out{pipeline.number}")
-    pipeline.survivors |= {ids[r] for r in prov.backward(output, to=str(root / "rows"))["source_row"].to_pylist()}
+    pipeline.survivors |= {
+        ids[r] for r in prov.backward(output, to=str(root / "rows")).table()["related_row"].to_pylist()
+    }
     follow(pipeline)
     assert pipeline.ended
     told = prov.replayer.inputs(node, {version: prov.select(str(root / "rows")).runs})
@@ -224,7 +226,7 @@ def test_where_rows_and_columns_end(world: tuple[Path, provspark.Provenance], pi
     ]
     assert {(d.column, d.name) for d in gone} == pipeline.dropped
 
-    if "id" in prov.values(output).column_names:
+    if "id" in prov.values(output).table().column_names:
         for i, name in sorted(last.items())[:2]:
             answer = prov.why_not(output, [("id", "=", i)])
             assert name in {e.operation.name for _, e in answer.endings if e.whole}

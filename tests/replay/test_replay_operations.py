@@ -35,7 +35,7 @@ class World:
 
     def numbers(self, source: str, column: str) -> list[int]:
         """By row id, the number that the row carries."""
-        return self.prov.values(str(self.root / source))[column].to_pylist()
+        return self.prov.values(str(self.root / source)).table()[column].to_pylist()
 
 
 @pytest.fixture(scope="module")
@@ -111,13 +111,13 @@ def test_output_row(world: World, case: Case) -> None:
     target = str(world.root / case.name)
     if not world.prov.select(target):
         pytest.skip("no row")
-    told = world.prov.before_after(target, [0])
+    told = world.prov.replay(target, [0])
     assert told.verified is True, told.why
     last = told.stages[-1]
-    stored = world.prov.values(target, [0]).to_pylist()[0]
+    stored = world.prov.values(target, [0]).columns_only().to_pylist()[0]
     assert key_of(tuple(stored.values())) in {key_of(line.values) for line in last.lines}
-    witnesses = world.prov.backward(target, [0]).to_pylist()
-    expected = {(w["dataset"], w["occurrence"], w["source_row"]) for w in witnesses}
+    witnesses = world.prov.backward(target, [0]).table().to_pylist()
+    expected = {(w["dataset"], w["occurrence"], w["related_row"]) for w in witnesses}
     (line,) = last.lines[:1]
     if len(last.lines) == 1:
         assert {(s.dataset, s.occurrence, s.row) for s in line.sources} == expected

@@ -67,7 +67,7 @@ def test_each_operation_as_the_scripts_own_frame(prov: Provenance, root: Path, s
 
 
 def test_some_operations_and_columns(prov: Provenance, root: Path) -> None:
-    step = prov.steps()["step"][0].as_py()
+    step = prov.steps().table()["step"][0].as_py()
     told = prov.operation_profiles(step, [2], columns=["PAY"])
     assert [s.operation.index for s in told.stages] == [1, 2] and told.verified is True
     assert {x["column"] for x in told.table().to_pylist()} == {None, "pay"}

@@ -102,14 +102,14 @@ def rounded(value: Any) -> Any:
 def witnesses(store: str, output: Path, row: int) -> Witnesses:
     """Ask a store."""
     prov = provspark.open(store)
-    found = prov.backward(Dataset("file", str(output)).uri, rows=[row], kinds=("data", "context")).to_pylist()
+    found = prov.backward(Dataset("file", str(output)).uri, rows=[row], kinds=("data", "context")).table().to_pylist()
     data: dict[Occurrence, set[int]] = {}
     every: dict[str, set[int]] = {}
     for line in found:
         name = Path(line["dataset"]).stem
-        every.setdefault(name, set()).add(line["source_row"])
+        every.setdefault(name, set()).add(line["related_row"])
         if line["kind"] == "data":
-            data.setdefault((name, line["occurrence"]), set()).add(line["source_row"])
+            data.setdefault((name, line["occurrence"]), set()).add(line["related_row"])
     return Witnesses(
         {k: frozenset(v) for k, v in data.items()},
         {k: frozenset(v) for k, v in every.items()},

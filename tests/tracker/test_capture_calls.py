@@ -131,8 +131,8 @@ def test_values(case: str, rows: Any, tmp_path: Path) -> None:
     assert capture.untracked == ()
     told = [sorted(row[-1]) for row in outputs.read(tmp_path / "out").rows]
     prov = provspark.open((tmp_path / "store").as_uri())
-    found = prov.backward(str(tmp_path / "out"), rows=range(len(told)), kinds=("data", "context"))
+    found = prov.backward(str(tmp_path / "out"), rows=range(len(told)), kinds=("data", "context")).table()
     sources: dict[int, set[int]] = {}
     for edge in lineage.lines(found):
-        sources.setdefault(edge["row"], set()).add(edge["source_row"])
+        sources.setdefault(edge["row"], set()).add(edge["related_row"])
     assert [sorted(sources[i]) for i in range(len(told))] == told

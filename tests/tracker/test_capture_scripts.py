@@ -180,4 +180,6 @@ def test_script_that_raises_after_a_write(tmp_path: Path) -> None:
     step = the_step(tmp_path)
     assert (step.status, len(step.writes), step.untracked) == ("failed", 1, ())
     assert step.error == "RuntimeError: gave up"
-    assert len(provspark.open((tmp_path / "store").as_uri()).backward(str(tmp_path / "out"), rows=range(8))) == 8
+    assert (
+        len(provspark.open((tmp_path / "store").as_uri()).backward(str(tmp_path / "out"), rows=range(8)).table()) == 8
+    )

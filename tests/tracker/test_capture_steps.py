@@ -44,10 +44,10 @@ class World:
         """Sources of each row of an output, by its values: sets of (data set, row id), whatever the occurrence."""
         rows = outputs.read(self.folder / name).rows
         found: list[set[tuple[str, int]]] = [set() for _ in rows]
-        answer = provspark.open(self.store).backward(self.path(name), rows=list(range(len(rows))), to=to)
+        answer = provspark.open(self.store).backward(self.path(name), rows=list(range(len(rows))), to=to).table()
         for line in lineage.lines(answer):
             source = self.names.get(line["dataset"], line["dataset"].rsplit("/", 1)[-1])
-            found[line["row"]].add((source, line["source_row"]))
+            found[line["row"]].add((source, line["related_row"]))
         by_value: Edges = {}
         for row, sources in zip(rows, found, strict=True):
             by_value.setdefault(row, []).append(sources)
@@ -106,9 +106,9 @@ def test_chain_of_three_steps(world: World) -> None:
             row += ids
             sources |= rows_of("emp", *ids) | rows_of("dept", d)
     assert world.edges("report") == {(w, sum(ids)): [sources] for w, (ids, sources) in expected.items()}
-    forward = provspark.open(world.store).forward(str(t.paths["emp"]), rows=[6])
+    forward = provspark.open(world.store).forward(str(t.paths["emp"]), rows=[6]).table()
     assert set(forward["dataset"].to_pylist()) == {f"file://{world.path('report')}"}
-    values = provspark.open(world.store).values(world.path("report"), rows=forward["source_row"].to_pylist())
+    values = provspark.open(world.store).values(world.path("report"), rows=forward["related_row"].to_pylist()).table()
     assert values["w"].to_pylist() == [6]
 
 
@@ -340,7 +340,7 @@ def test_values_of_witnesses(world: World) -> None:
     prov = provspark.open(world.store)
     for row, (_, sources) in zip(outputs.read(Path(world.path("out"))).rows, world.edges("out").items(), strict=True):
         ids = [i for found in sources for _, i in found]
-        (value,) = prov.values(str(world.t.paths["emp"]), rows=ids).to_pylist()
+        (value,) = prov.values(str(world.t.paths["emp"]), rows=ids).columns_only().to_pylist()
         assert canon(tuple(value.values())) == canon(row) == canon(EMP.rows[ids[0]])
 
 
@@ -418,8 +418,8 @@ def assert_values(world: World, name: str, column: str, rows: int) -> None:
     """Each row of an output that copies its input has one witness, whose value is its own."""
     prov = provspark.open(world.store)
     values = outputs.read(Path(world.path(name))).rows
-    found = lineage.lines(prov.backward(world.path(name), rows=range(rows)))
+    found = lineage.lines(prov.backward(world.path(name), rows=range(rows)).table())
     assert [line["row"] for line in found] == list(range(rows)) and len(values) == rows
     for line, row in zip(found, values, strict=True):
-        table = prov.values(line["dataset"], rows=[line["source_row"]], version=line["version"], columns=[column])
-        assert table.to_pylist() == [{column: row[0]}]
+        values = prov.values(line["dataset"], rows=[line["related_row"]], version=line["version"], columns=[column])
+        assert values.columns_only().to_pylist() == [{column: row[0]}]

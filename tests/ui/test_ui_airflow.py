@@ -62,10 +62,10 @@ def expected(home: Path) -> dict[str, list[int]]:
     report = str(home / "data" / "report")
     out = {}
     for name in ("regions", "clean", "people"):
-        out[name] = prov.backward(report, [ROW], to=str(home / "data" / name))["source_row"].to_pylist()
+        out[name] = prov.backward(report, [ROW], to=str(home / "data" / name)).table()["related_row"].to_pylist()
     for name in ("census.csv", "regions.csv"):
         source = str(ROOT / "dags_examples" / "data" / name)
-        out[name] = prov.backward(report, [ROW], to=source)["source_row"].to_pylist()
+        out[name] = prov.backward(report, [ROW], to=source).table()["related_row"].to_pylist()
     return out
 
 
@@ -208,9 +208,9 @@ def test_a_path_is_lit_across_graph_and_tables(tab: Tab, server: Server, expecte
 def test_sideways_from_the_menu_of_a_row(tab: Tab, server: Server, chromium: Any, home: Path) -> None:
     prov = provspark.open(str(home / "store"))
     lookup, people = str(ROOT / "dags_examples" / "data" / "regions.csv"), str(home / "data" / "clean")
-    together = prov.co_contributory(people, [0], to=lookup)["source_row"].to_pylist()
+    together = prov.co_contributory(people, [0], to=lookup).table()["related_row"].to_pylist()
     regions = str(home / "data" / "regions")
-    siblings = prov.co_dependency(regions, [0], to=regions, via=lookup)["source_row"].to_pylist()
+    siblings = prov.co_dependency(regions, [0], to=regions, via=lookup).table()["related_row"].to_pylist()
     open_list(tab, server)
     tab.view.get_by_role("button", name="clean", exact=True).click()
     tab.page.locator("[data-row='0']").click(button="right")
@@ -239,7 +239,7 @@ def test_sideways_from_the_menu_of_a_row(tab: Tab, server: Server, chromium: Any
 def test_composition_as_bars(tab: Tab, server: Server, home: Path) -> None:
     prov = provspark.open(str(home / "store"))
     report, people = str(home / "data" / "report"), str(home / "data" / "people")
-    table = prov.composition(report, [ROW], source=people, column="education", each=False)
+    table = prov.composition(report, [ROW], source=people, column="education", each=False).table()
     open_trace(tab, server)
     tab.node("people").click()
     tab.page.locator("[aria-label*='people: rows']").get_by_role("button", name="education", exact=True).click()
@@ -262,8 +262,8 @@ def test_what_happened_in_a_step(tab: Tab, server: Server, home: Path) -> None:
     tab.page.locator(".react-flow__node-step", has_text="regions").click()
     panel = tab.view.get_by_role("complementary", name="Step")
     prov = provspark.open(str(home / "store"))
-    (step,) = (s for s in prov.steps()["step"].to_pylist() if "regions" in s)
-    tab.has(panel.locator("ol li"), prov.operations(step).num_rows)
+    (step,) = (s for s in prov.steps().table()["step"].to_pylist() if "regions" in s)
+    tab.has(panel.locator("ol li"), prov.operations(step).table().num_rows)
     panel.get_by_text("regions.py:").first.wait_for()
     tab.check()
     panel.get_by_role("tab", name="Columns").click()
@@ -296,13 +296,15 @@ def test_what_happened_to_a_record_and_where_it_ended(tab: Tab, server: Server, 
     tab.check()
     told = tab.view.get_by_role("region", name="clean, written by clean")
     told.get_by_text("equals what is stored").wait_for(timeout=120_000)
-    workclass = prov.values(people, prov.backward(clean, [0], to=people)["source_row"].to_pylist())["workclass"][0]
+    workclass = prov.values(people, prov.backward(clean, [0], to=people).table()["related_row"].to_pylist()).table()[
+        "workclass"
+    ][0]
     cell = told.locator("td", has=tab.page.locator("del", has_text=workclass.as_py().strip())).first
     assert cell.locator("ins").inner_text() == workclass.as_py().strip()
     tab.check()
-    native = prov.values(people)["native_country"].to_pylist()
+    native = prov.values(people).table()["native_country"].to_pylist()
     ended = next(i for i, country in enumerate(native) if country.strip() == "?")
-    (step,) = (s for s in prov.steps()["step"].to_pylist() if "clean" in s)
+    (step,) = (s for s in prov.steps().table()["step"].to_pylist() if "clean" in s)
     tab.page.goto(
         f"{server.url}/plugin/provspark?ds={dataset_id(Dataset.parse(people))}&rows={ended}&trace=happened&at={step}"
     )

@@ -32,7 +32,7 @@ export function stepPython(step: string): string {
 }
 
 const COMMANDS = { backward: "trace", forward: "trace", together: "co-contributory", siblings: "co-dependency", composition: "composition", happened: "replay" };
-const METHODS = { backward: "backward", forward: "forward", together: "co_contributory", siblings: "co_dependency", composition: "composition", happened: "before_after" };
+const METHODS = { backward: "backward", forward: "forward", together: "co_contributory", siblings: "co_dependency", composition: "composition", happened: "replay" };
 
 export function asPython(state: State, names: Names): string {
   const { to, through } = names;

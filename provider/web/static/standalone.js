@@ -42300,7 +42300,7 @@ function dY(e) {
   return `${CM}prov.operations(${Or(e)})
 `;
 }
-const fY = { backward: "trace", forward: "trace", together: "co-contributory", siblings: "co-dependency", composition: "composition", happened: "replay" }, hY = { backward: "backward", forward: "forward", together: "co_contributory", siblings: "co_dependency", composition: "composition", happened: "before_after" };
+const fY = { backward: "trace", forward: "trace", together: "co-contributory", siblings: "co-dependency", composition: "composition", happened: "replay" }, hY = { backward: "backward", forward: "forward", together: "co_contributory", siblings: "co_dependency", composition: "composition", happened: "replay" };
 function gY(e, t) {
   const { to: r, through: o } = t, a = [Or(t.dataset), ...vY(e)];
   e.version && a.push(`version=${Or(e.version)}`), !e.way && e.column && a.splice(1, a.length, ...mY(e)), e.way === "happened" && e.step && a.push(`step=${Or(e.step)}`), r && a.push(`${e.way === "composition" ? "source" : "to"}=${Or(r)}`), o && a.push(`via=${Or(o)}`), e.way === "composition" && a.push(`column=${Or(e.column ?? "")}`, "each=False"), e.context && a.push('kinds=("data", "context")');

@@ -31,7 +31,7 @@ def tell() -> None:
                 if how == "cancel" and 0 < info.numCompletedTasks < info.numTasks:
                     context.cancelAllJobs()
                     return
-        Path(watch).write_text("\n".join(seen.values()))
+        Path(watch).write_text("\n".join(seen.values().table()))
         time.sleep(0.05)
 
 

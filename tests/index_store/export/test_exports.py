@@ -105,14 +105,14 @@ def test_hops_directions_and_limits(prov: provspark.Provenance) -> None:
 
 
 def test_tables_as_files(prov: provspark.Provenance, tmp_path: Path) -> None:
-    table = prov.backward("/report")
+    table = prov.backward("/report").table()
     write_table(table, tmp_path / "a.csv")
     write_table(table, tmp_path / "a.parquet")
     assert pyarrow.csv.read_csv(tmp_path / "a.csv").to_pylist() == table.to_pylist()
     again = pq.read_table(tmp_path / "a.parquet")
     assert again.to_pylist() == table.to_pylist()
     assert provspark.api.stops_of(again) == provspark.api.stops_of(table)
-    write_table(prov.steps(), tmp_path / "steps.csv")
+    write_table(prov.steps().table(), tmp_path / "steps.csv")
     assert "file:///mid" in (tmp_path / "steps.csv").read_text()
     with pytest.raises(SettingsError, match=r"\.csv or \.parquet"):
         write_table(table, tmp_path / "a.xlsx")

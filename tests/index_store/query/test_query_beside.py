@@ -8,7 +8,7 @@ from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.sideways import beside
 from provspark.index_store.query.single_derivation import one_derivation
-from provspark.index_store.query.trace import trace
+from provspark.index_store.query.trace import trace_rows
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset
 from provspark.model.runs import Runs
@@ -59,7 +59,7 @@ def test_one_derivation_takes_a_row_of_each_input(tmp_path: Path, seed: int) -> 
     at = linker.graph.latest(Dataset.parse("/report"))
     for row in range(ROWS):
         found = one_derivation(linker, at, row)
-        nodes = {n.at.key: n for n in trace(linker, at, Runs.of([row]), "backward").nodes}
+        nodes = {n.at.key: n for n in trace_rows(linker, at, Runs.of([row]), "backward").nodes}
         named = {nodes[k].dataset.removeprefix("file:///"): set(r.rows().tolist()) for k, r in found.items()}
         assert named == follow(pairs, row)
         assert all(not r - nodes[k].data for k, r in found.items())
@@ -104,7 +104,7 @@ def test_what_can_be_asked_sideways(tmp_path: Path) -> None:
 def test_the_edges_of_a_trace_know_the_rows_that_came_along_them(tmp_path: Path) -> None:
     linker, pairs = build(tmp_path, 1)
     at = linker.graph.latest(Dataset.parse("/report"))
-    found = trace(linker, at, Runs.span(ROWS), "backward")
+    found = trace_rows(linker, at, Runs.span(ROWS), "backward")
     labels = {n.id: n.dataset.removeprefix("file:///") for n in found.nodes}
     rows = {(labels[e.source], labels[e.target]): set(r.rows().tolist()) for e, r in found.through.items()}
     part = {s for _, s in pairs["p"]}

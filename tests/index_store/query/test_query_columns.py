@@ -57,9 +57,9 @@ def test_kinds_choose_the_lines(tmp_path: Path) -> None:
         prov = opened(made := worlds.world(seed), str(tmp_path / str(seed)))
         for dataset in asked(made):
             for question in (prov.columns, prov.cells):
-                both = question(dataset, kinds=BOTH).to_pylist()
+                both = question(dataset, kinds=BOTH).table().to_pylist()
                 for kind in BOTH:
-                    lines = question(dataset, kinds=kind).to_pylist()
+                    lines = question(dataset, kinds=kind).table().to_pylist()
                     assert {x["kind"] for x in lines} <= {kind}
                 alone = [x for x in both if x["kind"] == "context"]
                 assert len(lines) == len(alone)
@@ -67,8 +67,8 @@ def test_kinds_choose_the_lines(tmp_path: Path) -> None:
     assert seen
 
 
-LINE = ("column", "dataset", "occurrence", "source_column", "kind", "dependence")
-CELL = ("row", "column", "dataset", "occurrence", "source_row", "source_column", "kind", "dependence")
+LINE = ("column", "dataset", "occurrence", "related_column", "kind", "dependence")
+CELL = ("row", "column", "dataset", "occurrence", "related_row", "related_column", "kind", "dependence")
 
 
 def told(table: Any, names: tuple[str, ...]) -> dict[tuple[Any, ...], Any]:
@@ -95,9 +95,9 @@ def columns_are_all_paths(made: worlds.World, prov: provspark.Provenance, datase
             sure, steps = expected.get(key, (False, set()))
             expected[key] = sure or all(h.sure for h in end.hops), steps | end.steps
     expected = {k: (exact, by_pair(expected, k, 4)) for k, (exact, _) in expected.items()}
-    assert told(prov.columns(dataset), LINE) == expected
+    assert told(prov.columns(dataset).table(), LINE) == expected
     data = {k for k in expected if k[4] == "data" and k[0] is not None}
-    assert told(prov.columns(dataset, names(made, dataset), existence=False, kinds="data"), LINE).keys() == data
+    assert told(prov.columns(dataset, names(made, dataset), existence=False, kinds="data").table(), LINE).keys() == data
 
 
 def cells_are_rows_cut_by_columns(made: worlds.World, prov: provspark.Provenance, dataset: str) -> None:
@@ -113,11 +113,11 @@ def cells_are_rows_cut_by_columns(made: worlds.World, prov: provspark.Provenance
                 key = (row, column, end.dataset, end.occurrence, end.row, end.column)
                 key += ("context" if end.context else "data", worlds.dependence(end.hops))
                 expected[key] = expected.get(key, (False,))[0] or all(h.sure for h in end.hops), set()
-    table = prov.cells(dataset, kinds=BOTH, existence=True)
+    table = prov.cells(dataset, kinds=BOTH, existence=True).table()
     assert told(table, CELL) == expected
     assert all(x["exact"] == (not x["why"]) for x in table.to_pylist())
     part = {k: v for k, v in expected.items() if (k[0], k[1], k[6]) == (rows[-1], first, "data")}
-    assert told(prov.cells(dataset, [rows[-1]], first), CELL) == part
+    assert told(prov.cells(dataset, [rows[-1]], first).table(), CELL) == part
 
 
 def ways_forward_are_ways_backward(prov: provspark.Provenance, source: str, end: str) -> None:
@@ -129,21 +129,24 @@ def ways_forward_are_ways_backward(prov: provspark.Provenance, source: str, end:
             found[key] = exact or x["exact"], steps | set(x.get("steps", ()))
         return {k: (exact, by_pair(found, k, 2)) for k, (exact, _) in found.items()}
 
-    back, ahead = prov.columns(end, to=source), prov.columns(source, direction="forward", to=end)
-    assert lines(back, "column", "source_column") == lines(ahead, "source_column", "column")
-    back, ahead = prov.cells(end, to=source, kinds=BOTH), prov.cells(source, direction="forward", to=end, kinds=BOTH)
-    ends = ("row", "column", "source_row", "source_column")
+    back, ahead = prov.columns(end, to=source).table(), prov.columns(source, direction="forward", to=end).table()
+    assert lines(back, "column", "related_column") == lines(ahead, "related_column", "column")
+    back, ahead = (
+        prov.cells(end, to=source, kinds=BOTH).table(),
+        prov.cells(source, direction="forward", to=end, kinds=BOTH).table(),
+    )
+    ends = ("row", "column", "related_row", "related_column")
     assert lines(back, *ends) == lines(ahead, *ends[2:], *ends[:2])
 
 
 def how_finds_the_rows_of_why(made: worlds.World, prov: provspark.Provenance) -> None:
     for dataset in asked(made):
         how = prov.how(dataset, kinds=BOTH)
-        assert how.why().drop_columns(["path"]).equals(prov.backward(dataset, kinds=BOTH))
-        assert set(how.why()["path"].to_pylist()) >= set(how.operations()["path"].to_pylist())
+        assert how.table().drop_columns(["path"]).equals(prov.backward(dataset, kinds=BOTH).table())
+        assert set(how.table()["path"].to_pylist()) >= set(how.operations()["path"].to_pylist())
     for source in {str(v.dataset) for w in made.writes for v in w.readings}:
         ahead = prov.how(source, direction="forward", kinds=BOTH)
-        assert ahead.why().drop_columns(["path"]).equals(prov.forward(source, kinds=BOTH))
+        assert ahead.table().drop_columns(["path"]).equals(prov.forward(source, kinds=BOTH).table())
 
 
 @pytest.mark.parametrize("parts", [False, True])
@@ -151,7 +154,7 @@ def test_operations_come_each_once_in_order(parts: bool, tmp_path: Path) -> None
     made = worlds.world(7)
     prov = opened(made, str(tmp_path))
     for dataset in asked(made):
-        table = prov.operations(dataset, parts=parts).to_pylist()
+        table = prov.operations(dataset, parts=parts).table().to_pylist()
         by_step: dict[str, list[int]] = {}
         for line in table:
             by_step.setdefault(line["step"], []).extend(line["operations"])

@@ -71,7 +71,7 @@ def opened(store: Store) -> Provenance:
 
 
 def found(table: pa.Table) -> set[tuple[int, str, int]]:
-    return {(r["row"], r["dataset"], r["source_row"]) for r in table.to_pylist()}
+    return {(r["row"], r["dataset"], r["related_row"]) for r in table.to_pylist()}
 
 
 def kinds(table: pa.Table) -> Iterator[str]:
@@ -94,19 +94,21 @@ def through(store: Store) -> Provenance:
 
 
 def test_possible_edges_lead_through_the_driver_and_are_kept_apart(through: Provenance) -> None:
-    back = through.backward("/next", to="/src")
+    back = through.backward("/next", to="/src").table()
     assert back.num_rows == 0
     assert found(possible_of(back)) == {(0, "file:///src", 1), (0, "file:///src", 3)}
-    ahead = through.forward("/src", [1], to="/next")
+    ahead = through.forward("/src", [1], to="/next").table()
     assert ahead.num_rows == 0
     assert found(possible_of(ahead)) == {(1, "file:///next", 0)}
     assert set(possible_of(ahead)["kind"].to_pylist()) == {"possible"}
-    assert found(through.forward("/src", [1], to="/next", kinds=["data", "possible"])) == {(1, "file:///next", 0)}
+    assert found(through.forward("/src", [1], to="/next", kinds=["data", "possible"]).table()) == {
+        (1, "file:///next", 0)
+    }
 
 
 def test_a_row_that_was_not_read_has_none(through: Provenance) -> None:
     for more in ({}, {"to": "/next"}):
-        ahead = through.forward("/src", [0], **more)
+        ahead = through.forward("/src", [0], **more).table()
         assert (ahead.num_rows, possible_of(ahead).num_rows, ends_of(ahead), stops_of(ahead)) == (0, 0, (), ())
 
 
@@ -117,17 +119,17 @@ def test_rows_that_a_read_leaves_out_are_no_endings(through: Provenance) -> None
 
 
 def test_a_read_of_one_number_counts_in_strict_answers(through: Provenance) -> None:
-    strict = through.forward("/src", [0], to="/next", strict=True)
+    strict = through.forward("/src", [0], to="/next", strict=True).table()
     assert found(possible_of(strict)) == {(0, "file:///next", 0)}
-    ended = through.forward("/src", [0], strict=True)
+    ended = through.forward("/src", [0], strict=True).table()
     assert [(end.dataset, end.rows) for end in ends_of(ended)] == [("memory://driver/" + COUNT, 1)]
-    assert found(possible_of(through.backward("/made", [0], strict=True, to="/src"))) == {
+    assert found(possible_of(through.backward("/made", [0], strict=True, to="/src").table())) == {
         (0, "file:///src", k) for k in range(4)
     }
 
 
 def test_what_only_possibly_went_on_is_an_end(through: Provenance) -> None:
-    ended = through.forward("/src")
+    ended = through.forward("/src").table()
     assert [(end.dataset, end.rows) for end in ends_of(ended)] == [("memory://driver/" + READ, 2)]
     assert ended.num_rows == 0
 
@@ -145,7 +147,7 @@ def test_what_only_a_driver_read_stays_a_result(store: Store) -> None:
         if kind:
             script.write(version("/file.csv", {"": 1}, [""]), kind)  # type: ignore[arg-type]
         script.publish(second=30)
-    ahead = opened(store).forward("/src", [1])
+    ahead = opened(store).forward("/src", [1]).table()
     assert found_in(ahead) == {"file:///preview", "file:///file.csv"}
     assert [end.dataset for end in ends_of(ahead)] == ["memory://driver/show.py:2"]
 
@@ -155,7 +157,7 @@ def found_in(table: pa.Table) -> set[str]:
 
 
 def test_an_answer_without_a_place_to_go_to_has_ends_as_well(through: Provenance) -> None:
-    back = through.backward("/next")
+    back = through.backward("/next").table()
     assert found(back) == {(0, "memory://local/clean.py:9", 1)}
     assert found(possible_of(back)) == {(0, "file:///src", 1), (0, "file:///src", 3)}
 
@@ -165,9 +167,9 @@ def test_data_edges_read_on(store: Store) -> None:
     script.read(READ, [(0, 1), (1, 3)], 2)
     script.write(version("/file.csv", {"": 1}, [""]), "data")
     script.publish()
-    ahead = opened(store).forward("/src", [3])
+    ahead = opened(store).forward("/src", [3]).table()
     assert (found(ahead), ends_of(ahead)) == ({(3, "file:///file.csv", 0)}, ())
-    assert found(opened(store).backward("/file.csv")) == {(0, "file:///src", 1), (0, "file:///src", 3)}
+    assert found(opened(store).backward("/file.csv").table()) == {(0, "file:///src", 1), (0, "file:///src", 3)}
 
 
 def test_a_read_after_a_read(store: Store) -> None:
@@ -184,8 +186,11 @@ def test_a_read_after_a_read(store: Store) -> None:
     script.write(MADE, "possible")
     script.publish()
     prov = opened(store)
-    assert found(possible_of(prov.forward("/src", [2], to="/made"))) == {(2, "file:///made", 0), (2, "file:///made", 1)}
-    assert [end.dataset for end in ends_of(prov.forward("/src", [2]))] == [
+    assert found(possible_of(prov.forward("/src", [2], to="/made").table())) == {
+        (2, "file:///made", 0),
+        (2, "file:///made", 1),
+    }
+    assert [end.dataset for end in ends_of(prov.forward("/src", [2]).table())] == [
         "memory://driver/clean.py:3",
         "memory://driver/clean.py:7",
     ]
@@ -198,16 +203,21 @@ def test_only_what_was_read_before_a_write(store: Store) -> None:
     script.read("clean.py:12", [(0, 2)], 1)
     script.publish()
     prov = opened(store)
-    assert found(possible_of(prov.forward("/src", to="/made"))) == {(1, "file:///made", 0), (1, "file:///made", 1)}
-    assert [(e.dataset, e.rows) for e in ends_of(prov.forward("/src", [2]))] == [("memory://driver/clean.py:12", 1)]
+    assert found(possible_of(prov.forward("/src", to="/made").table())) == {
+        (1, "file:///made", 0),
+        (1, "file:///made", 1),
+    }
+    assert [(e.dataset, e.rows) for e in ends_of(prov.forward("/src", [2]).table())] == [
+        ("memory://driver/clean.py:12", 1)
+    ]
 
 
 def test_driver_data_sets_can_be_asked_about(through: Provenance) -> None:
     name = "memory://driver/" + READ
-    assert found(through.backward(name, [1])) == {(1, "file:///src", 3)}
-    assert found(possible_of(through.forward(name, [1], to="/next"))) == {(1, "file:///next", 0)}
-    assert found(through.forward("/src", to=name)) == {(1, name, 0), (3, name, 1)}
-    assert name not in through.datasets()["dataset"].to_pylist()
+    assert found(through.backward(name, [1]).table()) == {(1, "file:///src", 3)}
+    assert found(possible_of(through.forward(name, [1], to="/next").table())) == {(1, "file:///next", 0)}
+    assert found(through.forward("/src", to=name).table()) == {(1, name, 0), (3, name, 1)}
+    assert name not in through.datasets().table()["dataset"].to_pylist()
 
 
 def test_a_trace_draws_the_driver(through: Provenance) -> None:
@@ -229,42 +239,42 @@ def test_a_trace_draws_the_driver(through: Provenance) -> None:
 
 @pytest.mark.parametrize("by", [READ, "clean.py:9", "clean", "dag.clean", "possible"])
 def test_what_is_trusted_is_listed_and_not_followed(through: Provenance, by: str) -> None:
-    ahead = through.forward("/src", [1], to="/next", trust=[by])
+    ahead = through.forward("/src", [1], to="/next", trust=[by]).table()
     assert possible_of(ahead).num_rows == 0
     assert {(t.by, t.what) for t in trusted_of(ahead)} >= {(by, "possible")}
-    assert possible_of(through.backward("/next", to="/src", trust=[by])).num_rows == 0
+    assert possible_of(through.backward("/next", to="/src", trust=[by]).table()).num_rows == 0
 
 
 def test_a_trusted_line_is_no_end(through: Provenance) -> None:
-    ahead = through.forward("/src", [1], trust=[READ])
+    ahead = through.forward("/src", [1], trust=[READ]).table()
     assert ends_of(ahead) == ()
     assert {t.what for t in trusted_of(ahead)} == {"end", "possible"}
-    assert ends_of(through.forward("/src", [1], trust=["other.py:3"]))
+    assert ends_of(through.forward("/src", [1], trust=["other.py:3"]).table())
 
 
 @pytest.mark.parametrize("wrong", [7, [7], [""], {"a": 1}, b"clean", [None]])
 def test_bad_trust(through: Provenance, wrong: Any) -> None:
     with pytest.raises(ArgumentError, match="trust takes"):
-        through.forward("/src", trust=wrong)
+        through.forward("/src", trust=wrong).table()
     with pytest.raises(ArgumentError, match="strict is True or False"):
-        through.forward("/src", strict=wrong)
+        through.forward("/src", strict=wrong).table()
 
 
 @pytest.mark.parametrize("given", ["clean", " clean ", "coarse, clean", [" clean\n"], {"clean"}, iter(["clean"])])
 def test_trust_is_a_list_or_a_text_that_is_split_at_commas(through: Provenance, given: Any) -> None:
-    ahead = through.forward("/src", [1], to="/next", trust=given)
+    ahead = through.forward("/src", [1], to="/next", trust=given).table()
     assert {t.by for t in trusted_of(ahead)} == {"clean"}
 
 
 @pytest.mark.parametrize("given", [None, (), "", " , "])
 def test_no_trust(through: Provenance, given: Any) -> None:
-    assert trusted_of(through.forward("/src", [1], trust=given)) == ()
+    assert trusted_of(through.forward("/src", [1], trust=given).table()) == ()
 
 
 def test_an_entry_that_names_nothing_is_logged_once(through: Provenance, caplog: pytest.LogCaptureFixture) -> None:
     known = ["clean", "dag.next", READ, "clean.py:9", "possible", "end", "coarse"]
     for _ in range(2):
-        through.forward("/src", [1], trust=[*known, "Clean.py:3", "zzz"])
+        through.forward("/src", [1], trust=[*known, "Clean.py:3", "zzz"]).table()
     warned = [(r.name, r.levelname, r.getMessage()) for r in caplog.records]
     assert [w[:2] for w in warned] == [("provspark", "WARNING")] * 2
     assert "trust entry 'Clean.py:3' has no effect" in warned[0][2]
@@ -280,26 +290,26 @@ def test_an_uncaptured_read_is_a_stop(store: Store) -> None:
     script.publish()
     prov = opened(store)
     with pytest.raises(UntrackedError, match="opaque function"):
-        prov.forward("/src")
+        prov.forward("/src").table()
     with pytest.raises(UntrackedError, match="opaque function"):
-        prov.backward("/made", to="/src")
+        prov.backward("/made", to="/src").table()
 
 
 def test_steps_that_did_not_record_reads_carry_a_stop(store: Store) -> None:
     off = Script(store, "off")
     off.write(MADE, None, (SOURCE, [(0, 0)]))
     off.publish(driver_reads="off")
-    table = opened(store).forward("/src", [0])
+    table = opened(store).forward("/src", [0]).table()
     assert list(kinds(table)) == ["driver-reads-off"]
-    assert list(kinds(opened(store).backward("/made"))) == ["driver-reads-off"]
-    trusted = opened(store).forward("/src", [0], trust=["driver-reads-off"])
+    assert list(kinds(opened(store).backward("/made").table())) == ["driver-reads-off"]
+    trusted = opened(store).forward("/src", [0], trust=["driver-reads-off"]).table()
     assert (stops_of(trusted), [t.what for t in trusted_of(trusted)]) == ((), ["driver-reads-off"])
 
 
 def test_steps_of_older_formats_carry_a_stop() -> None:
     old = provspark.open(Path(__file__).parents[1] / "fixtures" / "format-2" / "store")
-    assert "before-format-3" in kinds(old.forward("/data/in"))
-    assert "before-format-3" not in kinds(old.forward("/data/in", trust=["before-format-3"]))
+    assert "before-format-3" in kinds(old.forward("/data/in").table())
+    assert "before-format-3" not in kinds(old.forward("/data/in", trust=["before-format-3"]).table())
 
 
 # -- data that came back around the steps, and writes whose inputs are not known
@@ -318,19 +328,19 @@ def _left(store: Store, source: PendingVersion) -> Provenance:
 def test_an_end_is_a_stop_where_rows_may_have_come_back(store: Store, mtime: int, stops: list[str]) -> None:
     ahead = _left(store, version("/outside", {"o": 1}, mtime=mtime))
     if not stops:
-        table = ahead.forward("/src", [1], to="/back")
+        table = ahead.forward("/src", [1], to="/back").table()
         assert (table.num_rows, list(kinds(table))) == (0, [])
         return
-    table = ahead.forward("/src", [1], to="/back")
+    table = ahead.forward("/src", [1], to="/back").table()
     assert list(kinds(table)) == ["returned"]
     assert "file:///outside" in stops_of(table)[0].why
-    assert stops_of(ahead.forward("/src", [1], to="/back", trust=[READ])) == ()
-    assert stops_of(ahead.forward("/src", [0], to="/back")) == ()
+    assert stops_of(ahead.forward("/src", [1], to="/back", trust=[READ]).table()) == ()
+    assert stops_of(ahead.forward("/src", [0], to="/back").table()) == ()
 
 
 def test_rows_made_in_a_script_are_no_way_back(store: Store) -> None:
     ahead = _left(store, version("memory://local/other.py:3", {"": 1}, mtime=0))
-    assert stops_of(ahead.forward("/src", [1], to="/back")) == ()
+    assert stops_of(ahead.forward("/src", [1], to="/back").table()) == ()
 
 
 def test_a_write_with_unknown_inputs_is_a_stop_on_the_way_to_it(store: Store) -> None:
@@ -342,34 +352,34 @@ def test_a_write_with_unknown_inputs_is_a_stop_on_the_way_to_it(store: Store) ->
     publish(store, "report", write(version("/report", {"r": 1}, "r"), [(read(lost.output), [(0, 0)])]))
     prov = opened(store)
     with pytest.raises(UntrackedError, match="dealt"):
-        prov.forward("/src", to="/report")
-    table = prov.forward("/src", to="/report", trust=["j.py:4"])
+        prov.forward("/src", to="/report").table()
+    table = prov.forward("/src", to="/report", trust=["j.py:4"]).table()
     assert (table.num_rows, stops_of(table)) == (0, ())
-    assert stops_of(prov.forward("/src", [0], to="/made")) == ()
-    assert stops_of(prov.forward("/lost", [0], to="/report")) == ()  # it lies behind the start
+    assert stops_of(prov.forward("/src", [0], to="/made").table()) == ()
+    assert stops_of(prov.forward("/lost", [0], to="/report").table()) == ()  # it lies behind the start
 
 
 def test_questions_that_do_not_follow_drivers_say_so(through: Provenance) -> None:
     asked: dict[str, pa.Table] = {
-        "back": through.columns("/next"),
-        "ahead": through.columns("/src", direction="forward"),
-        "cells": through.cells("/src", [1], direction="forward"),
-        "together": through.co_contributory("/src", [1], to="/src"),
+        "back": through.columns("/next").table(),
+        "ahead": through.columns("/src", direction="forward").table(),
+        "cells": through.cells("/src", [1], direction="forward").table(),
+        "together": through.co_contributory("/src", [1], to="/src").table(),
     }
     for table in asked.values():
         assert "driver" in kinds(table)
-    assert "driver" not in kinds(through.cells("/src", [0], direction="forward"))
-    assert "driver" not in kinds(through.co_contributory("/src", [0], to="/src"))
+    assert "driver" not in kinds(through.cells("/src", [0], direction="forward").table())
+    assert "driver" not in kinds(through.co_contributory("/src", [0], to="/src").table())
 
 
 def test_answers_in_pages_keep_possible_edges_once(through: Provenance) -> None:
-    pages = list(through.ask.forward("/src", to="/next", kinds=["data", "possible"]).pages(1))
+    pages = list(through.forward("/src", to="/next", kinds=["data", "possible"]).pages(1))
     assert sum(page.num_rows for page in pages) == 2
     assert [possible_of(page).num_rows for page in pages] == [2, 0]
 
 
 def test_answers_combine_what_may_be(through: Provenance) -> None:
-    one, other = (through.ask.forward("/src", [k], to="/next") for k in (1, 3))
+    one, other = (through.forward("/src", [k], to="/next") for k in (1, 3))
     both = (one | other).table()
     assert found(possible_of(both)) == {(1, "file:///next", 0), (3, "file:///next", 0)}
     assert found(possible_of((one - other).table())) == found(possible_of(both))
@@ -393,8 +403,8 @@ def test_possible_edges_equal_those_worked_out_pair_by_pair(store: Store) -> Non
     prov = opened(store)
     got = set()
     for name in {name for _, name in wanted}:
-        ahead = possible_of(prov.forward("/src", to=name))
-        back = possible_of(prov.backward(name, to="/src"))
+        ahead = possible_of(prov.forward("/src", to=name).table())
+        back = possible_of(prov.backward(name, to="/src").table())
         got |= {(row, name) for row, _, _ in found(ahead)}
         assert {row for row, _, _ in found(ahead)} == {source for _, _, source in found(back)}
     assert got == wanted
@@ -411,6 +421,6 @@ def test_an_exact_tensor_to_one_read(store: Store) -> None:
     script.writer.add(replace(made, axes=axes, tensors=(PendingTensor(0, 1, boxes, "context"),)))
     script.publish()
     prov = opened(store)
-    ahead = prov.forward("/src", kinds=["data", "context"])
+    ahead = prov.forward("/src", kinds=["data", "context"]).table()
     assert found(ahead) == {(1, "file:///made", 0), (1, "file:///made", 1)}
     assert [end.dataset for end in ends_of(ahead)] == ["memory://driver/" + READ]

@@ -11,7 +11,7 @@ from provspark.index_store.query import write_walk as within
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction
-from provspark.index_store.query.trace import Trace, trace
+from provspark.index_store.query.trace import Trace, trace_rows
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset
 from provspark.model.runs import Runs
@@ -43,7 +43,7 @@ def draw(
     linker = Linker(Graph([store]))
     start = linker.graph.latest(Dataset.parse(name))
     target = Dataset.parse(to) if to else None
-    return trace(linker, start, Runs.of(rows), direction, to=target, kinds=kinds or ("data",))
+    return trace_rows(linker, start, Runs.of(rows), direction, to=target, kinds=kinds or ("data",))
 
 
 def told(found: Trace) -> list[tuple[str, str, str, int, int, int, list[int]]]:
@@ -178,7 +178,7 @@ def test_endings_equal_what_single_records_say(seed: int, tmp_path: Path, monkey
         start = linker.graph.find(Dataset.parse(at.dataset), at.id)
         rows = [r for r in range(at.rows) if world.random.random() < 0.5]
         for kinds in KINDS:
-            found = trace(linker, start, Runs.of(rows), "forward", kinds=kinds)
+            found = trace_rows(linker, start, Runs.of(rows), "forward", kinds=kinds)
             got = {
                 (e.dataset.removeprefix("file://"), e.step, e.write, e.version): (
                     e.read,

@@ -122,22 +122,22 @@ REPORT = files("/report", 4, "r", written=True)
 def sources(prov: Provenance, dataset: str, rows: list[int] | None = None, to: str | None = "/raw") -> list[int]:
     """Rows of a source that rows came from; none where the way ends before it."""
     try:
-        return sorted(set(prov.backward(dataset, rows, to=to).column("source_row").to_pylist()))
+        return sorted(set(prov.backward(dataset, rows, to=to).table().column("related_row").to_pylist()))
     except UntrackedError:
         return []
 
 
 def test_an_event_links_what_was_captured_before_and_after(linked: World) -> None:
-    answer = linked.prov.backward("/report", [1], to="/raw")
-    assert answer.column("source_row").to_pylist() == [0, 1]
+    answer = linked.prov.backward("/report", [1], to="/raw").table()
+    assert answer.column("related_row").to_pylist() == [0, 1]
     (stop,) = stops_of(answer)
     assert stop.what == "declared"
     assert stop.why == (
         "declared: job prod/enrich declares in OpenLineage events: output file:///enriched, from file:///clean. "
         "Without capture, each row of the output counts as derived from all rows of the inputs"
     )
-    assert linked.prov.forward("/raw", [0], to="/report").column("source_row").to_pylist() == [0, 1]
-    listed = linked.prov.datasets().to_pylist()
+    assert linked.prov.forward("/raw", [0], to="/report").table().column("related_row").to_pylist() == [0, 1]
+    listed = linked.prov.datasets().table().to_pylist()
     assert [(d["dataset"], d["role"]) for d in listed if "enriched" in d["dataset"]] == [
         ("file:///enriched", "derived")
     ]
@@ -149,7 +149,7 @@ def test_without_a_catalogue_nothing_is_linked(linked: World) -> None:
 
 @pytest.mark.parametrize("entry", ["declared", "enrich"])
 def test_a_declaration_can_be_trusted(entry: str, linked: World, caplog: pytest.LogCaptureFixture) -> None:
-    answer = linked.prov.backward("/report", [1], to="/raw", trust=[entry])
+    answer = linked.prov.backward("/report", [1], to="/raw", trust=[entry]).table()
     assert stops_of(answer) == () and [t.by for t in trusted_of(answer)] == [entry]
     assert "no effect" not in caplog.text
 
@@ -183,8 +183,8 @@ def test_what_a_captured_write_made_is_not_declared(world: World) -> None:
     world.step("clean", 1, write(CLEAN, [(RAW, [(0, 1)])]))
     world.event(2, ["file /raw"], ["file /clean"])
     world.step("report", 4, write(REPORT, [(read(CLEAN), PAIRS)]))
-    answer = world.prov.backward("/report", [0], to="/raw")
-    assert (answer.column("source_row").to_pylist(), stops_of(answer)) == ([1], ())
+    answer = world.prov.backward("/report", [0], to="/raw").table()
+    assert (answer.column("related_row").to_pylist(), stops_of(answer)) == ([1], ())
     assert not any(node.declared for node in world.prov.graph.nodes)
 
 
@@ -255,8 +255,8 @@ def test_runs_that_may_have_made_one_file_count_together(world: World) -> None:
     world.event(3, ["file /left"], ["file /enriched"], job="l")
     world.event(4, ["file /right"], ["file /enriched"], job="r")
     world.step("report", 5, write(REPORT, [(ENRICHED, PAIRS)]))
-    answer = world.prov.backward("/report", [0], to="/raw")
-    assert answer.column("source_row").to_pylist() == [0, 1]
+    answer = world.prov.backward("/report", [0], to="/raw").table()
+    assert answer.column("related_row").to_pylist() == [0, 1]
     (why,) = {stop.why for stop in stops_of(answer)}
     assert (
         "jobs prod/l, prod/r declare in OpenLineage events: output file:///enriched, from file:///left, file:///right"
@@ -276,7 +276,7 @@ def test_a_job_that_wrote_one_partition_made_no_other(world: World) -> None:
 def test_two_steps_that_read_one_version_are_linked_to_one_job(linked: World) -> None:
     linked.step("again", 5, write(files("/again", 5, "r", written=True), [(ENRICHED, PAIRS)]))
     assert sources(linked.prov, "/again") == sources(linked.prov, "/report") == [0, 1]
-    reached = linked.prov.forward("/raw", [0]).column("dataset").to_pylist()
+    reached = linked.prov.forward("/raw", [0]).table().column("dataset").to_pylist()
     assert set(reached) == {"file:///again", "file:///report"}
 
 
@@ -289,8 +289,8 @@ def test_inlets_and_outlets_of_the_same_task_are_not_linked_twice(world: World) 
     world.step("clean", 1, write(CLEAN, [(RAW, PAIRS)]), "people", tasks=tasks)
     world.event(3, ["file /clean"], ["file /enriched"], dag="people")
     world.step("report", 4, write(REPORT, [(ENRICHED, PAIRS)]), "people", tasks=tasks)
-    answer = world.prov.backward("/report", [0], to="/raw")
-    assert answer.column("source_row").to_pylist() == [0, 1]
+    answer = world.prov.backward("/report", [0], to="/raw").table()
+    assert answer.column("related_row").to_pylist() == [0, 1]
     assert [s.why for s in stops_of(answer) if s.what == "declared"] == [
         "declared: task enrich (PythonOperator) declares the outlet file:///enriched, and the inlets file:///clean. "
         "Without capture, each row of the outlet counts as derived from all rows of the inlets"
@@ -305,7 +305,7 @@ def test_the_best_answer_to_a_name_is_the_last(linked: World) -> None:
 
 
 def test_as_of_a_time_before_the_event_there_is_no_link(linked: World) -> None:
-    assert linked.prov.backward("/report", to="/raw", as_of="2024-01-02").num_rows
+    assert linked.prov.backward("/report", to="/raw", as_of="2024-01-02").table().num_rows
     assert not any(n.declared for n in linked.prov._views.of("/raw", None, None, at(2)).back.graph.nodes)
 
 

@@ -6,7 +6,7 @@ import pytest
 from _steps import identity, publish, read, version, write
 
 from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError, UntrackedError
-from provspark.index_store.query.answer import Answer, ask
+from provspark.index_store.query.answer import Answer, follow
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference
@@ -39,11 +39,11 @@ def answer(
     start = linker.graph.latest(Dataset.parse(name))
     labels = Runs.of(rows)
     target = None if to is None else Dataset.parse(to)
-    return ask(linker, start, labels, labelled(labels), direction, to=target, kinds=frozenset(kinds))
+    return follow(linker, start, labels, labelled(labels), direction, to=target, kinds=frozenset(kinds))
 
 
 def lines(found: Answer) -> list[tuple[int, str, int, int]]:
-    columns = ["row", "dataset", "occurrence", "source_row"]
+    columns = ["row", "dataset", "occurrence", "related_row"]
     return [tuple(line.values()) for line in found.table().select(columns).to_pylist()]
 
 
@@ -296,7 +296,7 @@ def test_threads_share_an_engine(store: Store) -> None:
         start, labels = linker.graph.latest(Dataset.parse("/out")), Runs.of([0])
 
         def count(_: int, linker: Linker = linker, start: VersionReference = start, labels: Runs = labels) -> int:
-            question = ask(linker, start, labels, labelled(labels), "backward", to=None, kinds=frozenset(["data"]))
+            question = follow(linker, start, labels, labelled(labels), "backward", to=None, kinds=frozenset(["data"]))
             return int(question.table().num_rows)
 
         with ThreadPoolExecutor(8) as pool:
@@ -313,7 +313,7 @@ def test_of_versions_of_one_file_only_those_on_the_way_are_read(store: Store, mo
     monkeypatch.setattr(Store, "files", lambda self, step, v: listed.append(v.id) or files(self, step, v))
     graph = Graph([store])
     start = graph.references(Dataset.parse("/in"))[1]
-    found = ask(
+    found = follow(
         Linker(graph), start, Runs.of([2]), labelled(Runs.of([2])), "forward", to=None, kinds=frozenset({"data"})
     )
     assert lines(found) == [(2, "file:///out", 0, 2)]

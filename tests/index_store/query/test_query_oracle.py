@@ -12,7 +12,7 @@ import pytest
 from provspark.errors import UntrackedError
 from provspark.index_store.query import reachable_rows as reach_module
 from provspark.index_store.query import write_walk as within
-from provspark.index_store.query.answer import ask, stops_of
+from provspark.index_store.query.answer import follow, stops_of
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import labelled
@@ -57,9 +57,9 @@ def test_answers_equal_the_oracle(seed: int, tmp_path: Path, monkeypatch: pytest
                 question = {"to": target, "kinds": frozenset(kinds)}
                 if stopped and not expected:
                     with pytest.raises(UntrackedError, match="MapInPandas"):
-                        ask(linker, at, labels, labelled(labels), direction, **question)
+                        follow(linker, at, labels, labelled(labels), direction, **question)
                     continue
-                table = ask(linker, at, labels, labelled(labels), direction, **question).table()
+                table = follow(linker, at, labels, labelled(labels), direction, **question).table()
                 found = [tuple(line.values()) for line in table.to_pylist()]
                 assert found == sorted(expected), (direction, to, kinds, version.dataset)
                 assert bool(stops_of(table)) == stopped

@@ -99,12 +99,12 @@ def test_rows_added_to_what_a_step_wrote(seen: PendingVersion, told: bool, tmp_p
 
 def test_an_empty_answer_raises_and_names_the_task(world: World) -> None:
     with pytest.raises(UntrackedError, match=r"task enrich \(PythonOperator\) of DAG people may have read these rows"):
-        provspark.open(str(world.folder)).forward("/src", [1], to="/report")
+        provspark.open(str(world.folder)).forward("/src", [1], to="/report").table()
 
 
 @pytest.mark.parametrize("entry", ["enrich", "people.enrich", "PythonOperator", "task"])
 def test_what_is_trusted_is_no_stop(entry: str, world: World) -> None:
-    answer = provspark.open(str(world.folder)).forward("/src", [1], to="/report", trust=[entry])
+    answer = provspark.open(str(world.folder)).forward("/src", [1], to="/report", trust=[entry]).table()
     assert stops_of(answer) == () and [t.by for t in trusted_of(answer)] == [entry]
 
 
@@ -274,12 +274,12 @@ def linked(tmp_path: Path) -> World:
 
 def test_inlets_and_outlets_link_what_was_captured_before_and_after(linked: World) -> None:
     prov = provspark.open(str(linked.folder))
-    answer = prov.forward("/src", [2], to="/report")
-    assert answer.column("source_row").to_pylist() == [0, 1]
+    answer = prov.forward("/src", [2], to="/report").table()
+    assert answer.column("related_row").to_pylist() == [0, 1]
     (said,) = [stop.why for stop in stops_of(answer) if stop.what == "declared"]
     assert "task enrich (PythonOperator) declares the outlet file:///other, and the inlets file:///clean" in said
     assert {stop.what for stop in stops_of(answer)} == {"declared", "task"}
-    assert prov.backward("/report", [1], to="/src").column("source_row").to_pylist() == [0, 2]
+    assert prov.backward("/report", [1], to="/src").table().column("related_row").to_pylist() == [0, 2]
     assert linked.stops("forward", "/src", [1], to="/report").keys() == {"task"}  # it went nowhere that is known
 
 
@@ -300,7 +300,7 @@ def test_what_a_captured_step_made_is_not_linked_as_declared(tmp_path: Path) -> 
     world.step("other", write(version("/other", {"o": 2}, written=["o"]), [(SRC, [(1, 1)])]), dag)
     world.step("report", write(REPORT, [(read(OTHER), [(0, 0), (1, 1)])]), dag)
     prov = provspark.open(str(world.folder))
-    assert prov.backward("/report", to="/src").column("source_row").to_pylist() == [1]
+    assert prov.backward("/report", to="/src").table().column("related_row").to_pylist() == [1]
 
 
 CALLING = (
@@ -350,5 +350,5 @@ def test_runs_within_a_task_replace_one_another_neither_in_one_try_nor_in_two(tm
     for number in (1, 2):
         made = version(f"/task{number}", {"o": 1}, written=["o"])
         world.step("task", write(made, [(SRC, [(0, 1)])]), (), try_number=number)
-    reached = provspark.open(str(tmp_path)).forward("/src", [1]).column("dataset").to_pylist()
+    reached = provspark.open(str(tmp_path)).forward("/src", [1]).table().column("dataset").to_pylist()
     assert sorted(reached) == [f"file:///{name}" for name in ("out1", "out2", "out3", "task2")]

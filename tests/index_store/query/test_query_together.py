@@ -10,7 +10,7 @@ from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.reachable_rows import Reach
 from provspark.index_store.query.relation import labelled
-from provspark.index_store.query.shared_derivations import co_contributory, co_dependency
+from provspark.index_store.query.shared_derivations import rows_sharing_witness, rows_used_together
 from provspark.index_store.query.walk import Stand
 from provspark.index_store.store.store import Store
 from provspark.model.boxes.pairs import pairs
@@ -147,7 +147,7 @@ def test_rows_that_stand_in_one_derivation(seed: int, tmp_path: Path) -> None:
             to, target = (names[int(world.random.integers(len(names)))] for _ in range(2))
             expected = {(row, r, k) for row in rows for r, k in trees.together(version, row, to, target)}
             for context in (False, True):
-                found = co_contributory(linker, start, Dataset.parse(to), Dataset.parse(target), context=context)
+                found = rows_used_together(linker, start, Dataset.parse(to), Dataset.parse(target), context=context)
                 wanted = {x for x in expected if context or x[2] == "data"}
                 assert records(found, known, rows) == wanted, (version.dataset, to, target, context)
 
@@ -173,7 +173,7 @@ def test_rows_that_share_a_witness(seed: int, tmp_path: Path) -> None:
         for context in (False, True):
             asked = Runs.of(rows)
             start, places = Stand(at, labelled(asked)), (Dataset.parse(to), Dataset.parse(witness))
-            found = co_dependency(linker, start, asked, *places, context=context)
+            found = rows_sharing_witness(linker, start, asked, *places, context=context)
             lines = {
                 (rows[i], s.at.version.id, s.occurrence, r, s.kind)
                 for s in found.stands

@@ -7,7 +7,7 @@ from _steps import identity, publish, read, version, write
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction
-from provspark.index_store.query.trace import Trace, trace
+from provspark.index_store.query.trace import Trace, trace_rows
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset
 from provspark.model.runs import Runs
@@ -33,7 +33,7 @@ def draw(store: Store, name: str, rows: list[int], direction: Direction, *kinds:
     linker = Linker(Graph([store]))
     start = linker.graph.latest(Dataset.parse(name))
     target = Dataset.parse(to) if to else None
-    return trace(linker, start, Runs.of(rows), direction, to=target, kinds=kinds or ("data",))
+    return trace_rows(linker, start, Runs.of(rows), direction, to=target, kinds=kinds or ("data",))
 
 
 def test_a_trace_holds_each_version_once_with_its_rows(store: Store) -> None:

@@ -56,7 +56,7 @@ def test_the_last_runs_of_each_dag_stay(store: Store) -> None:
     collect(store, Keep(runs=2))
     assert set(store.steps()) == kept
     assert set(Store.open(store.url).steps()) == kept
-    assert provspark.open(store.url).backward("/report", rows=[0])["source_row"].to_pylist() == [0, 3]
+    assert provspark.open(store.url).backward("/report", rows=[0]).table()["related_row"].to_pylist() == [0, 3]
 
 
 def test_nothing_goes_that_a_kept_step_read_or_still_holds(store: Store) -> None:
@@ -128,12 +128,12 @@ def test_a_reader_that_races_is_told_that_the_step_was_removed(store: Store) -> 
         lambda: opened.lookup(np.array([0]), np.array([1])),
         lambda: unread.files(step, written.output),
         lambda: unread.tensor(step, written.tensors[0], "out"),
-        lambda: prov.backward("/clean", rows=[0]),
+        lambda: prov.backward("/clean", rows=[0]).table(),
     ):
         with pytest.raises(StepRemovedError, match=r"was removed from .*ask again"):
             act()
     prov.refresh()
-    assert prov.datasets().num_rows == 0
+    assert prov.datasets().table().num_rows == 0
 
 
 def test_leftovers_go_once_they_are_old_and_never_a_listed_file(store: Store, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_leftovers_go_once_they_are_old_and_never_a_listed_file(store: Store, tm
         os.utime(path, (0, 0))
     assert sweep(store, 3600) == sorted(str(p.relative_to(root)) for p in (left, lost))
     assert not lost.parent.parent.exists()
-    assert provspark.open(store.url).backward("/clean", rows=[1])["source_row"].to_pylist() == [2]
+    assert provspark.open(store.url).backward("/clean", rows=[1]).table()["related_row"].to_pylist() == [2]
     begun.add(write(version("/q", {"f": 1}, {"f"})))
     begun.publish(status="succeeded", started="2024", ended="2024")
 

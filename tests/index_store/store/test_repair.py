@@ -63,8 +63,8 @@ def damage(path: Path) -> None:
 
 def answers(url: str) -> list[object]:
     prov = provspark.open(url)
-    found = [prov.backward("/report", rows=[r]).to_pydict() for r in (0, 1)]
-    return [*found, prov.forward("/raw", rows=[int(SHUFFLED[5])], to="/report").to_pydict()]
+    found = [prov.backward("/report", rows=[r]).table().to_pydict() for r in (0, 1)]
+    return [*found, prov.forward("/raw", rows=[int(SHUFFLED[5])], to="/report").table().to_pydict()]
 
 
 def actions(done: list[Repair]) -> list[str]:
@@ -100,8 +100,8 @@ def test_lineage_that_is_lost_is_told_by_questions(store: Store) -> None:
     assert actions(repair(Store.open(store.url))) == ["untracked"]
     prov = provspark.open(store.url)
     with pytest.raises(UntrackedError, match=f"stops at step {manifest.step}.* is lost"):
-        prov.backward("/report", rows=[0])
-    assert prov.backward("/report", rows=[0], to="/clean")["source_row"].to_pylist() == [5]
+        prov.backward("/report", rows=[0]).table()
+    assert prov.backward("/report", rows=[0], to="/clean").table()["related_row"].to_pylist() == [5]
     assert verify(Store.open(store.url)) == []
 
 
@@ -193,7 +193,7 @@ def test_a_given_up_step_is_published_with_what_was_sealed(store: Store, writes:
     assert "ended before it published" in str(manifest.untracked[0])
     if writes:
         prov = provspark.open(store.url)
-        assert prov.backward("/new", rows=[17])["source_row"].to_pylist() == [int(SHUFFLED[N - 18])]
+        assert prov.backward("/new", rows=[17]).table()["related_row"].to_pylist() == [int(SHUFFLED[N - 18])]
     assert verify(store) == []
 
 
@@ -216,15 +216,15 @@ def test_a_step_of_a_process_that_is_gone_needs_no_waiting(store: Store) -> None
     assert subprocess.run([sys.executable, "-c", script]).returncode == -9
     alive = store.writer(StepKey("alive", "r1"))
     prov = provspark.open(store.url)
-    assert sorted(prov.unfinished()["task_id"].to_pylist()) == ["alive", "killed"]
-    found = {line["task_id"]: line for line in prov.unfinished().to_pylist()}["killed"]
+    assert sorted(prov.unfinished().table()["task_id"].to_pylist()) == ["alive", "killed"]
+    found = {line["task_id"]: line for line in prov.unfinished().table().to_pylist()}["killed"]
     assert (found["status"], found["outputs"]) == ("unfinished", ["file:///out"])
     (done,) = repair(Store.open(store.url))
     assert done.action == "sealed" and done.step == found["step"]
     manifest = step(Store.open(store.url), "killed")
     assert (manifest.status, [w.output.dataset.name for w in manifest.writes]) == ("failed", ["/out"])
     prov.refresh()
-    assert prov.unfinished()["task_id"].to_pylist() == ["alive"]
+    assert prov.unfinished().table()["task_id"].to_pylist() == ["alive"]
     alive.abandon()
 
 

@@ -41,7 +41,7 @@ def ended(store: Store, key: StepKey, year: int, source: int, status: str = "suc
 def test_a_retry_by_a_clock_that_went_back_still_answers(store: Store, tmp_path: Path) -> None:
     ended(store, StepKey("t", "r", "d", try_number=1), 2024, 1, "failed")
     last = ended(store, StepKey("t", "r", "d", try_number=2), 1999, 2)
-    assert provspark.open(store.url).backward("/out", rows=[0])["source_row"].to_pylist() == [2]
+    assert provspark.open(store.url).backward("/out", rows=[0]).table()["related_row"].to_pylist() == [2]
     with Catalogue.open(f"sqlite:///{tmp_path / 'c.db'}") as catalogue:
         rebuild_from_stores(catalogue, [store.url])
         assert [s.ref.step for s in catalogue.steps() if s.answers] == [last]
@@ -58,8 +58,8 @@ def test_steps_that_end_before_what_they_read_are_linked(store: Store) -> None:
         clock = f"{year}-01-01T00:00:00.000000+00:00"
         writer.publish(status="succeeded", started=clock, ended=clock)
     prov = provspark.open(store.url)
-    assert prov.backward("/end", rows=[0])["source_row"].to_pylist() == [3]
-    assert prov.forward("/raw", rows=[3], to="/end")["source_row"].to_pylist() == [0]
+    assert prov.backward("/end", rows=[0]).table()["related_row"].to_pylist() == [3]
+    assert prov.forward("/raw", rows=[3], to="/end").table()["related_row"].to_pylist() == [0]
 
 
 def test_files_from_the_past_and_the_future_are_read_again_and_not_swept(store: Store) -> None:
@@ -93,8 +93,8 @@ def test_names_of_folders_data_sets_files_and_tasks(tmp_path: Path, name: str) -
     step = writer.publish(status="succeeded", started="2024", ended="2024").step
     assert len(step) <= 100
     prov = provspark.open(Store.open(store.url).url)
-    assert prov.backward(output.dataset.uri, rows=[1])["source_row"].to_pylist() == [3]
-    assert prov.forward("/raw", rows=[1])["dataset"].to_pylist() == [output.dataset.uri]
+    assert prov.backward(output.dataset.uri, rows=[1]).table()["related_row"].to_pylist() == [3]
+    assert prov.forward("/raw", rows=[1]).table()["dataset"].to_pylist() == [output.dataset.uri]
     assert verify(store) == []
 
 

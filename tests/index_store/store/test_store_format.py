@@ -110,8 +110,8 @@ def test_it_follows_rows_through_inner_axes_and_readings_as_the_package_does(exa
         # The write made the first of the output's two files.
         for row in rng.integers(0, 200, 6).tolist():
             kinds = ("data", "context", "possible")
-            table = prov.backward("/data/out", [row], to="/data/in", kinds=kinds, strict=True)
-            lines = {(r["version"], r["occurrence"], r["source_row"], r["kind"]) for r in table.to_pylist()}
+            table = prov.backward("/data/out", [row], to="/data/in", kinds=kinds, strict=True).table()
+            lines = {(r["version"], r["occurrence"], r["related_row"], r["kind"]) for r in table.to_pylist()}
             (source,) = {version for version, *_ in lines}
             assert {s for s in reader.sources(manifest.step, 0, row) if s[0] == source} == lines
             seen |= {(occurrence, kind) for _, occurrence, _, kind in lines}

@@ -155,5 +155,5 @@ def test_matrices_are_all_paths_of_links(query: int, whole: Path, spark: Any, tm
     assert told == column_paths(node)
     prov = provspark.open((tmp_path / "store").as_uri())
     both = ("data", "context")
-    why = prov.how(str(tmp_path / "out"), kinds=both).why().drop_columns(["path"])
-    assert why.equals(prov.backward(str(tmp_path / "out"), kinds=both))
+    why = prov.how(str(tmp_path / "out"), kinds=both).table().drop_columns(["path"])
+    assert why.equals(prov.backward(str(tmp_path / "out"), kinds=both).table())

@@ -202,8 +202,8 @@ def test_dropped_and_trails_count_steps(tmp_path: Path) -> None:
     people(tmp_path)
     prov = provspark.open(str(tmp_path / "prov"))
     for ask in (
-        lambda: prov.dropped(str(tmp_path / "people.csv"), "city"),
-        lambda: prov.operations(str(tmp_path / "report.csv"), column="city"),
+        lambda: prov.dropped(str(tmp_path / "people.csv"), "city").table(),
+        lambda: prov.operations(str(tmp_path / "report.csv"), column="city").table(),
     ):
         ask()
         with watched(QuestionProgress(1)), pytest.raises(TooManyStepsError):

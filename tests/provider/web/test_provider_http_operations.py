@@ -11,6 +11,7 @@ from _people import people
 from fastapi.testclient import TestClient
 
 import provspark
+from provspark.index_store.query.tabular import former_names
 from provspark.web.policy import Policy
 
 
@@ -39,10 +40,10 @@ def test_operations_of_a_step_and_behind_a_data_set(api: TestClient, root: Path)
     prov = provspark.open(str(root / "prov"))
     report = f"{BASE}/datasets/{id_of(root, 'report.csv')}/operations"
     behind = told(api.get(report))
-    assert plain(behind) == prov.operations(str(root / "report.csv")).to_pylist()
+    assert plain(behind) == prov.operations(str(root / "report.csv")).table().to_pylist()
     step = behind[0]["step"]
     assert plain(told(api.get(f"{BASE}/steps/{step}/operations", params={"parts": True}))) == (
-        prov.operations(step, parts=True).to_pylist()
+        prov.operations(step, parts=True).table().to_pylist()
     )
     touched = told(api.get(report, params={"column": "first"}))
     assert [x["operations"] for x in touched] == [[0], [0], [1]]
@@ -53,7 +54,7 @@ def test_columns_cells_and_ends(api: TestClient, root: Path) -> None:
     prov = provspark.open(str(root / "prov"))
     at = f"{BASE}/datasets/{id_of(root, 'report.csv')}"
     lines = told(api.get(f"{at}/columns"))
-    assert plain(lines["lines"]) == prov.columns(str(root / "report.csv")).to_pylist()
+    assert plain(lines["lines"]) == former_names(prov.columns(str(root / "report.csv")).table()).to_pylist()
     copied = told(api.get(f"{BASE}/datasets/{id_of(root, 'copy.csv')}/columns"))
     assert [s["what"] for s in copied["stops"]] == ["columns"]
     ends = told(api.get(f"{BASE}/datasets/{id_of(root, 'people.csv')}/dropped"))["lines"]
@@ -61,7 +62,8 @@ def test_columns_cells_and_ends(api: TestClient, root: Path) -> None:
     told(api.get(f"{at}/columns", params={"column": "age"}), 422)
     asked = {"dataset": id_of(root, "report.csv"), "rows": [1], "columns": ["n", "first"], "limit": 3}
     page = told(api.post(f"{BASE}/cells", json=asked))
-    whole = prov.cells(str(root / "report.csv"), [1], ["n", "first"]).drop_columns(["why"]).to_pylist()
+    cells = prov.cells(str(root / "report.csv"), [1], ["n", "first"]).table()
+    whole = former_names(cells.drop_columns(["why"])).to_pylist()
     assert (page["total"], page["next"]) == (len(whole), 3)
     rest = told(api.post(f"{BASE}/cells", json={**asked, "cursor": 3, "limit": 1000}))
     assert plain(page["lines"] + rest["lines"]) == whole
@@ -93,7 +95,7 @@ def test_texts_that_may_tell_masked_values_are_left_out(root: Path) -> None:
 def test_steps_of_hidden_dags_are_in_no_answer(root: Path) -> None:
     hidden = client(root, ["other"])
     told(hidden.get(f"{BASE}/datasets/{id_of(root, 'report.csv')}/columns"), 404)
-    step = provspark.open(str(root / "prov")).steps()["step"][0].as_py()
+    step = provspark.open(str(root / "prov")).steps().table()["step"][0].as_py()
     told(hidden.get(f"{BASE}/steps/{step}/operations"), 404)
     told(hidden.post(f"{BASE}/cells", json={"dataset": id_of(root, "report.csv")}), 404)
     assert hidden.get(f"{BASE}/steps/{step}/operations", headers={"who": "nobody"}).status_code == 401

@@ -135,7 +135,7 @@ def test_only_steps_that_the_user_may_see_are_replayed(root: Path, closing: list
     assert seen["['vault']"] == [("forward", "hide", "vault")]
     assert {*seen["None"]} == {*shop, ("forward", "hide", "vault")}
     prov = provspark.open(str(root / "prov"))
-    hidden = next(s for s in prov.steps()["step"].to_pylist() if "hide" in s)
+    hidden = next(s for s in prov.steps().table()["step"].to_pylist() if "hide" in s)
     refused = closing[0].post(f"{BASE}/replay", json={**asked, "step": hidden})
     assert refused.status_code == 404 and "hide" not in refused.text
     assert closing[0].get(f"{BASE}/steps/{hidden}/profiles").status_code == 404
@@ -147,7 +147,7 @@ def test_only_steps_that_the_user_may_see_are_replayed(root: Path, closing: list
 
 def test_profiles_are_those_of_the_python_api(root: Path) -> None:
     prov = provspark.open(str(root / "prov"))
-    step = next(s for s in prov.steps()["step"].to_pylist() if "clean" in s)
+    step = next(s for s in prov.steps().table()["step"].to_pylist() if "clean" in s)
     told = client(root).get(f"{BASE}/steps/{step}/profiles").json()
     impact = prov.impact(step)
     assert [c["name"] for c in told["columns"]] == [name for name, _, _ in impact.pairs()]
@@ -205,7 +205,7 @@ def test_profiles_between_operations_without_what_is_masked(
 ) -> None:
     people(tmp_path)
     prov = provspark.open(str(tmp_path / "prov"))
-    (step,) = (s for s in prov.steps()["step"].to_pylist() if "clean" in s)
+    (step,) = (s for s in prov.steps().table()["step"].to_pylist() if "clean" in s)
 
     def asked(policy: Policy, number: int, **more: Any) -> Any:
         api = client(tmp_path, policy=policy)

@@ -31,12 +31,14 @@ def test_siblings_share_a_witness(api: TestClient, root: Path) -> None:
     asked = {"dataset": id_of(root, "loose"), "rows": [0], "relation": "siblings"}
     to = {"to": id_of(root, "people"), "via": id_of(root, "raw")}
     (found,) = post(api, "/sideways", **asked, **to)
-    expected = provspark.open(str(root / "prov")).co_dependency(
-        str(root / "loose"), [0], to=str(root / "people"), via=str(root / "raw")
+    expected = (
+        provspark.open(str(root / "prov"))
+        .co_dependency(str(root / "loose"), [0], to=str(root / "people"), via=str(root / "raw"))
+        .table()
     )
     assert found["rows"] == expected.num_rows == 1 and found["total"] == 4
     rows = post(api, "/sideways/rows", **asked, **to, found=found["version"])
-    assert rows["rows"] == expected["source_row"].to_pylist() == [0] and rows["values"][0][0] == "Ann"
+    assert rows["rows"] == expected["related_row"].to_pylist() == [0] and rows["values"][0][0] == "Ann"
     post(api, "/sideways/rows", 404, **asked, **to, found="0" * 32)
     assert "via" in post(api, "/sideways", 422, **asked, to=id_of(root, "people"))["detail"]
 
@@ -44,10 +46,12 @@ def test_siblings_share_a_witness(api: TestClient, root: Path) -> None:
 def test_rows_used_together(api: TestClient, root: Path) -> None:
     asked = {"dataset": id_of(root, "people"), "rows": [0], "relation": "together", "context": True}
     found = post(api, "/sideways", **asked, to=id_of(root, "secret"))
-    expected = provspark.open(str(root / "prov")).co_contributory(
-        str(root / "people"), [0], to=str(root / "secret"), kinds=("data", "context")
+    expected = (
+        provspark.open(str(root / "prov"))
+        .co_contributory(str(root / "people"), [0], to=str(root / "secret"), kinds=("data", "context"))
+        .table()
     )
-    assert sum(f["rows"] for f in found) == len(set(expected["source_row"].to_pylist()))
+    assert sum(f["rows"] for f in found) == len(set(expected["related_row"].to_pylist()))
 
 
 def test_composition_counts_witnesses(api: TestClient, root: Path) -> None:

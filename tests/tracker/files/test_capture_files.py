@@ -33,9 +33,9 @@ class World:
 
     def back(self, name: str, **how: Any) -> Edges:
         prov = provspark.open((self.folder / "store").as_uri())
-        lines = prov.backward(self.path(name), **how).to_pylist()
+        lines = prov.backward(self.path(name), **how).table().to_pylist()
         base = Dataset("file", str(self.folder)).uri + "/"
-        return {(line["row"], line["dataset"].removeprefix(base).split(":")[0], line["source_row"]) for line in lines}
+        return {(line["row"], line["dataset"].removeprefix(base).split(":")[0], line["related_row"]) for line in lines}
 
     def csv(self, name: str) -> Any:
         return self.spark.read.schema(SCHEMA).option("header", True).csv(self.path(name))
@@ -142,8 +142,8 @@ def test_rows_chosen_by_their_values(world: World) -> None:
     with world.step():
         world.rows().toPandas().to_parquet("out.parquet")
     prov = provspark.open((world.folder / "store").as_uri())
-    table = prov.backward(world.path("out.parquet"), where=[("b", "=", "y")])
-    assert {(line["row"], line["source_row"]) for line in table.to_pylist()} == {(1, k) for k in range(3)}
+    table = prov.backward(world.path("out.parquet"), where=[("b", "=", "y")]).table()
+    assert {(line["row"], line["related_row"]) for line in table.to_pylist()} == {(1, k) for k in range(3)}
 
 
 def test_rows_made_after_a_file_was_read(world: World) -> None:

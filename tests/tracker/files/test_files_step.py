@@ -52,8 +52,8 @@ class World:
     def back(self, name: str, **how: Any) -> set[tuple[int, str, int]]:
         """Edges of an output to where its rows came from, by names."""
         prov = provspark.open(str(self.folder / "store"))
-        lines = prov.backward(str(self.folder / name), rows=None, **how).to_pylist()
-        return {(line["row"], self._name(line["dataset"]), line["source_row"]) for line in lines}
+        lines = prov.backward(str(self.folder / name), rows=None, **how).table().to_pylist()
+        return {(line["row"], self._name(line["dataset"]), line["related_row"]) for line in lines}
 
     def _name(self, dataset: str) -> str:
         return dataset.removeprefix(Dataset("file", str(self.folder)).uri + "/").split(":")[0]

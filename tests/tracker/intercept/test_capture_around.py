@@ -152,7 +152,9 @@ def test_a_question_from_the_source_knows_where_its_rows_went(name: str, spark: 
         AWAY[name](spark.read.parquet(source), str(tmp_path / "away"))
     prov = provspark.open(store)
     found = prov.trace(source, [1], "forward")
-    assert [s for s in found.stops if s.step == capture.manifest.step] or prov.forward(source, [1]).num_rows, name
+    assert [s for s in found.stops if s.step == capture.manifest.step] or prov.forward(source, [1]).table().num_rows, (
+        name
+    )
 
 
 def test_a_write_after_one_around_capture_is_exact(spark: Any, tmp_path: Path) -> None:

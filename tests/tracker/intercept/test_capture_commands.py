@@ -116,7 +116,7 @@ def test_a_row_of_an_emptied_table_does_not_exist(spark: Any, table: str, tmp_pa
         spark.sql(f"TRUNCATE TABLE {table}")
     (write,) = capture.manifest.writes
     with pytest.raises(RowOutOfRangeError):
-        provspark.open((tmp_path / "store").as_uri()).backward(write.output.dataset.uri, [0])
+        provspark.open((tmp_path / "store").as_uri()).backward(write.output.dataset.uri, [0]).table()
 
 
 def test_commands_that_change_no_rows_are_not_told(spark: Any, table: str, tmp_path: Path) -> None:

@@ -45,11 +45,15 @@ def test_tables_read_back(kind: str, spark: Any, sources: Path, tmp_path: Path) 
         assert capture.untracked == ()
         found = outputs.read(tmp_path / "out").rows
         assert set(found) == expected and len(found) == len(expected)
-        lines = provspark.open((tmp_path / "store").as_uri()).backward(str(tmp_path / "out"), rows=range(len(found)))
+        lines = (
+            provspark.open((tmp_path / "store").as_uri())
+            .backward(str(tmp_path / "out"), rows=range(len(found)))
+            .table()
+        )
         got: dict[int, list[int]] = {}
         for line in lines.sort_by([("row", "ascending"), ("occurrence", "ascending")]).to_pylist():
             assert line["dataset"] == f"file://{session.paths['skew']}"
-            got.setdefault(line["row"], []).append(line["source_row"])
+            got.setdefault(line["row"], []).append(line["related_row"])
         assert {i: set(found[i]) for i in got} == {i: set(w) for i, w in got.items()}
         assert len(got) == len(found)
     finally:

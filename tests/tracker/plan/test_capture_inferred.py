@@ -187,5 +187,5 @@ def test_more_groups_than_a_task_holds_at_once(spark: Any, tmp_path: Path) -> No
     out = pq.read_table(tmp_path / "out")["k"].to_numpy()
     prov = provspark.open((tmp_path / "store").as_uri())
     for row in (0, 77_777, len(out) - 1):
-        found = prov.backward((tmp_path / "out").as_uri(), rows=[row])["source_row"]
+        found = prov.backward((tmp_path / "out").as_uri(), rows=[row]).table()["related_row"]
         assert sorted(found.to_pylist()) == np.flatnonzero(keys == out[row]).tolist()

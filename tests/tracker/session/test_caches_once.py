@@ -32,8 +32,10 @@ def edges(store: Path, output: Path, to: str | None = None) -> list[tuple[tuple[
     """Rows of an output, each with the ids of its data witnesses."""
     rows = outputs.read(output).rows
     found: list[set[int]] = [set() for _ in rows]
-    for line in lineage.lines(provspark.open(store.as_uri()).backward(str(output), rows=range(len(rows)), to=to)):
-        found[line["row"]].add(line["source_row"])
+    for line in lineage.lines(
+        provspark.open(store.as_uri()).backward(str(output), rows=range(len(rows)), to=to).table()
+    ):
+        found[line["row"]].add(line["related_row"])
     return list(zip(rows, found, strict=True))
 
 
@@ -270,8 +272,8 @@ def test_source_overwritten_after_it_was_cached(spark: Any, tmp_path: Path) -> N
     assert (first.inputs[0].rows, first.output.rows, second.inputs[0].rows) == (6, 3, 3)
     assert second.inputs[0].id == first.output.id != first.inputs[0].id
     prov = provspark.open((tmp_path / "store").as_uri())
-    steps = lineage.lines(prov.backward(source, rows=[0, 1, 2]))
-    assert sorted((line["row"], line["source_row"]) for line in steps) == [(0, 0), (1, 2), (2, 4)]
+    steps = lineage.lines(prov.backward(source, rows=[0, 1, 2]).table())
+    assert sorted((line["row"], line["related_row"]) for line in steps) == [(0, 0), (1, 2), (2, 4)]
 
 
 def test_source_overwritten_by_what_was_checkpointed_of_it(spark: Any, tmp_path: Path) -> None:
@@ -283,8 +285,8 @@ def test_source_overwritten_by_what_was_checkpointed_of_it(spark: Any, tmp_path:
         kept.write.mode("overwrite").parquet(source)
     assert capture.untracked == () and capture.manifest.writes[0].coverage == "exact"
     prov = provspark.open((tmp_path / "store").as_uri())
-    found = lineage.lines(prov.backward(source, rows=[0, 1]))
-    assert [(line["row"], line["source_row"]) for line in found] == [(0, 4), (1, 5)]
+    found = lineage.lines(prov.backward(source, rows=[0, 1]).table())
+    assert [(line["row"], line["related_row"]) for line in found] == [(0, 4), (1, 5)]
 
 
 def test_cache_that_spark_makes_anew(spark: Any, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_forward_stops_at_a_write_that_is_not_captured(plan: Refused, spark: Any
     assert write.coverage == "untracked" and people in {v.dataset.name for v in write.inputs}
     assert write.complete == (plan is not by_malformed_rows)
     with pytest.raises(UntrackedError, match=str(write.reason.node) if write.reason else ""):
-        provspark.open(store).forward(people, rows=[7])
+        provspark.open(store).forward(people, rows=[7]).table()
 
 
 def test_a_read_on_the_driver_that_is_not_captured_ends_the_answer(spark: Any, people: str, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_read_on_the_driver_that_is_not_captured_ends_the_answer(spark: Any, p
     assert capture.manifest is not None
     (read,) = capture.manifest.reads
     assert read.coverage == "untracked" and not read.complete
-    answer = provspark.open(store).forward(people, rows=[7])
+    answer = provspark.open(store).forward(people, rows=[7]).table()
     (stop,) = stops_of(answer)
     assert stop.what == "untracked" and "DROPMALFORMED" in stop.why
 
@@ -78,6 +78,6 @@ def test_rows_of_a_source_stay_rows_where_an_untracked_write_read_it_last(
     with attach(store=store, step="second"):
         by_sessions(spark, people).write.parquet(str(tmp_path / "out"))
     prov = provspark.open(store)
-    answer = prov.forward(people, rows=[7])
-    assert answer.column("source_row").to_pylist() == [7]
+    answer = prov.forward(people, rows=[7]).table()
+    assert answer.column("related_row").to_pylist() == [7]
     assert {stop.what for stop in stops_of(answer)} == {"untracked"}

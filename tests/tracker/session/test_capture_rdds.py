@@ -180,8 +180,10 @@ def test_of_rows_handed_over(spark: Any, sources: Path, tmp_path: Path) -> None:
     read = sorted((v.dataset.namespace, v.rows) for v in write.inputs)
     assert read == [("file", 8), ("memory://local", 3), ("memory://local", 5)]
     assert all(Path(__file__).name in v.dataset.name for v in write.inputs if v.dataset.namespace != "file")
-    edges = lineage.lines(provspark.open((tmp_path / "store").as_uri()).backward(str(tmp_path / "out"), rows=range(5)))
-    ends = {(e["row"], e["version"], e["source_row"]) for e in edges}
+    edges = lineage.lines(
+        provspark.open((tmp_path / "store").as_uri()).backward(str(tmp_path / "out"), rows=range(5)).table()
+    )
+    ends = {(e["row"], e["version"], e["related_row"]) for e in edges}
     versions = {v.id: range(7, 8) if v.dataset.namespace == "file" else range(v.rows) for v in write.inputs}
     assert len(edges) == len(ends) == 5 * 9
     assert {(v, r) for _, v, r in ends} >= {(v, r) for v, rs in versions.items() for r in rs if len(rs) > 1}

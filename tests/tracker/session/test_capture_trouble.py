@@ -40,7 +40,7 @@ def test_a_data_set_that_another_task_is_writing(source: Any, tmp_path: Path) ->
     (reason,) = capture.untracked
     assert "other-task" in reason.why and reason.site.startswith(__file__)
     with pytest.raises(UntrackedError, match="other-task"):
-        provspark.open(store).backward(str(out), rows=[3])
+        provspark.open(store).backward(str(out), rows=[3]).table()
 
 
 def test_a_claim_is_given_back_after_each_write(source: Any, tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ class World:
         found: list[set[tuple[str, int]]] = [set() for _ in rows]
         names = lineage.names(self.t.paths)
         prov = provspark.open((self.folder / "store").as_uri())
-        for line in lineage.lines(prov.backward(self.path(name), rows=range(len(rows)), kinds=kind)):
-            found[line["row"]].add((names.get(line["dataset"], line["dataset"]), line["source_row"]))
+        for line in lineage.lines(prov.backward(self.path(name), rows=range(len(rows)), kinds=kind).table()):
+            found[line["row"]].add((names.get(line["dataset"], line["dataset"]), line["related_row"]))
         return list(zip(rows, found, strict=True))
 
 

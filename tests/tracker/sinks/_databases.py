@@ -73,8 +73,8 @@ class World:
 
     def edges(self, dataset: str, rows: int, to: str | None = None) -> set[tuple[int, str, int]]:
         """(row, data set, source row) of the whole lineage of a data set."""
-        lines = provspark.open((self.folder / "store").as_uri()).backward(dataset, rows=range(rows), to=to)
-        return {(x["row"], x["dataset"], x["source_row"]) for x in lines.to_pylist() if x["kind"] == "data"}
+        lines = provspark.open((self.folder / "store").as_uri()).backward(dataset, rows=range(rows), to=to).table()
+        return {(x["row"], x["dataset"], x["related_row"]) for x in lines.to_pylist() if x["kind"] == "data"}
 
 
 @pytest.fixture(name="world")

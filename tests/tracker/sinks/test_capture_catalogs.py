@@ -45,10 +45,10 @@ def of(work: Path, frame: Any, dataset: Any) -> dict[int, set[tuple[str, int]]]:
     """By id, which employees and which former rows of the table each row of it came from, in one step."""
     ids = sorted((row.id for row in frame.sparkSession.table(PEOPLE).select("id").collect()), key=str)
     prov = provspark.open((work / "store").as_uri())
-    lines = prov.backward(dataset.uri, rows=range(len(ids)), to=frame.inputFiles()[0].rsplit("/", 1)[0])
+    lines = prov.backward(dataset.uri, rows=range(len(ids)), to=frame.inputFiles()[0].rsplit("/", 1)[0]).table()
     out: dict[int, set[tuple[str, int]]] = {i: set() for i in ids}
     for line in lines.to_pylist():
-        out[ids[line["row"]]].add((line["kind"], line["source_row"]))
+        out[ids[line["row"]]].add((line["kind"], line["related_row"]))
     return out
 
 

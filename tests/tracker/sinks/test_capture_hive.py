@@ -74,5 +74,5 @@ def test_tables(tmp_path: Path) -> None:
     prov = provspark.open((tmp_path / "work" / "store").as_uri())
     source = f"file://{tmp_path}/work/in"
     for out, first in (("out", 2), ("out_orc", 4)):
-        lines = prov.backward(f"file://{tmp_path}/work/{out}", rows=range(6 - first), to=source).to_pylist()
-        assert [(x["row"], x["source_row"]) for x in lines] == [(n, n + first) for n in range(6 - first)]
+        lines = prov.backward(f"file://{tmp_path}/work/{out}", rows=range(6 - first), to=source).table().to_pylist()
+        assert [(x["row"], x["related_row"]) for x in lines] == [(n, n + first) for n in range(6 - first)]

@@ -76,8 +76,8 @@ def edges(store: str, t: Frames, out: Path) -> dict[int, list[tuple[str, int]]]:
     """Sources of each row, by its first value."""
     rows, names = outputs.read(out).rows, lineage.names(t.paths)
     found: dict[int, list[tuple[str, int]]] = {row[0]: [] for row in rows}
-    for line in lineage.lines(provspark.open(store).backward(str(out), rows=range(len(rows)))):
-        found[rows[line["row"]][0]].append((names[line["dataset"]], line["source_row"]))
+    for line in lineage.lines(provspark.open(store).backward(str(out), rows=range(len(rows))).table()):
+        found[rows[line["row"]][0]].append((names[line["dataset"]], line["related_row"]))
     return found
 
 

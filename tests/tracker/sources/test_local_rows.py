@@ -32,10 +32,10 @@ def run(spark: Any, folder: Path, plan: Callable[[], Any]) -> tuple[Any, Edges]:
     assert (out.rows, out.schemas) == (plain.rows, plain.schemas)
     found: list[set[tuple[str, int]]] = [set() for _ in out.rows]
     for line in lineage.lines(
-        provspark.open(str(folder / "store")).backward(str(folder / "out"), rows=range(len(found)))
+        provspark.open(str(folder / "store")).backward(str(folder / "out"), rows=range(len(found))).table()
     ):
         name = line["dataset"].rsplit(":", 1)[0] if line["dataset"].startswith(HERE) else line["dataset"]
-        found[line["row"]].add((name, line["source_row"]))
+        found[line["row"]].add((name, line["related_row"]))
     return capture, list(zip(out.rows, found, strict=True))
 
 
@@ -103,7 +103,7 @@ def test_values_in_sql(spark: Any, tmp_path: Path) -> None:
     version = capture.manifest.writes[0].inputs[0]
     assert (version.rows, version.format, [f.name for f in version.fields]) == (3, "memory", ["k", "s"])
     with pytest.raises(ValuesUnavailableError, match="memory"):
-        prov.values(version.dataset.uri, rows=[0])
+        prov.values(version.dataset.uri, rows=[0]).table()
 
 
 def test_sides_of_joins_and_unions(spark: Any, tmp_path: Path) -> None:

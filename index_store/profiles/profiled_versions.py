@@ -1,10 +1,9 @@
-"""Profiles of data sets, and what steps did to them: stored ones where there are, else made from the files."""
+"""Profiles of versions, and what steps did to them: stored ones where there are, else made from the files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from provspark.index_store.profiles.comparison import Impact
 from provspark.index_store.profiles.computation import profile_of
@@ -12,92 +11,12 @@ from provspark.index_store.profiles.profile import Correlations, Profile
 from provspark.index_store.query.current_versions import Currents
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.nodes import VersionReference, WriteNode
-from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.values.row_reader import find_column
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, UnknownDatasetError
 from provspark.model.runs import Runs
-from provspark.question_parameters import Rows, Which
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from provspark.questions import Questions
-
-__all__ = ["ProfileApi", "profile_of_version", "written"]
-
-
-class ProfileApi:
-    """The questions of `Provenance` about how values are distributed."""
-
-    if TYPE_CHECKING:
-        ask: Questions
-
-        @property
-        def graph(self) -> Graph: ...
-
-        @property
-        def currents(self) -> Currents: ...
-
-    def profile(
-        self,
-        dataset: str | RowSet,
-        rows: Rows = None,
-        *,
-        columns: Sequence[str] | None = None,
-        **which: Unpack[Which],
-    ) -> Profile:
-        """Tell how the values of a data set, or of some rows of it, are distributed.
-
-        For each column count, nulls, distinct, mean, deviation, quantiles, histogram and top values; correlations of
-        each two numeric ones. The profile that a step stored (``prov_profile``) is taken where there is one of all
-        rows; else the files are read.
-
-        Parameters are those of `backward`; `columns` picks some.
-
-        Raises
-        ------
-        UnknownColumnError, VersionChangedError
-        ValuesUnavailableError
-            The values can't be read by position, or are too many.
-        """
-        asked = self.ask.asked("profile", dataset, rows, which)
-        # Of a version of which no file is left, what a step stored is all that can be told.
-        chosen = asked.labels if asked.labels or asked.selects != "all" else None
-        return profile_of_version(self.graph, asked.at, chosen, columns)
-
-    def impact(
-        self,
-        step: str,
-        column: str | None = None,
-        *,
-        source: str | None = None,
-        output: str | None = None,
-        was: Mapping[str, str] | None = None,
-    ) -> Impact:
-        """Tell what a step did to the distribution of a column, or of all columns.
-
-        Parameters
-        ----------
-        step : str
-            A step's id, or the data set that it wrote.
-        column : str, optional
-            Of the output, or one that went.
-        source, output : str, optional
-            Which data set that it read, and which that it wrote, where there are several.
-        was : mapping, optional
-            Names before of columns that had another one: ``{"age": "0"}``.
-
-        Returns
-        -------
-        Impact
-            ``before`` and ``after``; ``table()``, measure by measure; ``shares()``, value by value.
-
-        Notes
-        -----
-        PQ12 and PQ13 of Chapman et al. Errors as for `profile`.
-        """
-        return _impact(self.currents, step, column, source=source, output=output, was=was or {})
+__all__ = ["compare_step", "profile_of_version", "written"]
 
 
 def profile_of_version(
@@ -112,7 +31,7 @@ def profile_of_version(
     return profile_of(at.version, at.files, names, rows)
 
 
-def _impact(
+def compare_step(
     currents: Currents,
     step: str,
     column: str | None,

@@ -1,8 +1,9 @@
-"""How every question is asked: its parameters read, the version, rows and steps that it is about found."""
+"""What every question starts from: an open store or catalogue, which reads the parameters that questions share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
@@ -11,18 +12,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from provspark.arguments import Edges, Versions, several
-from provspark.index_store.query.answer import Answer
-from provspark.index_store.query.current_versions import Current, VersionUsed
+from provspark.index_store.query.answer import Answer, follow
+from provspark.index_store.query.arguments import Edges, Versions, several
+from provspark.index_store.query.column_walk import Settle
+from provspark.index_store.query.current_versions import Current, Currents, VersionUsed
 from provspark.index_store.query.equal_rows import equal_classes, equal_rows
 from provspark.index_store.query.foreign_files import in_current, on_the_way, since
+from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.index_store.query.reachable_rows import ReachTarget, StepTarget
 from provspark.index_store.query.relation import compose, gathered, identity, image, labelled
-from provspark.index_store.query.rowset import Located, RowSet
+from provspark.index_store.query.rowset import Located, RowSet, only
+from provspark.index_store.query.tabular import FormerAnswer, Tabular
 from provspark.index_store.query.trace import Trace
 from provspark.index_store.query.trust import Trust, log_unknown
+from provspark.index_store.query.views import View, Views
 from provspark.index_store.query.walk import Stand
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
@@ -39,12 +44,13 @@ from provspark.model.errors import (
 from provspark.model.runs import Runs
 from provspark.model.stops import Stop
 from provspark.model.writes import Kind
-from provspark.views import View, Views
 
 if TYPE_CHECKING:
+    from provspark.index_store.store.store import Store
     from provspark.index_store.values.selection import Condition
+    from provspark.model.progress import Progress
 
-__all__ = ["Asked", "Asking", "Rows", "Semantics", "Versions", "Which"]
+__all__ = ["Asked", "Asking", "Rows", "Semantics", "Versions", "Which", "row_ids"]
 
 Semantics = Literal["bag", "set"]
 Rows = Iterable[int] | None
@@ -188,11 +194,29 @@ class Asked:
 
 
 class Asking:
-    """Reads the parameters that all questions share."""
+    """The steps of an open store or catalogue that count, as questions see them."""
 
     def __init__(self, views: Views) -> None:
         self._views = views
         self._trusted: set[str] = set()
+
+    @property
+    def graph(self) -> Graph:
+        """The writes of all its stores."""
+        return self._views.graph
+
+    @property
+    def currents(self) -> Currents:
+        """The current versions of its datasets."""
+        return self._views.currents
+
+    def stores(self) -> Collection[Store]:
+        """Its stores; none where it shows some steps only."""
+        raise NotImplementedError
+
+    def settling(self, progress: Progress | None, functions: bool) -> AbstractContextManager[Settle]:
+        """What tells of rows, by running their operations again, which values they were taken from."""
+        raise NotImplementedError
 
     def asked(self, question: str, dataset: str | RowSet | Answer | pa.Table, rows: Rows, which: Which) -> Asked:
         """Find the version, its rows and the kinds of edges that a question is about.
@@ -202,7 +226,7 @@ class Asking:
         question : str
             Its name, which decides whether `kinds`, `strict` and `trust` apply; see `Edges.of`.
         """
-        if isinstance(dataset, (Answer, pa.Table)):
+        if isinstance(dataset, (Tabular, FormerAnswer, pa.Table)):
             dataset = self.rowset(dataset)
         wrong = sorted(which.keys() - Which.__annotations__.keys())
         if wrong:
@@ -227,6 +251,33 @@ class Asking:
         trust = Trust(edges.trust)
         return Asked(view, labels, edges.kinds, semantics, edges.strict, trust, edges.versions, selects)
 
+    def follow(
+        self,
+        dataset: str | RowSet,
+        rows: Rows,
+        direction: Direction,
+        to: str | None,
+        via: str | Sequence[str],
+        which: Which,
+    ) -> Answer:
+        """Answer `backward` or `forward`."""
+        asked = self.asked(direction, dataset, rows, which)
+        start, view = asked.start(), asked.view
+        places, place = self.places(view, via), view.dataset(to)
+        answer = follow(
+            asked.linker(direction),
+            start.at,
+            asked.labels,
+            start.boxes,
+            direction,
+            to=place,
+            kinds=asked.kinds,
+            via=places,
+            trust=asked.trust,
+            used=asked.used,
+        )
+        return asked.now(answer, place) if direction == "forward" else asked.told(answer)
+
     def rowset(self, given: object) -> RowSet:
         """The rows that an answer found, as a set.
 
@@ -237,23 +288,19 @@ class Asking:
         """
         if isinstance(given, RowSet):
             return given
+        if isinstance(given, FormerAnswer):
+            given = given.answer
+        if isinstance(given, Tabular) and not isinstance(given, Answer):
+            given = given.table()
         if isinstance(given, Answer):
             sets = list(given.found())
-        elif isinstance(given, pa.Table) and {"dataset", "version", "source_row"} <= set(given.column_names):
-            sets = list(self._sets(given))
+        elif isinstance(given, pa.Table) and {"dataset", "version"} <= set(given.column_names) and _related(given):
+            sets = list(self._sets(given, _related(given)))
         else:
             raise ArgumentError(f"expected a RowSet, an Answer or the table of an answer, found {type(given).__name__}")
-        if len(sets) != 1:
-            if not sets:
-                raise ConditionError("the answer has no rows, but this call needs rows of one version")
-            named = "; ".join(f"{one.dataset}, version {one.version}" for one in sets[:3])
-            raise ConditionError(
-                f"the answer has rows of {len(sets)} versions ({named}), but this call needs rows of one version; ask "
-                f"again with to=DATASET"
-            )
-        return sets[0]
+        return only(sets)
 
-    def _sets(self, lines: pa.Table) -> Iterator[RowSet]:
+    def _sets(self, lines: pa.Table, column: str) -> Iterator[RowSet]:
         """The rows found of each version in the table of an answer."""
         for place in lines.group_by(["dataset", "version"]).aggregate([]).to_pylist():
             dataset = Dataset.parse(place["dataset"])
@@ -265,7 +312,7 @@ class Asking:
                     f"row ids in a table are ambiguous; pass the Answer that prov.ask returns instead of its table"
                 )
             same = pc.and_(pc.equal(lines["dataset"], place["dataset"]), pc.equal(lines["version"], place["version"]))
-            yield RowSet(at, Runs.of(lines.filter(same)["source_row"].to_numpy()))
+            yield RowSet(at, Runs.of(lines.filter(same)[column].to_numpy()))
 
     def located(self, rows: RowSet, version: str | None, run: str | None, as_of: datetime | str | None) -> Located:
         """The same rows in another version."""
@@ -305,6 +352,11 @@ class Asking:
             raise UnknownDatasetError(name, known, len(graph.broken)) from None
 
 
+def _related(table: pa.Table) -> str:
+    """The column of rows found in the table of an answer, which may be of the last release."""
+    return next((name for name in ("related_row", "source_row") if name in table.column_names), "")
+
+
 def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:
     at = chosen.at
     if rows is not None and where is not None:
@@ -318,7 +370,7 @@ def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, st
         return every if uncounted and selected else selected
     if rows is None:
         return every
-    ids = _ids(rows)
+    ids = row_ids(rows)
     if uncounted and at.version.rows and len(ids) and ids.min() >= 0 and ids.max() >= at.version.rows:
         return every  # which file a row is in is not known
     if len(ids) and (ids.min() < 0 or ids.max() >= at.version.rows):
@@ -343,7 +395,22 @@ def _readers(at: VersionReference) -> tuple[Callable[[Int64], pa.Table], Callabl
     )
 
 
-def _ids(rows: Iterable[int]) -> Int64:
+def row_ids(rows: Iterable[int]) -> Int64:
+    """Return row ids that are given as a list, a range, an array of numpy's or Arrow's, or a series of pandas.
+
+    Raises
+    ------
+    ConditionError
+        They are no whole numbers.
+    ArgumentError
+        They are no list.
+    """
+    if isinstance(rows, pa.Array | pa.ChunkedArray):
+        if rows.null_count:
+            raise ConditionError("rows must be a list of whole numbers, found null")
+        rows = rows.to_numpy(zero_copy_only=False) if isinstance(rows, pa.Array) else rows.to_numpy()
+    elif hasattr(rows, "to_numpy"):
+        rows = rows.to_numpy()
     ids = np.asarray(rows if isinstance(rows, (np.ndarray, range)) else several(rows, "rows"))
     if not ids.size:
         return np.zeros(0, dtype=np.int64)

@@ -6,28 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from provspark.index_store.query.question import DATA, QUESTIONS
 from provspark.index_store.query.trust import trusted_entries
 from provspark.model.errors import ArgumentError, ConditionError
 from provspark.model.writes import Kind
 
-__all__ = ["AHEAD", "FOLLOWED", "Edges", "Versions", "several"]
+__all__ = ["Edges", "Versions", "several"]
 
-_ALL: frozenset[Kind] = frozenset(get_args(Kind))
-_SURE: frozenset[Kind] = frozenset(("data", "context"))
-_DEFAULT: frozenset[Kind] = frozenset(("data",))
-
-FOLLOWED: Mapping[str, frozenset[Kind]] = {
-    **dict.fromkeys(("backward", "forward", "trace"), _ALL),
-    **dict.fromkeys(("co_contributory", "co_dependency", "composition", "correspondence", "neighbourhood"), _SURE),
-    **dict.fromkeys(("columns", "cells", "cell_neighbourhood", "how", "operations"), _SURE),
-    **dict.fromkeys(("derivations", "dropped", "select", "values", "profile"), _DEFAULT),
-    **dict.fromkeys(("before_after", "history", "history_pages", "why_not"), _DEFAULT),
-    **dict.fromkeys(("co_contributory_lines", "co_dependency_lines"), _DEFAULT),
-}
-"""The kinds of edges that each question can follow; those that follow possible edges take `strict` and `trust`."""
 Versions = Literal["current", "all"]
-AHEAD = ("forward", "trace", "co_dependency")
-"""Questions that return rows in the current versions of datasets, and take `versions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +43,7 @@ class Edges:
         Parameters
         ----------
         question : str
-            A name in `FOLLOWED`.
+            Its name.
 
         Raises
         ------
@@ -66,19 +52,20 @@ class Edges:
         ConditionError
             There is no such kind of edge, or the question can't follow it: the answer would ignore the parameter.
         """
-        kinds = _kinds(which.get("kinds", _DEFAULT))
+        kinds = _kinds(which.get("kinds", DATA))
         strict = which.get("strict", False)
         if not isinstance(strict, bool):
             raise ArgumentError(f"strict is True or False, found {strict!r}")
         trust = trusted_entries(which.get("trust"))
-        wrong = sorted(kinds - FOLLOWED[question])
+        follows = QUESTIONS[question].follows
+        wrong = sorted(kinds - follows)
         if wrong:
-            takers = [name for name, followed in FOLLOWED.items() if followed >= set(wrong)]
+            takers = [q.name for q in QUESTIONS.values() if q.follows >= set(wrong)]
             raise ConditionError(
                 f"kinds of {question} can't contain {' or '.join(map(repr, wrong))}, found {sorted(kinds)}: {question} "
                 f"does not follow such edges. Leave it out, or ask a question that takes it: {', '.join(takers)}"
             )
-        driver = [name for name, followed in FOLLOWED.items() if "possible" in followed]
+        driver = [q.name for q in QUESTIONS.values() if "possible" in q.follows]
         for name, value in (("strict", strict), ("trust", trust)):
             if value and question not in driver:
                 raise ConditionError(
@@ -88,10 +75,11 @@ class Edges:
         versions = which.get("versions", "current")
         if versions not in get_args(Versions):
             raise ConditionError(f"versions must be 'current' or 'all', found {versions!r}")
-        if versions != "current" and question not in AHEAD:
+        if versions != "current" and not QUESTIONS[question].ahead:
+            takers = [q.name for q in QUESTIONS.values() if q.ahead]
             raise ConditionError(
                 f"{question} does not accept versions={versions!r}. Leave out versions (--all-versions), or ask a "
-                f"question that takes it: {', '.join(AHEAD)}"
+                f"question that takes it: {', '.join(takers)}"
             )
         return cls(kinds, strict, trust, versions)
 

@@ -1,0 +1,74 @@
+"""The columns and the direction that a question is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import get_args
+
+from provspark.index_store.query.arguments import several
+from provspark.index_store.query.asking import Asked
+from provspark.index_store.query.bits import ROWS
+from provspark.index_store.query.column_maps import names_of
+from provspark.index_store.query.dropped_columns import Drop, drops_of
+from provspark.index_store.query.nodes import Direction, VersionReference
+from provspark.index_store.query.walk import plan
+from provspark.model.errors import ConditionError, UnknownColumnError
+
+__all__ = ["ColumnNames", "chosen", "known_direction", "positions"]
+
+ColumnNames = str | Sequence[str] | None
+
+
+def known_direction(direction: str) -> None:
+    """Raise `ConditionError` for a direction that there is not."""
+    if direction not in get_args(Direction):
+        raise ConditionError(f"no direction {direction!r}; there are 'backward' and 'forward'")
+
+
+def positions(asked: Asked, columns: ColumnNames, direction: Direction, existence: bool) -> list[int]:
+    """The columns, and the rows themselves: where what decides about them, or what counts them, is asked for."""
+    rows = existence if direction == "backward" else columns is None
+    return [*chosen(asked, columns), *([ROWS] if rows else [])]
+
+
+def chosen(asked: Asked, columns: ColumnNames) -> list[int]:
+    """Return columns of a version by 1 + their place.
+
+    Raises
+    ------
+    UnknownColumnError
+    """
+    names = names_of(asked.at)
+    if columns is None:
+        if not names:
+            raise ConditionError(f"the columns of {asked.at.version.dataset} are not known to the store")
+        return list(range(1, 1 + len(names)))
+    return [_position(asked, name, names) for name in several(columns, "columns")]
+
+
+def _position(asked: Asked, name: str, names: tuple[str, ...]) -> int:
+    same = [i for i, n in enumerate(names) if n == name] or [
+        i for i, n in enumerate(names) if n.lower() == name.lower()
+    ]
+    if len(same) == 1:
+        return 1 + same[0]
+    ends = _ends(asked, name)
+    if ends:
+        hint = " and ".join(
+            f"it was dropped on the way by {d.text}{f' ({d.site})' if d.site else ''} of step {d.step}" for d in ends
+        )
+    else:
+        near = get_close_matches(name, names, 3, 0.6)
+        hint = "did you mean " + " or ".join(near) + "?" if near else "it has " + ", ".join(names)
+    raise UnknownColumnError(f"{asked.at.version.dataset} has no column {name!r}; {hint}")
+
+
+def _ends(asked: Asked, name: str) -> list[Drop]:
+    """Where a column of what a version came from was dropped on the way to it."""
+    back = asked.view.back
+    route = plan(back, [asked.at], "backward").nodes
+    steps = {(n.step, n.write.index) for n in route}
+    read: list[VersionReference] = [at for n in route for at in n.inputs.values() if name in names_of(at)]
+    drops = {d for at in read for d in drops_of(back, at, [1 + names_of(at).index(name)]).lines}
+    return sorted(d for d in drops if (d.step, d.write) in steps)

@@ -1,0 +1,99 @@
+"""Answers as HTML, which Jupyter shows: tables, and small graphs of versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+import pyarrow as pa
+
+__all__ = ["graph_html", "table_html"]
+
+_LINES = 20
+_CELL = 60
+_WIDTH, _HEIGHT, _GAP = 210, 44, 60
+"""Of a box, and from one column of boxes to the next, in pixels."""
+
+
+def table_html(table: pa.Table, notes: Iterable[object] = ()) -> str:
+    """Return the first lines of a table, the number of all, and notes below."""
+    names = "".join(f"<th>{escape(str(name))}</th>" for name in table.column_names)
+    rows = ("".join(f"<td>{_text(value)}</td>" for value in line) for line in zip(*_columns(table), strict=True))
+    body = "".join(f"<tr>{cells}</tr>" for cells in rows)
+    more = table.num_rows - _LINES
+    count = f"{table.num_rows:,} {'line' if table.num_rows == 1 else 'lines'}"
+    below = [count + (f", of which {_LINES} are shown" if more > 0 else ""), *map(str, notes)]
+    said = "".join(f"<div>{escape(text)}</div>" for text in below)
+    return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>{said}"
+
+
+def graph_html(
+    boxes: Sequence[tuple[str, str]], edges: Iterable[tuple[int, int, str]], notes: Iterable[object] = ()
+) -> str:
+    """Return a graph as SVG, from left to right as data flows.
+
+    Parameters
+    ----------
+    boxes : sequence of (title, text)
+    edges : iterable of (int, int, str)
+        The number of the box from which data go, that of the box to which they go, and the edge's title.
+    notes
+        Lines below it.
+    """
+    edges = list(edges)
+    column = _depths(len(boxes), edges)
+    placed: dict[int, tuple[int, int]] = {}
+    rows: dict[int, int] = {}
+    for number in range(len(boxes)):
+        place = column[number]
+        placed[number] = (place * (_WIDTH + _GAP) + 4, rows.get(place, 0) * (_HEIGHT + 16) + 4)
+        rows[place] = rows.get(place, 0) + 1
+    lines = [_edge(placed[a], placed[b], title) for a, b, title in edges]
+    shapes = [_box(placed[i], *box) for i, box in enumerate(boxes)]
+    width = (max(column, default=0) + 1) * (_WIDTH + _GAP)
+    height = max(rows.values(), default=1) * (_HEIGHT + 16) + 8
+    said = "".join(f"<div>{escape(str(note))}</div>" for note in notes)
+    style = 'font-family="sans-serif" font-size="12" fill="none" stroke="currentColor"'
+    return f'<svg width="{width}" height="{height}" {style}>{"".join([*lines, *shapes])}</svg>{said}'
+
+
+def _columns(table: pa.Table) -> Iterable[Iterable[Any]]:
+    return (column.to_pylist() for column in table.slice(0, _LINES).columns)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "<i>null</i>"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return escape(text if len(text) <= _CELL else text[: _CELL - 1] + "…")
+
+
+def _depths(count: int, edges: Sequence[tuple[int, int, str]]) -> list[int]:
+    """The longest way to each box; a version that leads back to itself stays where it is."""
+    depth = [0] * count
+    for _ in range(count):
+        new = [max([d, *(depth[a] + 1 for a, b, _ in edges if b == i and a != b)]) for i, d in enumerate(depth)]
+        new = [min(count - 1, d) for d in new]
+        if new == depth:
+            break
+        depth = new
+    return depth
+
+
+def _box(at: tuple[int, int], title: str, text: str) -> str:
+    x, y = at
+    shown = title if len(title) <= 28 else "…" + title[-27:]
+    words = f'<text x="{x + 8}" y="{y + 18}" stroke="none" fill="currentColor"'
+    return (
+        f'<g><title>{escape(title)}</title><rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="4"/>'
+        f'{words} font-weight="bold">{escape(shown)}</text>'
+        f'<text x="{x + 8}" y="{y + 35}" stroke="none" fill="currentColor">{escape(text)}</text></g>'
+    )
+
+
+def _edge(begin: tuple[int, int], end: tuple[int, int], title: str) -> str:
+    x, y = begin[0] + _WIDTH, begin[1] + _HEIGHT // 2
+    to_x, to_y = end[0], end[1] + _HEIGHT // 2
+    half = (x + to_x) // 2
+    return f'<path d="M{x} {y} C{half} {y} {half} {to_y} {to_x} {to_y}"><title>{escape(title)}</title></path>'

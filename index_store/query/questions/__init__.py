@@ -1,0 +1,1 @@
+"""The questions about what is stored: a file each."""

@@ -1,0 +1,62 @@
+"""Which rows did these rows come from?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from provspark.index_store.query.answer import Answer
+from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.question import ALL, question
+from provspark.index_store.query.rowset import RowSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["backward"]
+
+
+@question(follows=ALL, paper="TensProv Q2; Chapman et al. PQ2")
+def backward(
+    prov: Asking,
+    dataset: str | RowSet,
+    rows: Rows = None,
+    *,
+    to: str | None = None,
+    via: str | Sequence[str] = (),
+    **which: Unpack[Which],
+) -> Answer:
+    """Find the rows that rows came from.
+
+    Parameters
+    ----------
+    to : str, optional
+        A data set: its rows are answered wherever it is met on the way. Without it, the ultimate
+        sources: rows that no captured write made. A row asked about that no write made is its own
+        source, of occurrence -1.
+    via : str or sequence of str, optional
+        Data sets or steps that a path has to go through, in the order in which it comes to them.
+    dataset, rows, **which
+        See `Provenance`.
+
+    Returns
+    -------
+    Answer
+        row, dataset, version, occurrence, related_row, kind: distinct and sorted. `stops_of` returns where a path
+        ended early or was captured only as a whole, `possible_of` the possible edges, `ends_of` the data sets on
+        drivers that rows reached, `trusted_of` what is left out because it is trusted.
+
+    Raises
+    ------
+    UnknownDatasetError, UnknownVersionError, UnknownRunError, RowOutOfRangeError, ConditionError
+    UntrackedError
+        When nothing was found and a path stopped at something that was not captured.
+    ValuesUnavailableError, VersionChangedError
+        Where values are needed (`where`, ``set``) and can't be read.
+
+    Notes
+    -----
+    Both semantics are those of TensProv's why-provenance; row ids are 0 … n-1 within a version.
+    """
+    return prov.follow(dataset, rows, "backward", to, via, which)

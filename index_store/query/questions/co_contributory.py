@@ -1,0 +1,51 @@
+"""Which rows of a dataset were used together with these rows?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.index_store.query.answer import Answer
+from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.question import SURE, question
+from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.shared_derivations import rows_used_together
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["co_contributory"]
+
+
+@question(follows=SURE, paper="TensProv Q10")
+def co_contributory(
+    prov: Asking, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str | None = None, **which: Unpack[Which]
+) -> Answer:
+    """Find the rows of a data set that stand in one derivation with rows: what they were used with.
+
+    Order lines used with an order are the lines joined with it, not those that only share its group.
+
+    Parameters
+    ----------
+    to : str
+        The data set whose rows are wanted; it may be `dataset` itself, where that is read more than once.
+    via : str, optional
+        Derivations of this data set's rows only; without it, of any that was captured.
+    dataset, rows, **which
+        See `Provenance`.
+
+    Returns
+    -------
+    Answer
+        As of `backward`. A pair is context if any edge of the ways to both, or from where they meet, is.
+
+    Notes
+    -----
+    TensProv's Q10. Errors as for `backward`.
+    """
+    asked = prov.asked("co_contributory", dataset, rows, which)
+    view = asked.view
+    reached = rows_used_together(
+        view.back, asked.start(), view.known(to), view.dataset(via), context=asked.context, ahead=view.ahead
+    )
+    return asked.told(Answer.of(asked.at.version, asked.labels, "together", reached, asked.kinds, used=asked.used))

@@ -1,0 +1,56 @@
+"""Which rows share a witness with these rows?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.index_store.query.answer import Answer
+from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.question import SURE, question
+from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.shared_derivations import rows_sharing_witness
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["co_dependency"]
+
+
+@question(follows=SURE, ahead=True, paper="TensProv Q11")
+def co_dependency(
+    prov: Asking, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str, **which: Unpack[Which]
+) -> Answer:
+    """Find the rows of a data set that share a witness with rows; a row is not told as its own.
+
+    Parameters
+    ----------
+    to : str
+        The data set whose rows are wanted; it may be `dataset` itprov.
+    via : str
+        The data set, or the step, whose rows are the witnesses.
+    dataset, rows, **which
+        See `Provenance`.
+
+    Returns
+    -------
+    Answer
+        As of `backward`; ``occurrence`` is the reading through which the last step took the witness.
+
+    Notes
+    -----
+    TensProv's Q11. Errors as for `backward`.
+    """
+    asked = prov.asked("co_dependency", dataset, rows, which)
+    view, place = asked.view, asked.view.known(to)
+    reached = rows_sharing_witness(
+        view.back,
+        asked.start(),
+        asked.labels,
+        place,
+        prov.place(view, via),
+        context=asked.context,
+        ahead=view.ahead,
+    )
+    answer = Answer.of(asked.at.version, asked.labels, "together", reached, asked.kinds, used=asked.used)
+    return asked.now(answer, place)

@@ -1,0 +1,81 @@
+"""Which columns did these columns come from, or go into?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.index_store.query.asking import Asking, Which
+from provspark.index_store.query.bits import identity
+from provspark.index_store.query.column_answer import ColumnAnswer
+from provspark.index_store.query.column_choice import ColumnNames, known_direction, positions
+from provspark.index_store.query.column_walk import ColumnsAt, carry
+from provspark.index_store.query.nodes import Direction
+from provspark.index_store.query.question import SURE, question
+from provspark.index_store.query.rowset import RowSet
+from provspark.model.errors import ConditionError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["columns"]
+
+
+@question(follows=SURE)
+def columns(
+    prov: Asking,
+    dataset: str | RowSet,
+    column: ColumnNames = None,
+    *,
+    direction: Direction = "backward",
+    to: str | None = None,
+    existence: bool = True,
+    **which: Unpack[Which],
+) -> ColumnAnswer:
+    """Find the columns that columns came from, or went into.
+
+    Parameters
+    ----------
+    column : str or sequence of str, optional
+        Columns of `dataset`; all of them when it is left out.
+    direction : {"backward", "forward"}
+    to : str, optional
+        A data set whose columns are wanted; without it, those at the ends of all ways.
+    existence : bool
+        Also tell what decides which rows there are: backward the columns of filters, joins, groups and sorts, with
+        a null for `column`; forward the data sets whose rows the columns decide about, with a null for
+        `related_column`.
+    **which
+        `version`, `run`, `as_of` and `kinds`, as for all questions; `kinds` is both unless told.
+
+    Returns
+    -------
+    ColumnAnswer
+        column, dataset, version, occurrence, related_column, kind, dependence, exact, steps. `related_column` is the
+        column found, whatever the direction. `dependence` is one of OpenLineage's transformation kinds: identity,
+        transformation and aggregation say that a value goes in; join, filter, group by, sort, window and
+        conditional that it decides. `exact` is false where the rows' values choose whether the column goes in
+        (CASE, coalesce, pivot …), or where a step kept no operations. A count of rows comes of the rows: its
+        `related_column` is null. `steps` are those on the ways between the two, in the
+        order in which they ran.
+
+    Raises
+    ------
+    UnknownColumnError
+        With names that come near, or the operation that dropped the column on the way.
+    UntrackedError, UnknownDatasetError, UnknownVersionError, UnknownRunError, ConditionError
+    """
+    known_direction(direction)
+    if which.keys() & {"where", "semantics"}:
+        raise ConditionError("columns are those of all rows; ask cells() for those of some rows")
+    which = {"kinds": ("data", "context"), **which}
+    asked = prov.asked(
+        "columns", dataset.at.version.dataset.uri if isinstance(dataset, RowSet) else dataset, None, which
+    )
+    bits = identity(positions(asked, column, direction, existence))
+    linker = asked.view.linker(direction)
+    place = asked.view.dataset(to)
+    carried = carry(linker, ColumnsAt(asked.at, bits), direction, place, context=asked.context)
+    answer = ColumnAnswer(asked.at, direction, carried, existence, asked.kinds)
+    answer.checked()
+    return answer

@@ -1,0 +1,68 @@
+"""How do the witnesses of these rows divide over a column?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.index_store.query.answer import Answer, about
+from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.question import SURE, question
+from provspark.index_store.query.reachable_rows import reach
+from provspark.index_store.query.relation import gathered, image
+from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.tabular import TableAnswer
+from provspark.index_store.query.walk import Stand
+from provspark.model.runs import Runs
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["composition"]
+
+
+@question(follows=SURE)
+def composition(
+    prov: Asking,
+    dataset: str | RowSet,
+    rows: Rows = None,
+    *,
+    source: str,
+    column: str,
+    each: bool = True,
+    **which: Unpack[Which],
+) -> TableAnswer:
+    """Tell how the witnesses of rows divide over a column of a source, whether the rows have it or not.
+
+    Parameters
+    ----------
+    source : str
+        The data set of the witnesses.
+    column : str
+        A column of it, or ``struct.field``.
+    each : bool
+        For each row; with False for all rows together, each witness once.
+    dataset, rows, **which
+        See `Provenance`.
+
+    Returns
+    -------
+    TableAnswer
+        row (with `each`), value, witnesses: the number of distinct rows of `source`, over all occurrences.
+
+    Raises
+    ------
+    UnknownColumnError, ValuesUnavailableError, VersionChangedError
+        The column can't be read. Other errors as for `backward`.
+    """
+    from provspark.index_store.query.compositions import divide
+
+    asked = prov.asked("composition", dataset, rows, which)
+    start, labels = asked.start(), asked.labels
+    if not each:
+        start, labels = Stand(start.at, gathered(image(start.boxes))), Runs.span(1)
+    reached = reach(asked.view.back, [start], "backward", asked.view.known(source), context=asked.context)
+    kept = Answer.of(asked.at.version, labels, "backward", reached, asked.kinds)
+    told = about(asked.at.version, "backward", sorted({*kept.stops, *asked.stops}), used=asked.used)
+    table = divide(kept.parts, labels, column).replace_schema_metadata(told)
+    return TableAnswer(table if each else table.drop_columns(["row"]))

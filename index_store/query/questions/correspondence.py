@@ -1,0 +1,62 @@
+"""Which rows of one dataset came from which rows of another, all against all?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from provspark.index_store.query.answer import Answer
+from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.dataset_relation import Correspondence
+from provspark.index_store.query.question import SURE, question
+from provspark.index_store.query.reachable_rows import reach
+from provspark.index_store.query.relation import compose
+from provspark.index_store.query.rowset import RowSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["correspondence"]
+
+
+@question(follows=SURE)
+def correspondence(
+    prov: Asking,
+    dataset: str | RowSet,
+    rows: Rows = None,
+    *,
+    to: str,
+    via: str | Sequence[str] = (),
+    **which: Unpack[Which],
+) -> Correspondence:
+    """Relate all rows of a data set to all rows of another that they came from, as a boolean sparse matrix.
+
+    Parameters
+    ----------
+    to, via, dataset, rows, **which
+        As for `backward`.
+
+    Returns
+    -------
+    Correspondence
+        ``edges``, ``counts()``, ``using(set of rows)``, ``sources()``, ``table()``, ``matrix()``.
+
+    Examples
+    --------
+    How many rows of a report use at least one row without consent::
+
+        no = prov.select("/data/people", where=[("consent", "=", False)])
+        len(prov.correspondence("/data/report", to="/data/people").using(no))
+    """
+    asked = prov.asked("correspondence", dataset, rows, which)
+    view = asked.view
+    rows_to_classes, start = asked.classes()
+    places = prov.places(view, via)
+    reached = reach(view.back, [start], "backward", view.known(to), context=asked.context, via=places)
+    kept = Answer.of(asked.at.version, asked.labels, "backward", reached, asked.kinds)
+    parts = kept.parts
+    if asked.semantics == "set":
+        parts = tuple(replace(p, boxes=compose(rows_to_classes, p.boxes)) for p in parts)
+    return Correspondence.of(asked.at, parts, tuple(sorted({*kept.stops, *asked.stops})), asked.used)

@@ -1,0 +1,40 @@
+"""In which ways did these rows come about?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.derivations import Derivations
+from provspark.index_store.query.question import question
+from provspark.index_store.query.rowset import RowSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["derivations"]
+
+
+@question()
+def derivations(prov: Asking, dataset: str | RowSet, rows: Rows = None, **which: Unpack[Which]) -> Derivations:
+    """List the ways in which rows came about, each as one row of every occurrence of an input.
+
+    It is of the steps that made the rows, and nothing of it is multiplied out before it is asked for.
+
+    Returns
+    -------
+    Derivations
+        ``slice``, ``project``, ``batches(size)``, ``table(limit)``.
+
+    Raises
+    ------
+    UntrackedError
+        A step that made some of the rows was not captured exactly. Other errors as for `backward`.
+
+    Notes
+    -----
+    The non-zeros of TensProv's order n+1 tensor.
+    """
+    asked = prov.asked("derivations", dataset, rows, which)
+    return Derivations.of(asked.view.back, asked.start(), asked.labels)

@@ -1,0 +1,36 @@
+"""Which operations dropped these columns?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.index_store.query.asking import Asking, Which
+from provspark.index_store.query.column_choice import ColumnNames, chosen
+from provspark.index_store.query.dropped_columns import Drops, drops_of
+from provspark.index_store.query.question import question
+from provspark.index_store.query.rowset import RowSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["dropped"]
+
+
+@question(paper="Chapman et al. PQ7")
+def dropped(prov: Asking, dataset: str | RowSet, column: ColumnNames = None, **which: Unpack[Which]) -> Drops:
+    """Tell where columns end: the operations that did not hand them on, under any name.
+
+    Returns
+    -------
+    Drops
+        column, known_as (its name by then), text, site, name, step, write, dataset (that the write wrote),
+        operation (its number within the write), into (columns that the write made of it). A column that is computed
+        anew from itself lives on; one that lives on to the last data sets has no line.
+
+    Notes
+    -----
+    Chapman et al.'s PQ7.
+    """
+    asked = prov.asked("dropped", dataset, None, which)
+    return drops_of(asked.view.linker("forward"), asked.at, chosen(asked, column))

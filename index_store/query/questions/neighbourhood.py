@@ -1,0 +1,61 @@
+"""Which rows lie around these rows, and which edges are between them?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.neighbourhood import Neighbourhood, collect_rows
+from provspark.index_store.query.nodes import Direction
+from provspark.index_store.query.question import SURE, question
+from provspark.index_store.query.rowset import RowSet
+from provspark.model.errors import ConditionError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["neighbourhood"]
+
+
+@question(follows=SURE)
+def neighbourhood(
+    prov: Asking,
+    dataset: str | RowSet,
+    rows: Rows = None,
+    direction: Direction | Literal["both"] = "backward",
+    *,
+    hops: int | None = None,
+    limit: int = 10_000,
+    **which: Unpack[Which],
+) -> Neighbourhood:
+    """Collect the rows around rows and the edges between them, for exports.
+
+    Parameters
+    ----------
+    direction : {"backward", "forward", "both"}
+    hops : int, optional
+        Steps to go through at most.
+    limit : int
+        Edges to tell at most.
+    dataset, rows, **which
+        See `Provenance`; semantics is ``bag``.
+
+    Returns
+    -------
+    Neighbourhood
+        ``prov_json()``, ``node_link()``, ``graphml()``, ``networkx()``.
+
+    Raises
+    ------
+    ConditionError
+        There are more than `limit` edges.
+    """
+    if direction not in (*get_args(Direction), "both"):
+        raise ConditionError(f"no direction {direction!r}; there are 'backward', 'forward' and 'both'")
+    asked = prov.asked("neighbourhood", dataset, rows, which)
+    parts: list[Neighbourhood] = []
+    for way in get_args(Direction) if direction == "both" else (direction,):
+        linker = asked.view.linker(way)
+        parts.append(collect_rows(linker, asked.at, asked.labels, way, context=asked.context, hops=hops, limit=limit))
+    return parts[0] if len(parts) == 1 else parts[0] | parts[1]

@@ -1,0 +1,117 @@
+"""Which operations made these rows or columns, or were done to them?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.index_store.query.arguments import Edges
+from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.column_choice import ColumnNames, known_direction
+from provspark.index_store.query.nodes import Direction, WriteNode
+from provspark.index_store.query.operation_list import OperationLine, OperationList, operation_lines
+from provspark.index_store.query.question import SURE, question
+from provspark.index_store.query.questions.cells import cells
+from provspark.index_store.query.questions.columns import columns
+from provspark.index_store.query.questions.how import how
+from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.walk import plan
+from provspark.model.datasets import Dataset
+from provspark.model.errors import ConditionError, UnknownDatasetError
+from provspark.model.progress import enter
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["operations"]
+
+
+@question(follows=SURE, paper="TensProv Q9; Chapman et al. PQ1, PQ4, PQ5, PQ6")
+def operations(
+    prov: Asking,
+    what: str | RowSet,
+    rows: Rows = None,
+    column: ColumnNames = None,
+    *,
+    direction: Direction = "backward",
+    to: str | None = None,
+    parts: bool = False,
+    **which: Unpack[Which],
+) -> OperationList:
+    """List the operations of a step, or all those behind a data set, in the order in which they ran.
+
+    Parameters
+    ----------
+    what : str or RowSet
+        A step's id (or its beginning), a data set, or some of its rows.
+    rows : iterable of int, optional
+        Only the operations on the ways of these rows; conditions may choose them, too (`where`).
+    column : str or sequence of str, optional
+        Only the operations that touched these columns; with rows, these cells.
+    direction : {"backward", "forward"}
+        Those that made the data set, or those that were done to it.
+    parts : bool
+        Tell each operation alone. Without it, those of one script line read as one, and those that
+        `provspark.operation` named.
+
+    Returns
+    -------
+    OperationList
+        step, write, dataset (that the write wrote), operations (numbers within the write), categories, contextual,
+        text, site, name, columns_in, columns_out, reads, makes, drops, rows_in, rows_out (null where not counted).
+
+    Notes
+    -----
+    TensProv's Q9 and Chapman et al.'s PQ1; with columns, rows or both their PQ4, PQ5 and PQ6.
+    """
+    known_direction(direction)
+    return OperationList(tuple(_lines(prov, what, rows, column, direction, to, parts, which)))
+
+
+def _lines(
+    prov: Asking,
+    what: str | RowSet,
+    rows: Rows,
+    column: ColumnNames,
+    direction: Direction,
+    to: str | None,
+    parts: bool,
+    which: Which,
+) -> list[OperationLine]:
+    nodes = _step(prov, what) if isinstance(what, str) else []
+    if nodes:
+        if rows is not None or column is not None or which:
+            raise ConditionError(f"{what} is a step: all its operations are told; name a data set to choose some")
+        return [line for node in nodes for line in operation_lines(node, parts=parts)]
+    edges = Edges.of("operations", which)
+    if "kinds" in which:
+        which = {**which, "kinds": edges.kinds}
+    some = rows is not None or which.get("where") is not None or isinstance(what, RowSet)
+    if column is not None:
+        if some:
+            via = cells(prov, what, rows, column, direction=direction, to=to, **which).via
+        else:
+            via = columns(prov, what, column, direction=direction, to=to, existence=False, **which).via
+        return [line for node, chosen in via for line in operation_lines(node, chosen, parts=parts)]
+    if some or to is not None:
+        return how(prov, what, rows, direction=direction, to=to, **which).all_operations(parts=parts)
+    asked = prov.asked("operations", what, None, which)
+    route = plan(asked.view.linker(direction), [asked.at], direction).nodes
+    for node in route:
+        enter(node.step)
+    ran = route[::-1] if direction == "backward" else route
+    return [line for node in ran for line in operation_lines(node, parts=parts)]
+
+
+def _step(prov: Asking, what: str) -> list[WriteNode]:
+    """The writes of a step of that id, or of the only one whose id begins so; none where a data set is meant."""
+    graph = prov.graph
+    steps = dict.fromkeys(n.step for n in graph.nodes)
+    matches = [s for s in steps if s == what] or [s for s in steps if s.startswith(what)]
+    if len(matches) != 1:
+        return []
+    try:
+        graph.references(Dataset.parse(what))
+    except UnknownDatasetError:
+        return [n for n in graph.nodes if n.step == matches[0]]
+    return []

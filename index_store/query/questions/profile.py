@@ -1,0 +1,47 @@
+"""How are the values of a dataset, or of these rows, distributed?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from provspark.index_store.profiles.profile import Profile
+from provspark.index_store.profiles.profiled_versions import profile_of_version
+from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.question import question
+from provspark.index_store.query.rowset import RowSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["profile"]
+
+
+@question()
+def profile(
+    prov: Asking,
+    dataset: str | RowSet,
+    rows: Rows = None,
+    *,
+    columns: Sequence[str] | None = None,
+    **which: Unpack[Which],
+) -> Profile:
+    """Tell how the values of a data set, or of some rows of it, are distributed.
+
+    For each column count, nulls, distinct, mean, deviation, quantiles, histogram and top values; correlations of
+    each two numeric ones. The profile that a step stored (``prov_profile``) is taken where there is one of all
+    rows; else the files are read.
+
+    Parameters are those of `backward`; `columns` picks some.
+
+    Raises
+    ------
+    UnknownColumnError, VersionChangedError
+    ValuesUnavailableError
+        The values can't be read by position, or are too many.
+    """
+    asked = prov.asked("profile", dataset, rows, which)
+    # Of a version of which no file is left, what a step stored is all that can be told.
+    chosen = asked.labels if asked.labels or asked.selects != "all" else None
+    return profile_of_version(prov.graph, asked.at, chosen, columns)

@@ -1,0 +1,105 @@
+"""Rows with their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from provspark.index_store.query.nodes import VersionReference
+from provspark.index_store.query.tabular import Tabular
+from provspark.model.arrays import Int64
+from provspark.model.errors import ConditionError
+
+__all__ = ["Values", "values_of"]
+
+_OURS = ("dataset", "version", "row")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Values(Tabular):
+    """Rows of one or several datasets, each with its values.
+
+    Parameters
+    ----------
+    tables : mapping
+        For each dataset a table of ``dataset``, ``version``, ``row`` and the dataset's columns. Where the dataset has a
+        column of one of these names, ours begins with an underscore.
+    """
+
+    tables: Mapping[str, pa.Table]
+
+    def table(self) -> pa.Table:
+        """Return the table of the only dataset.
+
+        Raises
+        ------
+        ConditionError
+            The rows are of several datasets.
+        """
+        if len(self.tables) > 1:
+            raise ConditionError(
+                f"the rows are of {len(self.tables)} datasets ({', '.join(list(self.tables)[:3])}), and each has its "
+                f"own columns; take `tables`, or ask with to=DATASET"
+            )
+        return next(iter(self.tables.values()), _EMPTY)
+
+    def columns_only(self) -> pa.Table:
+        """Return the table without the rows' dataset, version and number."""
+        table = self.table()
+        return table.select(range(len(_OURS), table.num_columns))
+
+    def former_table(self) -> pa.Table:
+        """Return the values alone, of each row once, by row id, as the last release did."""
+        table = self.table()
+        _, first = np.unique(table.column(len(_OURS) - 1).to_numpy(), return_index=True)
+        return self.columns_only().take(first)
+
+    def __repr__(self) -> str:
+        return (
+            f"<values of {', '.join(f'{t.num_rows:,} rows of {name}' for name, t in self.tables.items()) or 'no row'}>"
+        )
+
+
+_EMPTY = pa.table(
+    {"dataset": pa.array([], pa.string()), "version": pa.array([], pa.string()), "row": pa.array([], pa.int64())}
+)
+
+
+def values_of(
+    rows: Iterable[tuple[VersionReference, Int64]],
+    columns: Sequence[str] | None = None,
+    about: Mapping[bytes, str | bytes] | None = None,
+) -> Values:
+    """Read the values of rows of versions, in their order, as often as they are given.
+
+    Raises
+    ------
+    UnknownColumnError, VersionChangedError, ValuesUnavailableError
+    """
+    from provspark.index_store.values import read_rows
+
+    parts: dict[str, list[pa.Table]] = {}
+    for at, numbers in rows:
+        values = read_rows(at.version, at.files, numbers, columns)
+        name = str(at.version.dataset)
+        lead = [_repeated(name, len(numbers)), _repeated(at.version.id, len(numbers)), pa.array(numbers, pa.int64())]
+        names = [*_free(values.column_names), *values.column_names]
+        parts.setdefault(name, []).append(pa.table([*lead, *values.columns], names=names))
+    whole = {n: t[0] if len(t) == 1 else pa.concat_tables(t, promote_options="permissive") for n, t in parts.items()}
+    return Values({name: table.replace_schema_metadata(about) for name, table in whole.items()})
+
+
+def _repeated(word: str, count: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), pa.array([word]))
+
+
+def _free(taken: Sequence[str]) -> list[str]:
+    names = []
+    for name in _OURS:
+        while name in taken:
+            name = f"_{name}"
+        names.append(name)
+    return names

@@ -1,0 +1,69 @@
+"""Which intermediate rows were used together with these intermediate rows?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.index_store.query.asking import Rows, Which
+from provspark.index_store.query.question import question
+from provspark.index_store.query.rowset import RowSet
+from provspark.replay.replaying import Progress, Replaying
+from provspark.replay.shared_witnesses import SharedRows, lines_used_together
+from provspark.replay.step_choice import replay_step
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["co_contributory_lines"]
+
+
+@question(paper="TensProv Q10")
+def co_contributory_lines(
+    prov: Replaying,
+    dataset: str | RowSet,
+    rows: Rows,
+    operation: int,
+    to: int,
+    *,
+    via: int | None = None,
+    step: str | None = None,
+    progress: Progress | None = None,
+    functions: bool = False,
+    **which: Unpack[Which],
+) -> SharedRows:
+    """Find the intermediate rows that were used together with intermediate rows.
+
+    Parameters
+    ----------
+    dataset, rows
+        Stored rows that a step made or read; the rows asked about are those after `operation` that led to them, or
+        came of them.
+    operation, to : int
+        Numbers of operations of the step, as `operations(step, parts=True)` and `replay` tell them: rows
+        after the first are asked about, rows after the second are wanted.
+    via : int, optional
+        The operation on the way to whose rows they were used together; the last one unless told.
+    step, progress, functions, **which
+        As for `replay`.
+
+    Returns
+    -------
+    Beside
+        ``found``, the wanted rows that stand in one derivation with those asked about; ``table()``.
+
+    Raises
+    ------
+    ReplayError
+        No such operation, or none of these rows comes to it. Other errors as for `replay`.
+
+    Notes
+    -----
+    TensProv's Q10 on intermediate data sets.
+    """
+    asked = prov.asked("co_contributory_lines", dataset, rows, which)
+    with prov.following(progress, functions) as replayer:
+        node, told = replay_step(replayer, asked, step, True)
+        return lines_used_together(
+            replayer, node, told, operation, to, len(told.operations) - 1 if via is None else via
+        )

@@ -1,0 +1,56 @@
+"""Which intermediate rows share what they came from with these intermediate rows?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provspark.index_store.query.asking import Rows, Which
+from provspark.index_store.query.question import question
+from provspark.index_store.query.rowset import RowSet
+from provspark.replay.replaying import Progress, Replaying
+from provspark.replay.shared_witnesses import SharedRows, lines_sharing_witness
+from provspark.replay.step_choice import replay_step
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["co_dependency_lines"]
+
+
+@question(paper="TensProv Q11")
+def co_dependency_lines(
+    prov: Replaying,
+    dataset: str | RowSet,
+    rows: Rows,
+    operation: int,
+    to: int,
+    *,
+    via: int,
+    step: str | None = None,
+    progress: Progress | None = None,
+    functions: bool = False,
+    **which: Unpack[Which],
+) -> SharedRows:
+    """Find the intermediate rows that share what they came from with intermediate rows.
+
+    Parameters
+    ----------
+    via : int
+        The operation after which the rows stand that both came from.
+    dataset, rows, operation, to, step, progress, functions, **which
+        As for `co_contributory_lines`.
+
+    Returns
+    -------
+    Beside
+        ``found``, rows after `to` that share a row after `via` with those asked about, which are left out.
+
+    Notes
+    -----
+    TensProv's Q11 on intermediate data sets. Errors as for `co_contributory_lines`.
+    """
+    asked = prov.asked("co_dependency_lines", dataset, rows, which)
+    with prov.following(progress, functions) as replayer:
+        node, told = replay_step(replayer, asked, step, True)
+        return lines_sharing_witness(replayer, node, told, operation, to, via)

@@ -1,0 +1,74 @@
+"""What do these rows derive from, what derives from them, and which operations are between?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from provspark.index_store.query.asking import Rows, Which
+from provspark.index_store.query.column_choice import ColumnNames, chosen
+from provspark.index_store.query.question import question
+from provspark.index_store.query.rowset import RowSet
+from provspark.model.errors import ConditionError
+from provspark.replay.history import History, replay_history
+from provspark.replay.replaying import Progress, Replaying
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["history"]
+
+
+@question(paper="Chapman et al. PQ7 to PQ11")
+def history(
+    prov: Replaying,
+    dataset: str | RowSet,
+    rows: Rows = None,
+    columns: ColumnNames = None,
+    *,
+    direction: Literal["backward", "forward", "both"] = "both",
+    progress: Progress | None = None,
+    functions: bool = False,
+    **which: Unpack[Which],
+) -> History:
+    """Tell all that rows derive from and all that derives from them, with the operations between, across steps.
+
+    Where rows, or rows made of them, end, `History.endings` tells the operation that dropped them, and why. With
+    columns it is the history of these cells: their values after each operation on their way, and where they ended,
+    with their row or, as `History.drops` tells, with their column. Columns without rows or conditions are
+    followed without a replay.
+
+    Parameters
+    ----------
+    columns : str or sequence of str, optional
+        Columns of `dataset`.
+    direction : {"both", "backward", "forward"}
+    progress, functions, dataset, rows, **which
+        As for `replay`.
+
+    Returns
+    -------
+    History
+        ``passages``, one for each write, ``endings``, ``drops``, ``table()``, ``cells()``. A write that can't be
+        replayed says why.
+
+    Raises
+    ------
+    UnknownColumnError
+        With names that come near, or the operation that dropped the column on the way to the data set.
+
+    Notes
+    -----
+    PQ7 to PQ11 of Chapman et al.: invalidation of features (columns alone), records (rows alone) and items (both),
+    and the histories of items and records.
+    """
+    if direction not in ("both", "backward", "forward"):
+        raise ConditionError(f"no direction {direction!r}; there are 'both', 'backward' and 'forward'")
+    asked = prov.asked("history", dataset, rows, which)
+    positions = [] if columns is None else chosen(asked, columns)
+    some = columns is None or rows is not None or which.get("where") is not None or isinstance(dataset, RowSet)
+    about = asked.view.back, asked.view.ahead, RowSet(asked.at, asked.labels), direction, positions
+    if not some:
+        return replay_history(prov.replayer, *about, replayed=False)
+    with prov.following(progress, functions) as replayer:
+        return replay_history(replayer, *about)

@@ -1,0 +1,46 @@
+"""The history of many rows, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from provspark.index_store.query.asking import Rows, Which
+from provspark.index_store.query.question import question
+from provspark.index_store.query.rowset import RowSet
+from provspark.model.runs import Runs
+from provspark.replay.history import History
+from provspark.replay.questions.history import history
+from provspark.replay.replaying import Progress, Replaying
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+__all__ = ["history_pages"]
+
+
+@question()
+def history_pages(
+    prov: Replaying,
+    dataset: str | RowSet,
+    rows: Rows = None,
+    *,
+    direction: Literal["backward", "forward", "both"] = "forward",
+    progress: Progress | None = None,
+    functions: bool = False,
+    **which: Unpack[Which],
+) -> Iterator[History]:
+    """Tell the history of many rows page by page, as many rows at once as a replay follows.
+
+    Parameters are those of `history`. Pages come as they are asked for; stopping early costs nothing more.
+    """
+    asked = prov.asked("history_pages", dataset, rows, which)
+    most = prov.replayer.most
+    for first in range(0, asked.labels.count, most):
+        numbers = np.arange(first, min(first + most, asked.labels.count))
+        page = RowSet(asked.at, Runs.of(asked.labels.at(numbers)))
+        about: Which = {"run": which.get("run"), "as_of": which.get("as_of")}
+        yield history(prov, page, direction=direction, progress=progress, functions=functions, **about)
