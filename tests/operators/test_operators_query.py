@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet
 import pytest
 from _people import people
 from airflow.providers.common.compat.sdk import AirflowFailException
@@ -102,6 +104,23 @@ def test_an_entry_that_names_nothing_is_logged(ask: Any, question: str, caplog: 
     (warned,) = (r.getMessage() for r in caplog.records if r.name == "provspark")
     assert "'cleam' has no effect" in warned
     assert "Did you mean 'clean'?" in warned
+
+
+def test_tasks_of_the_last_release_find_the_names_that_they_know(ask: Any, tmp_path: Path) -> None:
+    def check(table: pa.Table) -> bool:
+        return table["source_row"].to_pylist() == table["related_row"].to_pylist() == [0, 2]
+
+    file = tmp_path / "why.parquet"
+    told = ask("backward", "report.csv", arguments={"rows": [1]}, check=check, write_to=str(file))
+    assert [x["source_row"] for x in told["answer"]] == pyarrow.parquet.read_table(file)["source_row"].to_pylist()
+    with pytest.warns(DeprecationWarning, match="'before_after' goes with the next release: it is called 'replay' now"):
+        assert ProvQueryOperator(task_id="ask", question="before_after", arguments={}).question == "replay"
+
+
+@pytest.mark.parametrize("name", ["hook_name", "get_conn", "refresh", "graph", "test_connection", "_opened"])
+def test_what_is_no_question(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"no question '{name}'"):
+        ProvQueryOperator(task_id="ask", question=name, arguments={})
 
 
 def test_questions_and_expectations_are_checked_when_the_dag_is_read() -> None:
