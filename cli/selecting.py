@@ -251,7 +251,7 @@ def _renamed(table: pa.Table) -> pa.Table:
 
     for name, former in FORMER.items():
         context = click.get_current_context()
-        if name in table.column_names and former not in table.column_names and former not in context.meta:
+        if name in table.column_names and former not in context.meta:
             context.meta[former] = True
             say(f"The column {former} is called {name} now. {former} goes with the next release.", dim=True, err=True)
     return both_names(table)

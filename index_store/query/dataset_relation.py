@@ -19,6 +19,7 @@ from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import compose, identity, image, restrict, united
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.shared_records import settled
+from provspark.index_store.query.tabular import both_names
 from provspark.index_store.query.tally import tally
 from provspark.index_store.query.walk import Stand
 from provspark.model.boxes import Boxes
@@ -96,7 +97,7 @@ class Correspondence:
             yield replace(self, parts=tuple(parts)).table()
 
     def table(self) -> pa.Table:
-        """All pairs: row, dataset, version, source_row; sorted."""
+        """All pairs: row, dataset, version, related_row, and its former name source_row; sorted."""
         told = about(self.at.version, "backward", self.stops, used=self.used)
         tables = []
         for where, boxes in self.parts:
@@ -104,14 +105,14 @@ class Correspondence:
             name = pa.array([str(where.version.dataset)]).dictionary_encode()
             version = pa.array([where.version.id]).dictionary_encode()
             zeros = pa.array(np.zeros(len(row), dtype=np.int64))
-            columns = {"row": row, "dataset": name.take(zeros), "version": version.take(zeros), "source_row": source}
+            columns = {"row": row, "dataset": name.take(zeros), "version": version.take(zeros), "related_row": source}
             tables.append(pa.table(columns))
         if not tables:
             word = pa.dictionary(pa.int32(), pa.string())
-            kinds = {"row": pa.int64(), "dataset": word, "version": word, "source_row": pa.int64()}
-            return pa.schema(kinds).empty_table().replace_schema_metadata(told)
+            kinds = {"row": pa.int64(), "dataset": word, "version": word, "related_row": pa.int64()}
+            return both_names(pa.schema(kinds).empty_table()).replace_schema_metadata(told)
         table = tables[0] if len(tables) == 1 else pa.concat_tables(tables).sort_by("row")
-        return table.replace_schema_metadata(told)
+        return both_names(table).replace_schema_metadata(told)
 
     def matrix(self) -> csr_array:
         """The pairs as a boolean scipy.sparse matrix.

@@ -112,7 +112,7 @@ def former_names(table: pa.Table) -> pa.Table:
 def both_names(table: pa.Table) -> pa.Table:
     """Return a table that has renamed columns under both names."""
     for name, former in FORMER.items():
-        if name in table.column_names:
+        if name in table.column_names and former not in table.column_names:
             table = table.append_column(former, table[name])
     return table
 

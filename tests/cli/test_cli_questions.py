@@ -54,7 +54,7 @@ def test_correspondence_counts_rows_that_use_some(cli: Cli, folder: Path) -> Non
     assert "rows: 2" in result.output
     assert "edges: 3" in result.output
     assert "rows using them: 1" in result.output
-    assert answer(cli(*question, "--pairs", "--using", "age>=50", "--json"))[0]["source_row"] == 0
+    assert answer(cli(*question, "--pairs", "--using", "age>=50", "--json"))[0]["related_row"] == 0
     assert answer(cli(*question, "--json")) == [{"row": 0, "count": 1}, {"row": 1, "count": 2}]
 
 

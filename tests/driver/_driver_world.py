@@ -182,7 +182,7 @@ class _Answer:
     @classmethod
     def of(cls, prov: Any, question: str, dataset: str, rows: Any, to: str | None, more: dict[str, Any]) -> _Answer:
         try:
-            table = getattr(prov, question)(dataset, rows, to=to, kinds=KINDS, **more)
+            table = getattr(prov, question)(dataset, rows, to=to, kinds=KINDS, **more).table()
         except UntrackedError:
             return cls(stops=frozenset({"untracked"}))
         except UnknownDatasetError:

@@ -114,7 +114,7 @@ class TaskWorld:
 def _ask(prov: Any, question: str, dataset: str, rows: Iterable[int] | None, goal: str, more: dict[str, Any]) -> Answer:
     goal_uri = Path(goal).as_uri()
     try:
-        table = getattr(prov, question)(dataset, rows, **more)
+        table = getattr(prov, question)(dataset, rows, **more).table()
     except UnknownDatasetError:
         return Answer("unknown")
     except UntrackedError:

@@ -112,12 +112,12 @@ def test_set_semantics_answers_for_equal_rows_too(prov: provspark.Provenance, fo
     assert [(x["row"], x["related_row"]) for x in by_value.to_pylist()] == [(0, 0), (0, 2), (2, 3)]
     whole = prov.correspondence(str(folder / "out"), to=str(folder / "in"), semantics="set")
     each = prov.backward(str(folder / "out"), to=str(folder / "in"), semantics="set").table()
-    assert [(x["row"], x["source_row"]) for x in whole.table().to_pylist()] == [
+    assert [(x["row"], x["related_row"]) for x in whole.table().to_pylist()] == [
         (x["row"], x["related_row"]) for x in each.to_pylist()
     ]
     assert whole.edges == each.num_rows > prov.correspondence(str(folder / "out"), to=str(folder / "in")).edges
     some = prov.correspondence(str(folder / "out"), rows=[2, 0], to=str(folder / "in"), semantics="set")
-    assert [(x["row"], x["source_row"]) for x in some.table().to_pylist()] == [(0, 0), (0, 2), (2, 3)]
+    assert [(x["row"], x["related_row"]) for x in some.table().to_pylist()] == [(0, 0), (0, 2), (2, 3)]
     forward = prov.forward(str(folder / "in"), rows=[0], semantics="set", to=str(folder / "out")).table()
     assert [(x["row"], x["related_row"]) for x in forward.to_pylist()] == [(0, 0), (0, 1)]
 

@@ -88,7 +88,7 @@ def test_a_correspondence_is_the_boolean_product(diamond: Diamond, tmp_path: Pat
     pytest.importorskip("scipy")
     prov, report, people = diamond.prov, str(tmp_path / "report"), str(tmp_path / "people")
     whole = prov.correspondence(report, to=people)
-    assert {(x["row"], x["source_row"]) for x in whole.table().to_pylist()} == diamond.whole
+    assert {(x["row"], x["related_row"]) for x in whole.table().to_pylist()} == diamond.whole
     assert whole.edges == whole.table().num_rows == len(diamond.whole)
     assert dict(zip(*whole.counts().to_pydict().values(), strict=True)) == Counter(o for o, _ in diamond.whole)
     assert set(whole.rows) == {o for o, _ in diamond.whole}
@@ -100,7 +100,7 @@ def test_a_correspondence_is_the_boolean_product(diamond: Diamond, tmp_path: Pat
     assert set(zip(*(x.tolist() for x in matrix.nonzero()), strict=True)) == diamond.whole
     part = prov.correspondence(report, [0, 3], to=people, via=str(tmp_path / "left"))
     by_left = product(diamond.by[0] | diamond.by[1], diamond.left)
-    assert {(x["row"], x["source_row"]) for x in part.table().to_pylist()} == {p for p in by_left if p[0] in (0, 3)}
+    assert {(x["row"], x["related_row"]) for x in part.table().to_pylist()} == {p for p in by_left if p[0] in (0, 3)}
 
 
 @pytest.mark.parametrize("column", ["consent", "home.town"])
