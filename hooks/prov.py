@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.common.compat.sdk import BaseHook
 
 import provspark
 from provspark.api import Provenance
-from provspark.index_store.query.question import QUESTIONS
+from provspark.index_store.query.question import QUESTIONS, RENAMED
 from provspark.model.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ __all__ = ["ProvHook"]
 
 
 class ProvHook(BaseHook, _Questions):  # type: ignore[misc]
-    """Answers questions of lineage from a store or a catalogue: it has all that `Provenance` has.
+    """Answers questions of lineage from a store or a catalogue: it has all questions of `Provenance` as methods.
 
     Parameters
     ----------
@@ -79,14 +81,6 @@ class ProvHook(BaseHook, _Questions):  # type: ignore[misc]
             return prov.locate(dataset, into, **options)
         return prov.locate(prov.select(dataset, rows, **options), into)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(Provenance, name):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.get_conn(), name)
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *QUESTIONS})
-
     def _url(self) -> str:
         extra = self.get_connection(self.prov_conn_id).extra_dejson
         url = extra.get("catalogue") or extra.get("store")
@@ -96,3 +90,17 @@ class ProvHook(BaseHook, _Questions):  # type: ignore[misc]
                 f'set them in its fields, or in its extra: {{"store": "file:///data/prov"}}'
             )
         return str(url)
+
+
+def _asking(name: str) -> Callable[..., Any]:
+    function = getattr(Provenance, name)
+
+    @wraps(function)
+    def ask(hook: ProvHook, *args: Any, **kwargs: Any) -> Any:
+        return getattr(hook.get_conn(), name)(*args, **kwargs)
+
+    return ask
+
+
+for _name in {*QUESTIONS, *RENAMED} - vars(ProvHook).keys():
+    setattr(ProvHook, _name, _asking(_name))

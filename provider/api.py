@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections.abc import Callable, Collection
 from copy import copy
 from typing import TYPE_CHECKING
@@ -104,6 +105,13 @@ __all__ = [
 ]
 
 _log = logging.getLogger(__name__)
+
+
+def __getattr__(name: str) -> type[Explanations]:
+    if name != "How":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn("How goes with the next release: it is called Explanations now", DeprecationWarning, stacklevel=2)
+    return Explanations
 
 
 def open(url: str | os.PathLike[str]) -> Provenance:

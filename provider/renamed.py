@@ -24,6 +24,7 @@ def renamed(name: str) -> Callable[..., Any]:
         )
         return QUESTIONS[RENAMED[name]].function(prov, *args, **kwargs)
 
+    former.__name__ = name
     return former
 
 
@@ -34,11 +35,11 @@ class RenamedQuestions:
         self._prov = prov
 
     def __getattr__(self, name: str) -> Any:
-        name = RENAMED.get(name, name)
+        former, name = name, RENAMED.get(name, name)
         if name not in QUESTIONS:
             raise AttributeError(f"no question {name!r}; there are {', '.join(sorted(QUESTIONS))}")
         warnings.warn(
-            f"prov.{name} goes with the next release: prov.{name} returns the same answer",
+            f"prov.ask.{former} goes with the next release: prov.{name} returns the same answer",
             DeprecationWarning,
             stacklevel=2,
         )

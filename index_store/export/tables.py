@@ -10,14 +10,15 @@ from typing import Any
 import pyarrow as pa
 
 from provspark.index_store.export.formulas import neutral, neutral_column
+from provspark.index_store.query.tabular import Tabular
 from provspark.index_store.values.json_cells import plain
 from provspark.model.errors import SettingsError
 
 __all__ = ["write_csv", "write_pages", "write_parquet", "write_table"]
 
 
-def write_table(table: pa.Table, path: str | Path) -> None:
-    """Write a table as CSV or Parquet, by the end of the name.
+def write_table(table: pa.Table | Tabular, path: str | Path) -> None:
+    """Write a table, or an answer, as CSV or Parquet, by the end of the name.
 
     Raises
     ------
@@ -27,7 +28,7 @@ def write_table(table: pa.Table, path: str | Path) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise SettingsError(f"{path} is of no format that tables are written in; name it .csv or .parquet")
-    (write_csv if suffix == ".csv" else write_parquet)(table, path)
+    (write_csv if suffix == ".csv" else write_parquet)(table.table() if isinstance(table, Tabular) else table, path)
 
 
 def write_csv(table: pa.Table, path: str | Path) -> None:

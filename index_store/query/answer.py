@@ -21,7 +21,7 @@ from provspark.index_store.query.reachable_rows import Reach, ReachTarget, colle
 from provspark.index_store.query.relation import compose, image, labelled, shrink
 from provspark.index_store.query.row_values import Values, values_of
 from provspark.index_store.query.rowset import RowSet, only
-from provspark.index_store.query.tabular import Tabular
+from provspark.index_store.query.tabular import FormerAnswer, Tabular, both_names
 from provspark.index_store.query.trust import Trust, Trusted
 from provspark.index_store.query.uncaptured_tasks import stops_of_tasks
 from provspark.index_store.query.walk import Stand
@@ -181,7 +181,8 @@ class Answer(Tabular):
     @property
     def exact(self) -> bool:
         """Whether these are all rows, and no others: nothing stopped, was captured as a whole, or is only possible."""
-        return not self.stops and not self.possible_parts and not self.ends
+        sure = all(part.kind != "possible" for part in self.parts)
+        return sure and not self.stops and not self.possible_parts and not self.ends
 
     @property
     def rows(self) -> RowSet:
@@ -235,17 +236,19 @@ class Answer(Tabular):
             sets[part.at.key] = sets[part.at.key] | rows if part.at.key in sets else rows
         return tuple(sets.values())
 
-    def __or__(self, other: Answer) -> Answer:
+    def __or__(self, other: Answer | FormerAnswer) -> Answer:
         return self._with(other, lambda a, b: concat([a, b]))
 
-    def __and__(self, other: Answer) -> Answer:
+    def __and__(self, other: Answer | FormerAnswer) -> Answer:
         return self._with(other, common)
 
-    def __sub__(self, other: Answer) -> Answer:
+    def __sub__(self, other: Answer | FormerAnswer) -> Answer:
         return self._with(other, without)
 
-    def _with(self, other: Answer, how: Callable[[Boxes, Boxes], Boxes]) -> Answer:
+    def _with(self, other: Answer | FormerAnswer, how: Callable[[Boxes, Boxes], Boxes]) -> Answer:
         """Compare line by line: row asked about, version, occurrence, row found, kind."""
+        if isinstance(other, FormerAnswer):
+            other = other.answer
         if not isinstance(other, Answer):
             raise ArgumentError(f"an answer is united with, cut with or taken from another answer, found {other!r}")
         if self.asked.id != other.asked.id:
@@ -424,8 +427,8 @@ def possible_of(answer: pa.Table | Tabular) -> pa.Table:
     table = answer.table() if isinstance(answer, Tabular) else answer
     data = (table.schema.metadata or {}).get(POSSIBLE)
     if data is None:
-        return table.slice(0, 0).replace_schema_metadata(None)
-    return pa.ipc.open_stream(pa.BufferReader(data)).read_all()
+        return both_names(table.slice(0, 0).replace_schema_metadata(None))
+    return both_names(pa.ipc.open_stream(pa.BufferReader(data)).read_all())
 
 
 def _dump_possible(lines: pa.Table) -> bytes:

@@ -395,6 +395,9 @@ def _readers(at: VersionReference) -> tuple[Callable[[Int64], pa.Table], Callabl
     )
 
 
+_LAST = 2**63 - 1
+
+
 def row_ids(rows: Iterable[int]) -> Int64:
     """Return row ids that are given as a list, a range, an array of numpy's or Arrow's, or a series of pandas.
 
@@ -411,7 +414,14 @@ def row_ids(rows: Iterable[int]) -> Int64:
         rows = rows.to_numpy(zero_copy_only=False) if isinstance(rows, pa.Array) else rows.to_numpy()
     elif hasattr(rows, "to_numpy"):
         rows = rows.to_numpy()
-    ids = np.asarray(rows if isinstance(rows, (np.ndarray, range)) else several(rows, "rows"))
+    try:
+        ids = np.asarray(rows if isinstance(rows, (np.ndarray, range)) else several(rows, "rows"))
+    except ValueError:
+        raise ConditionError("rows must be a list of whole numbers, found lists of different lengths") from None
+    if ids.dtype == object and ids.size and all(isinstance(i, int | np.integer) for i in ids.flat):
+        ids = np.array([min(int(i), _LAST) for i in ids.flat])
+    if ids.dtype.kind == "u":
+        ids = np.minimum(ids, np.uint64(_LAST))
     if not ids.size:
         return np.zeros(0, dtype=np.int64)
     if ids.ndim != 1 or ids.dtype.kind not in "iu":

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from provspark.index_store.query.nodes import VersionReference
+from provspark.index_store.query.notebook import table_html
 from provspark.index_store.query.tabular import Tabular
 from provspark.model.arrays import Int64
 from provspark.model.errors import ConditionError
@@ -46,6 +47,12 @@ class Values(Tabular):
             )
         return next(iter(self.tables.values()), _EMPTY)
 
+    def __len__(self) -> int:
+        return sum(table.num_rows for table in self.tables.values())
+
+    def _repr_html_(self) -> str:
+        return "".join(table_html(table) for table in self.tables.values()) or table_html(_EMPTY)
+
     def columns_only(self) -> pa.Table:
         """Return the table without the rows' dataset, version and number."""
         table = self.table()
@@ -81,15 +88,26 @@ def values_of(
     """
     from provspark.index_store.values import read_rows
 
-    parts: dict[str, list[pa.Table]] = {}
+    parts: dict[str, list[tuple[list[pa.Array], pa.Table]]] = {}
     for at, numbers in rows:
         values = read_rows(at.version, at.files, numbers, columns)
         name = str(at.version.dataset)
         lead = [_repeated(name, len(numbers)), _repeated(at.version.id, len(numbers)), pa.array(numbers, pa.int64())]
-        names = [*_free(values.column_names), *values.column_names]
-        parts.setdefault(name, []).append(pa.table([*lead, *values.columns], names=names))
-    whole = {n: t[0] if len(t) == 1 else pa.concat_tables(t, promote_options="permissive") for n, t in parts.items()}
-    return Values({name: table.replace_schema_metadata(about) for name, table in whole.items()})
+        parts.setdefault(name, []).append((lead, values))
+    return Values({name: _joined(name, some).replace_schema_metadata(about) for name, some in parts.items()})
+
+
+def _joined(dataset: str, parts: Sequence[tuple[list[pa.Array], pa.Table]]) -> pa.Table:
+    """The rows of all versions of a dataset as one table."""
+    ours = _free([name for _, values in parts for name in values.column_names])
+    tables = [pa.table([*lead, *v.columns], names=[*ours, *v.column_names]) for lead, v in parts]
+    try:
+        return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise ConditionError(
+            f"the rows are of {len(tables)} versions of {dataset} whose columns have different types ({error}); read "
+            f"the values of each version by itself, or name columns that agree"
+        ) from None
 
 
 def _repeated(word: str, count: int) -> pa.Array:

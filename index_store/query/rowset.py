@@ -47,7 +47,7 @@ class RowSet:
         return iter(self.rows().tolist())
 
     def __contains__(self, row: object) -> bool:
-        return isinstance(row, int) and bool(self.runs & Runs.of([row]))
+        return isinstance(row, int | np.integer) and bool(self.runs & Runs.of([int(row)]))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RowSet) and self.at.key == other.at.key and self.runs == other.runs

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from provspark.index_store.query.notebook import table_html
+from provspark.model.errors import ConditionError
 
 __all__ = ["FORMER", "FormerAnswer", "TableAnswer", "Tabular", "both_names", "former_names"]
 
@@ -23,7 +24,7 @@ class Tabular:
     For one more release it also has the methods of the `pyarrow.Table` that questions used to return.
     """
 
-    __slots__ = ()
+    __slots__ = ("_kept",)
 
     def table(self) -> pa.Table:
         """Return the answer as a table."""
@@ -31,30 +32,62 @@ class Tabular:
 
     def former_table(self) -> pa.Table:
         """Return the table that the last release returned for the question."""
-        return former_names(self.table())
+        return former_names(self._whole())
 
-    def to_pandas(self) -> Any:
-        """Return the answer as a frame of pandas."""
-        return self.table().to_pandas()
+    def to_pandas(self, **options: Any) -> Any:
+        """Return a frame of pandas, with renamed columns under both names; options are those of `pyarrow.Table`."""
+        return both_names(self._whole()).to_pandas(**options)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """That of Arrow's C stream, whose readers ask for it first: renamed columns are there under both names."""
+        return both_names(self._whole()).schema
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.table().__arrow_c_stream__(requested_schema)
+        return both_names(self._whole()).__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
-        return table_html(self.table(), getattr(self, "stops", ()))
+        return table_html(self._whole(), getattr(self, "stops", ()))
 
     def __len__(self) -> int:
-        return int(self.table().num_rows)
+        return int(self._whole().num_rows)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        for batch in self.table().to_batches(max_chunksize=10_000):
+        for batch in self._whole().to_batches(max_chunksize=10_000):
             yield from batch.to_pylist()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Tabular) and bool(self._whole().equals(other._whole())))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> Tabular:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tabular:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TableAnswer, (self._whole(),)  # what finds further rows stays in its process
+
+    def _whole(self) -> pa.Table:
+        """The table, written out once."""
+        try:
+            kept = self._kept
+        except AttributeError:
+            kept = self.table()
+            object.__setattr__(self, "_kept", kept)
+        return kept
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(pa.Table, name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         _warn(f".{name}")
-        return getattr(self.former_table(), name)
+        try:
+            table = self.former_table()
+        except ConditionError as error:  # the answer is no single table; `hasattr` may ask
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}: {error}") from error
+        return getattr(table, name)
 
     def __getitem__(self, key: Any) -> Any:
         _warn(f"[{key!r}]")
@@ -85,6 +118,10 @@ class FormerAnswer:
         """Return the answer as a table."""
         return former_names(self.answer.table())
 
+    def to_pandas(self, **options: Any) -> Any:
+        """Return the answer as a frame of pandas."""
+        return self.table().to_pandas(**options)
+
     def pages(self, *args: Any) -> Iterator[pa.Table]:
         """Return the table in parts."""
         return map(former_names, self.answer.pages(*args))
@@ -93,6 +130,9 @@ class FormerAnswer:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.answer, name)
+
+    def __repr__(self) -> str:
+        return repr(self.answer)
 
     def __or__(self, other: FormerAnswer) -> FormerAnswer:
         return FormerAnswer(self.answer | getattr(other, "answer", other))
@@ -106,7 +146,8 @@ class FormerAnswer:
 
 def former_names(table: pa.Table) -> pa.Table:
     """Return a table with its columns called as in the last release."""
-    return table.rename_columns([FORMER.get(name, name) for name in table.column_names])
+    names = [FORMER.get(name, name) for name in table.column_names]
+    return table.rename_columns(names).replace_schema_metadata(table.schema.metadata)
 
 
 def both_names(table: pa.Table) -> pa.Table:

@@ -66,7 +66,7 @@ def history(
         raise ConditionError(f"no direction {direction!r}; there are 'both', 'backward' and 'forward'")
     asked = prov.asked("history", dataset, rows, which)
     positions = [] if columns is None else chosen(asked, columns)
-    some = columns is None or rows is not None or which.get("where") is not None or isinstance(dataset, RowSet)
+    some = columns is None or rows is not None or which.get("where") is not None or not isinstance(dataset, str)
     about = asked.view.back, asked.view.ahead, RowSet(asked.at, asked.labels), direction, positions
     if not some:
         return replay_history(prov.replayer, *about, replayed=False)

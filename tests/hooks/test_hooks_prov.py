@@ -10,6 +10,7 @@ from _people import people
 from provspark.errors import ReplayError, RowOutOfRangeError, SettingsError, UnknownColumnError
 from provspark.hooks.prov import ProvHook
 from provspark.index_store.catalogue import Catalogue
+from provspark.index_store.query.question import QUESTIONS
 from provspark.index_store.store.store import Store
 from provspark.model.boxes.pairs import from_pairs
 from provspark.model.datasets import Dataset, Field, Files
@@ -111,3 +112,12 @@ def test_operations_columns_and_cells(tmp_path: Path, monkeypatch: pytest.Monkey
     assert hook.how(report, [0]).table()["related_row"].to_pylist() == [3]
     assert hook.operations(report).table().num_rows == 5
     assert hook.dropped(str(tmp_path / "people.csv"), "age").table()["into"].to_pylist() == [["band"]]
+
+
+def test_questions_are_methods_of_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that tests of DAGs can replace them, and nothing opens a connection by looking for one."""
+    assert hasattr(ProvHook("none"), "backward") and not hasattr(ProvHook("none"), "no_question")
+    for name in QUESTIONS:
+        assert callable(getattr(ProvHook, name)) and (getattr(ProvHook, name).__doc__ or "").strip(), name
+    monkeypatch.setattr(ProvHook, "backward", lambda hook, dataset: dataset)
+    assert ProvHook("none").backward("x") == "x"

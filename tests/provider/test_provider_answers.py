@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,10 +16,12 @@ import pytest
 from _people import people
 
 import provspark.api
-from provspark.errors import ArgumentError, ConditionError
+from provspark.api import stops_of, versions_of
+from provspark.errors import ArgumentError, ConditionError, RowOutOfRangeError
 from provspark.index_store.query.notebook import graph_html, table_html
 from provspark.index_store.query.question import QUESTIONS
-from provspark.index_store.query.tabular import Tabular
+from provspark.index_store.query.row_values import Values, _joined
+from provspark.index_store.query.tabular import Tabular, both_names
 
 FOLDERS = ("index_store/query/questions", "replay/questions")
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,7 +90,7 @@ def test_an_answer_has_its_rows_and_their_values(prov: Any, folder: Path) -> Non
 
 def test_an_answer_is_read_by_other_libraries(prov: Any, folder: Path) -> None:
     answer = prov.backward(str(folder / "report.csv"))
-    assert pa.table(answer).column_names == answer.table().column_names
+    assert pa.table(answer).column_names == [*answer.table().column_names, "source_row"]
     assert list(answer.to_pandas()["related_row"]) == answer.table()["related_row"].to_pylist()
 
 
@@ -149,3 +154,67 @@ def test_boxes_stand_in_the_order_in_which_data_flow(edges: list[tuple[int, int]
     places = [int(rect.attrib["x"]) for rect in shown.iter("rect")]
     cyclic = any((b, a) in edges for a, b in edges)
     assert cyclic or all(places[a] < places[b] for a, b in edges)
+
+
+def test_former_tables_say_what_the_answer_says(prov: Any, folder: Path) -> None:
+    """Stops above all: a table without them reads as complete."""
+    place = str(folder / "copy.csv")
+    with pytest.warns(DeprecationWarning):
+        former = [prov.ask.columns(place, "first").table(), prov.columns(place, "first").slice(0)]
+    assert [stops_of(t) for t in former] == [prov.columns(place, "first").stops] * 2 != [()] * 2
+    answer = prov.backward(place)
+    with pytest.warns(DeprecationWarning):
+        former = [prov.ask.backward(place).table(), *prov.ask.backward(place).pages(), answer.sort_by("row")]
+        former.append(prov.how(place).why())
+    assert [versions_of(t) for t in former] == [versions_of(answer)] * 4
+    assert versions_of(answer)
+
+
+def test_readers_of_streams_see_one_schema(prov: Any, folder: Path) -> None:
+    for answer in (prov.backward(str(folder / "report.csv")), prov.values(str(folder / "people.csv"), [1, 0])):
+        read = pa.RecordBatchReader.from_stream(answer)
+        assert read.schema.names == answer.schema.names == both_names(answer.table()).column_names
+        assert pickle.loads(pickle.dumps(answer)) == answer == copy.deepcopy(answer)
+
+
+def test_an_answer_duckdb_reads(prov: Any, folder: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    answer = prov.values(str(folder / "people.csv"), [2, 0, 2])  # noqa: F841 - duckdb finds it by its name
+    assert duckdb.sql("SELECT row, name FROM answer").fetchall() == [(2, "Cy"), (0, "Ada"), (2, "Cy")]
+    lines = prov.backward(str(folder / "report.csv"))  # noqa: F841
+    assert duckdb.sql("SELECT max(related_row) FROM lines").fetchall() == [(3,)]
+
+
+def test_rows_that_are_given_once(prov: Any, folder: Path) -> None:
+    people = str(folder / "people.csv")
+    assert prov.values(people, (i for i in [2, 0, 0])).table()["row"].to_pylist() == [2, 0, 0]
+    with pytest.raises(RowOutOfRangeError, match="9223372036854775807"):
+        prov.values(people, np.array([2**64 - 1], dtype=np.uint64))
+    with pytest.raises(ConditionError, match="whole numbers"):
+        prov.values(people, [[1], [0, 1]])
+    assert np.int64(1) in prov.select(people, [1])
+
+
+def test_questions_about_an_answer_are_about_its_rows(prov: Any, folder: Path) -> None:
+    answer = prov.backward(str(folder / "report.csv"), [0], to=str(folder / "people.csv"))
+    way = {"direction": "forward", "to": str(folder / "clean.csv")}
+    assert list(prov.operations(answer, **way)) == list(prov.operations(answer.rows, **way))
+
+
+def test_values_of_versions_that_differ(prov: Any) -> None:
+    def part(**columns: Any) -> Any:
+        table = pa.table(columns)
+        return [pa.array(["d"]), pa.array(["v"]), pa.array([0])], table
+
+    joined = _joined("d", [part(x=[1]), part(x=[2], row=[7])])
+    assert joined.column_names == ["dataset", "version", "_row", "x", "row"] and joined["row"].to_pylist() == [None, 7]
+    with pytest.raises(ConditionError, match="different types"):
+        _joined("d", [part(x=[1]), part(x=["a"])])
+    several = Values({"d": joined, "e": joined})
+    assert len(several) == 4 and not hasattr(several, "no_such") and "<table>" in several._repr_html_()
+
+
+def test_possible_rows_are_not_exact(prov: Any, folder: Path) -> None:
+    answer = prov.backward(str(folder / "report.csv"))
+    unsure = replace(answer, parts=(), possible_parts=tuple(replace(p, kind="possible") for p in answer.parts))
+    assert not unsure.exact and not unsure.possible.exact and answer.exact

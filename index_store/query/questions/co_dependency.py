@@ -26,7 +26,7 @@ def co_dependency(
     Parameters
     ----------
     to : str
-        The data set whose rows are wanted; it may be `dataset` itprov.
+        The data set whose rows are wanted; it may be `dataset` itself.
     via : str
         The data set, or the step, whose rows are the witnesses.
     dataset, rows, **which

@@ -86,7 +86,7 @@ def _lines(
     edges = Edges.of("operations", which)
     if "kinds" in which:
         which = {**which, "kinds": edges.kinds}
-    some = rows is not None or which.get("where") is not None or isinstance(what, RowSet)
+    some = rows is not None or which.get("where") is not None or not isinstance(what, str)
     if column is not None:
         if some:
             via = cells(prov, what, rows, column, direction=direction, to=to, **which).via

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from provspark.index_store.query.answer import Answer, about
+from provspark.index_store.query.arguments import several
 from provspark.index_store.query.asking import Asking, Rows, Which, row_ids
 from provspark.index_store.query.question import question
 from provspark.index_store.query.row_values import Values, values_of
@@ -48,8 +49,10 @@ def values(
     ValuesUnavailableError
         When the format or its options do not let rows be read by position.
     """
-    asked = prov.asked("values", dataset, rows, which)
+    ids = None if rows is None else row_ids(rows)
+    asked = prov.asked("values", dataset, ids, which)
     numbers = asked.labels.rows()
-    if rows is not None and Runs.of(row_ids(rows)) == asked.labels:
-        numbers = row_ids(rows)
+    if ids is not None and Runs.of(ids) == asked.labels:
+        numbers = ids
+    columns = None if columns is None else several(columns, "columns")
     return values_of([(asked.at, numbers)], columns, about(asked.at.version, "", (), used=asked.used))
