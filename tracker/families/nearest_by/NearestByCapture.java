@@ -25,7 +25,8 @@ public class NearestByCapture {
 
   /**
    * The join by Spark's own rule: an aggregate for each left row, which chooses right rows whole, and a generator that
-   * lays them out. Provenance columns are chosen with the row that they belong to, so of tied rows they name those that come out.
+   * lays them out. Provenance columns are chosen with the row that they belong to, so of tied rows they name those that
+   * come out.
    */
   public int join(int node, int left, int right, int above) throws Exception {
     LogicalPlan side = rewrite.plan(left);
@@ -40,15 +41,9 @@ public class NearestByCapture {
     return rewrite.put(distinct(chosen, list(join.output()), described(rewrite.node(node))), provenance);
   }
 
-  /** Whether files keep the metadata of left columns. Spark loses it where the whole plan hands on just the join's columns. */
+  /** Whether files keep the metadata of left columns: Spark loses it where the plan hands on just the join's columns. */
   private boolean described(LogicalPlan join) {
-    return !ids(rewrite.node(0)).equals(ids(join));
-  }
-
-  private static List ids(LogicalPlan plan) {
-    List out = list(plan.output());
-    for (int i = 0; i < out.size(); i++) out.set(i, ((Attribute) out.get(i)).exprId());
-    return out;
+    return !ids(rewrite.node(0).output()).equals(ids(join.output()));
   }
 
   /**

@@ -315,12 +315,6 @@ public class Normal {
     return java.util.Collections.disjoint(ids, windows) ? marked(chosen, p) : p;
   }
 
-  private static List ids(scala.collection.Seq attributes) {
-    List out = list(attributes);
-    for (int i = 0; i < out.size(); i++) out.set(i, ((Attribute) out.get(i)).exprId());
-    return out;
-  }
-
   // -- correlation by no equality
 
   /** Spark joins such a subquery with the outer rows' distinct values: no rows of its own. Notes the ids of those. */

@@ -101,6 +101,13 @@ public class Trees {
     return scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(items)).toSeq();
   }
 
+  /** The ids of attributes, in their order. */
+  public static List ids(scala.collection.Seq attributes) {
+    List out = list(attributes);
+    for (int i = 0; i < out.size(); i++) out.set(i, ((Attribute) out.get(i)).exprId());
+    return out;
+  }
+
   /** The attributes as `plan` puts them out: an outer join makes them nullable. */
   public static List rebound(LogicalPlan plan, List attributes) {
     Map byId = new HashMap();
