@@ -18,6 +18,7 @@ from rich.text import Text
 
 from provspark.cli.marks import escape_json, visible
 from provspark.index_store.values.json_cells import plain
+from provspark.model.wording import counted
 
 __all__ = ["console", "count", "echo_json", "plain", "print_rows", "rows_table"]
 
@@ -46,7 +47,7 @@ def console() -> Console:
 
 def count(number: int, noun: str = "row") -> str:
     """Return a number of things in words: ``1 row``, ``32,561 rows``, ``no row``."""
-    return f"no {noun}" if number == 0 else f"{number:,} {noun}" + ("" if number == 1 else "s")
+    return counted(number, noun) if number else f"no {noun}"
 
 
 def echo_json(value: Any) -> None:

@@ -18,6 +18,7 @@ from provspark.index_store.query.rowset import RowSet
 from provspark.model.errors import ReplayCancelledError, ReplayError, ValuesUnavailableError, VersionChangedError
 from provspark.model.operations import Column, Operation
 from provspark.model.runs import Runs
+from provspark.model.wording import counted
 from provspark.replay.columns import distinct
 from provspark.replay.crossings import ahead, back
 from provspark.replay.records import Replayed, ReplayEnding, ended_table
@@ -84,7 +85,7 @@ class History:
         return tuple((p, e) for p in self.passages if p.direction == "forward" for e in p.endings)
 
     def __repr__(self) -> str:
-        writes = f"{len(self.passages)} {'write' if len(self.passages) == 1 else 'writes'}"
+        writes = counted(len(self.passages), "write")
         return f"<history of {self.rows.count:,} rows of {self.dataset}: {writes}, {len(self.endings)} endings>"
 
     def _repr_html_(self) -> str:

@@ -21,7 +21,7 @@ from provspark.index_store.query.reachable_rows import Reach, ReachTarget, colle
 from provspark.index_store.query.relation import compose, image, labelled, shrink
 from provspark.index_store.query.row_values import Values, values_of
 from provspark.index_store.query.rowset import RowSet, only
-from provspark.index_store.query.tabular import FormerAnswer, Tabular, both_names
+from provspark.index_store.query.tabular import FormerAnswer, Tabular, both_names, written
 from provspark.index_store.query.trust import Trust, Trusted
 from provspark.index_store.query.uncaptured_tasks import stops_of_tasks
 from provspark.index_store.query.walk import Stand
@@ -33,6 +33,7 @@ from provspark.model.errors import ArgumentError, ConditionError
 from provspark.model.json_form import jsonable
 from provspark.model.runs import Runs, ordering
 from provspark.model.stops import Stop
+from provspark.model.wording import counted
 from provspark.model.writes import Kind
 
 METADATA = b"provspark"
@@ -216,16 +217,14 @@ class Answer(Tabular):
         places: dict[object, tuple[VersionReference, list[Stand]]] = {}
         for part in self.parts:
             places.setdefault(part.at.key, (part.at, []))[1].append(part)
-        told = about(self.asked, self.direction, self.stops, self.ends, self.trusted, self.gone, self.used)
         lines = [(at, self._lines(parts)["related_row"].to_numpy()) for at, parts in places.values()]
-        return values_of(lines, columns, told)
+        return values_of(lines, columns, self._about())
 
     def __repr__(self) -> str:
-        lines = f"{len(self):,} {'line' if len(self) == 1 else 'lines'}"
         places = dict.fromkeys(str(p.at.version.dataset) for p in self.parts)
         more = f", and {len(self.possible):,} possible" if self.possible_parts else ""
-        stops = f", {len(self.stops)} {'stop' if len(self.stops) == 1 else 'stops'}" if self.stops else ""
-        where = f"{lines} in {', '.join(places)}" if places else "no line"
+        stops = f", {counted(len(self.stops), 'stop')}" if self.stops else ""
+        where = f"{counted(len(self), 'line')} in {', '.join(places)}" if places else "no line"
         return f"<{self.direction} from {self.asked.dataset}: {where}{more}{stops}>"
 
     def found(self) -> tuple[RowSet, ...]:
@@ -332,10 +331,13 @@ class Answer(Tabular):
         ``related_row`` is the row found: of a source for backward, of a result for forward. With all versions there is
         a column ``gone``, too. The schema's metadata holds the stops (see `stops_of`) and the rows that are gone.
         """
-        told = about(self.asked, self.direction, self.stops, self.ends, self.trusted, self.gone, self.used)
+        told = self._about()
         if self.possible_parts:
             told[POSSIBLE] = _dump_possible(self._lines(self.possible_parts))
         return self._lines(self.parts).replace_schema_metadata(told)
+
+    def _about(self) -> dict[bytes, str | bytes]:
+        return about(self.asked, self.direction, self.stops, self.ends, self.trusted, self.gone, self.used)
 
     def _lines(self, parts: Sequence[Stand]) -> pa.Table:
         columns: list[list[Int64]] = [[], [], []]
@@ -388,8 +390,7 @@ def about(
 
 
 def _told(answer: pa.Table | Tabular, name: str) -> list[dict[str, Any]]:
-    table = answer.table() if isinstance(answer, Tabular) else answer
-    told = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
+    told = json.loads((written(answer).schema.metadata or {}).get(METADATA, b"{}"))
     entries: list[dict[str, Any]] = told.get(name, [])
     return entries
 
@@ -424,7 +425,7 @@ def versions_of(answer: pa.Table | Tabular) -> tuple[VersionUsed, ...]:
 
 def possible_of(answer: pa.Table | Tabular) -> pa.Table:
     """The possible edges of an answer, as a table of the same columns, from the table's metadata."""
-    table = answer.table() if isinstance(answer, Tabular) else answer
+    table = written(answer)
     data = (table.schema.metadata or {}).get(POSSIBLE)
     if data is None:
         return both_names(table.slice(0, 0).replace_schema_metadata(None))

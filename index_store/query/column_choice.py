@@ -20,10 +20,11 @@ __all__ = ["ColumnNames", "chosen", "known_direction", "positions"]
 ColumnNames = str | Sequence[str] | None
 
 
-def known_direction(direction: str) -> None:
+def known_direction(direction: str, known: Sequence[str] = get_args(Direction)) -> None:
     """Raise `ConditionError` for a direction that there is not."""
-    if direction not in get_args(Direction):
-        raise ConditionError(f"no direction {direction!r}; there are 'backward' and 'forward'")
+    if direction not in known:
+        *first, last = map(repr, known)
+        raise ConditionError(f"no direction {direction!r}; there are {', '.join(first)} and {last}")
 
 
 def positions(asked: Asked, columns: ColumnNames, direction: Direction, existence: bool) -> list[int]:

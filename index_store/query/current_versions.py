@@ -25,6 +25,7 @@ from provspark.model.progress import check
 from provspark.model.runs import Runs
 from provspark.model.stops import Stop
 from provspark.model.times import milliseconds
+from provspark.model.wording import counted
 
 __all__ = ["Brought", "Current", "Currents", "Moved", "VersionRule", "VersionUsed"]
 
@@ -84,11 +85,11 @@ class VersionUsed:
 
     def _files(self) -> Iterator[str]:
         if self.missing:
-            yield f"{_number(self.missing, 'file')} of it {'is' if self.missing == 1 else 'are'} missing"
+            yield f"{counted(self.missing, 'file')} of it {'is' if self.missing == 1 else 'are'} missing"
         if self.unknown and self.rule == "last step":
-            yield f"the table changed later: {_number(self.unknown, 'step')} read another state of it"
+            yield f"the table changed later: {counted(self.unknown, 'step')} read another state of it"
         elif self.unknown:
-            yield f"{_number(self.unknown, 'other file')} in the folder"
+            yield f"{counted(self.unknown, 'other file')} in the folder"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -285,7 +286,7 @@ class Currents:
         best = self.graph.find(dataset, max(candidates, key=fits).version.id)
         known = {entry: i for i, entry in enumerate(_listed(best))}
         missing = frozenset(i for entry, i in known.items() if entry not in files)
-        # Spark looks into folders that are no partitions only if it is told to, as for a version that has such files.
+        # Spark reads subfolders that are not partitions only with recursiveFileLookup, which `best` shows by such files.
         deep = any(not _partitioned(path) for path in best.files.paths)
         more = [e for e in listed if e not in known and (deep or _partitioned(e[0]))]
         unknown = self.told([e for e in more if e not in captured])
@@ -446,11 +447,7 @@ def _said(paths: Sequence[str]) -> str:
     """Name some files; the path of a dataset that is one file is empty."""
     more = len(paths) - 1
     first = paths[0] or "the file"
-    return f"{first} and {_number(more, 'more file')}" if more else first
-
-
-def _number(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+    return f"{first} and {counted(more, 'more file')}" if more else first
 
 
 def _unwritten(paths: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from provspark.index_store.query.paging import PAGE, paged
 from provspark.index_store.query.relation import compose, identity, image, restrict, united
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.shared_records import settled
-from provspark.index_store.query.tabular import both_names
+from provspark.index_store.query.tabular import both_names, repeated
 from provspark.index_store.query.tally import tally
 from provspark.index_store.query.walk import Stand
 from provspark.model.boxes import Boxes
@@ -102,11 +102,8 @@ class Correspondence:
         tables = []
         for where, boxes in self.parts:
             row, source = pairs(boxes)
-            name = pa.array([str(where.version.dataset)]).dictionary_encode()
-            version = pa.array([where.version.id]).dictionary_encode()
-            zeros = pa.array(np.zeros(len(row), dtype=np.int64))
-            columns = {"row": row, "dataset": name.take(zeros), "version": version.take(zeros), "related_row": source}
-            tables.append(pa.table(columns))
+            name, version = (repeated(word, len(row)) for word in (str(where.version.dataset), where.version.id))
+            tables.append(pa.table({"row": row, "dataset": name, "version": version, "related_row": source}))
         if not tables:
             word = pa.dictionary(pa.int32(), pa.string())
             kinds = {"row": pa.int64(), "dataset": word, "version": word, "related_row": pa.int64()}

@@ -12,6 +12,7 @@ from provspark.index_store.query.relation import image
 from provspark.index_store.query.walk import Stand
 from provspark.model.datasets import Dataset
 from provspark.model.runs import Runs
+from provspark.model.wording import counted
 
 __all__ = ["Gone", "GoneRows"]
 
@@ -38,8 +39,7 @@ class Gone:
         why = f"{their} files were missing after step {self.step}"
         if not self.step:
             why = f"no captured step is known to have removed {their} files"
-        rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
-        return f"{rows} of {self.dataset} {are} no longer in the current version: {why}"
+        return f"{counted(self.rows, 'row')} of {self.dataset} {are} no longer in the current version: {why}"
 
 
 class GoneRows:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from provspark.model.wording import counted
+
 __all__ = ["graph_html", "table_html"]
 
 _LINES = 20
@@ -18,14 +20,13 @@ _WIDTH, _HEIGHT, _GAP = 210, 44, 60
 
 def table_html(table: pa.Table, notes: Iterable[object] = ()) -> str:
     """Return the first lines of a table, the number of all, and notes below."""
+    columns = (column.to_pylist() for column in table.slice(0, _LINES).columns)
     names = "".join(f"<th>{escape(str(name))}</th>" for name in table.column_names)
-    rows = ("".join(f"<td>{_text(value)}</td>" for value in line) for line in zip(*_columns(table), strict=True))
+    rows = ("".join(f"<td>{_text(value)}</td>" for value in line) for line in zip(*columns, strict=True))
     body = "".join(f"<tr>{cells}</tr>" for cells in rows)
     more = table.num_rows - _LINES
-    count = f"{table.num_rows:,} {'line' if table.num_rows == 1 else 'lines'}"
-    below = [count + (f", of which {_LINES} are shown" if more > 0 else ""), *map(str, notes)]
-    said = "".join(f"<div>{escape(text)}</div>" for text in below)
-    return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>{said}"
+    count = counted(table.num_rows, "line") + (f", of which {_LINES} are shown" if more > 0 else "")
+    return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>{_below([count, *notes])}"
 
 
 def graph_html(
@@ -53,13 +54,12 @@ def graph_html(
     shapes = [_box(placed[i], *box) for i, box in enumerate(boxes)]
     width = (max(column, default=0) + 1) * (_WIDTH + _GAP)
     height = max(rows.values(), default=1) * (_HEIGHT + 16) + 8
-    said = "".join(f"<div>{escape(str(note))}</div>" for note in notes)
     style = 'font-family="sans-serif" font-size="12" fill="none" stroke="currentColor"'
-    return f'<svg width="{width}" height="{height}" {style}>{"".join([*lines, *shapes])}</svg>{said}'
+    return f'<svg width="{width}" height="{height}" {style}>{"".join([*lines, *shapes])}</svg>{_below(notes)}'
 
 
-def _columns(table: pa.Table) -> Iterable[Iterable[Any]]:
-    return (column.to_pylist() for column in table.slice(0, _LINES).columns)
+def _below(notes: Iterable[object]) -> str:
+    return "".join(f"<div>{escape(str(note))}</div>" for note in notes)
 
 
 def _text(value: Any) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.notebook import table_html
-from provspark.index_store.query.tabular import Tabular
+from provspark.index_store.query.tabular import Tabular, repeated
 from provspark.model.arrays import Int64
 from provspark.model.errors import ConditionError
 
@@ -45,13 +45,13 @@ class Values(Tabular):
                 f"the rows are of {len(self.tables)} datasets ({', '.join(list(self.tables)[:3])}), and each has its "
                 f"own columns; take `tables`, or ask with to=DATASET"
             )
-        return next(iter(self.tables.values()), _EMPTY)
+        return next(iter(self.tables.values())) if self.tables else _EMPTY.empty_table()
 
     def __len__(self) -> int:
         return sum(table.num_rows for table in self.tables.values())
 
     def _repr_html_(self) -> str:
-        return "".join(table_html(table) for table in self.tables.values()) or table_html(_EMPTY)
+        return "".join(table_html(table) for table in self.tables.values()) or table_html(_EMPTY.empty_table())
 
     def columns_only(self) -> pa.Table:
         """Return the table without the rows' dataset, version and number."""
@@ -70,9 +70,8 @@ class Values(Tabular):
         )
 
 
-_EMPTY = pa.table(
-    {"dataset": pa.array([], pa.string()), "version": pa.array([], pa.string()), "row": pa.array([], pa.int64())}
-)
+_EMPTY = pa.schema([("dataset", pa.string()), ("version", pa.string()), ("row", pa.int64())])
+"""A schema, for `pyarrow.array` imports pandas, which questions need not wait for."""
 
 
 def values_of(
@@ -92,7 +91,7 @@ def values_of(
     for at, numbers in rows:
         values = read_rows(at.version, at.files, numbers, columns)
         name = str(at.version.dataset)
-        lead = [_repeated(name, len(numbers)), _repeated(at.version.id, len(numbers)), pa.array(numbers, pa.int64())]
+        lead = [repeated(name, len(numbers)), repeated(at.version.id, len(numbers)), pa.array(numbers, pa.int64())]
         parts.setdefault(name, []).append((lead, values))
     return Values({name: _joined(name, some).replace_schema_metadata(about) for name, some in parts.items()})
 
@@ -108,10 +107,6 @@ def _joined(dataset: str, parts: Sequence[tuple[list[pa.Array], pa.Table]]) -> p
             f"the rows are of {len(tables)} versions of {dataset} whose columns have different types ({error}); read "
             f"the values of each version by itself, or name columns that agree"
         ) from None
-
-
-def _repeated(word: str, count: int) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), pa.array([word]))
 
 
 def _free(taken: Sequence[str]) -> list[str]:

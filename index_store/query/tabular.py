@@ -1,4 +1,4 @@
-"""What all answers have in common that are told as a table."""
+"""The base class of all answers that have a table."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from provspark.index_store.query.notebook import table_html
 from provspark.model.errors import ConditionError
 
-__all__ = ["FORMER", "FormerAnswer", "TableAnswer", "Tabular", "both_names", "former_names"]
+__all__ = ["FORMER", "FormerAnswer", "TableAnswer", "Tabular", "both_names", "former_names", "repeated", "written"]
 
 FORMER: Mapping[str, str] = {"related_row": "source_row", "related_column": "source_column"}
 """Columns by what the last release called them. These names go with the next one."""
@@ -142,6 +143,16 @@ class FormerAnswer:
 
     def __sub__(self, other: FormerAnswer) -> FormerAnswer:
         return FormerAnswer(self.answer - getattr(other, "answer", other))
+
+
+def written(answer: pa.Table | Tabular) -> pa.Table:
+    """Return an answer's table, which is written out once, or the table that is given."""
+    return answer._whole() if isinstance(answer, Tabular) else answer
+
+
+def repeated(word: str, count: int) -> pa.Array:
+    """Return a column of one word."""
+    return pa.DictionaryArray.from_arrays(np.zeros(count, dtype=np.int32), pa.array([word]))
 
 
 def former_names(table: pa.Table) -> pa.Table:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from provspark.index_store.query.asking import Rows, Which
-from provspark.index_store.query.column_choice import ColumnNames, chosen
+from provspark.index_store.query.column_choice import ColumnNames, chosen, known_direction
 from provspark.index_store.query.question import question
 from provspark.index_store.query.rowset import RowSet
-from provspark.model.errors import ConditionError
 from provspark.replay.history import History, replay_history
 from provspark.replay.replaying import Progress, Replaying
 
@@ -55,15 +54,14 @@ def history(
     Raises
     ------
     UnknownColumnError
-        With names that come near, or the operation that dropped the column on the way to the data set.
+        The message suggests similar names, or names the operation that dropped the column.
 
     Notes
     -----
     PQ7 to PQ11 of Chapman et al.: invalidation of features (columns alone), records (rows alone) and items (both),
     and the histories of items and records.
     """
-    if direction not in ("both", "backward", "forward"):
-        raise ConditionError(f"no direction {direction!r}; there are 'both', 'backward' and 'forward'")
+    known_direction(direction, ("both", "backward", "forward"))
     asked = prov.asked("history", dataset, rows, which)
     positions = [] if columns is None else chosen(asked, columns)
     some = columns is None or rows is not None or which.get("where") is not None or not isinstance(dataset, str)

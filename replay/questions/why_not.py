@@ -8,8 +8,9 @@ from typing import Any
 
 from provspark.index_store.query.question import question
 from provspark.index_store.values.conditions import Condition
+from provspark.replay.questions.why_not_pages import why_not_pages
 from provspark.replay.replaying import Progress, Replaying
-from provspark.replay.why_not import WhyNot, look_for
+from provspark.replay.why_not import WhyNot
 
 __all__ = ["why_not"]
 
@@ -28,8 +29,8 @@ def why_not(
 ) -> WhyNot:
     """Tell why no row of a data set satisfies a condition.
 
-    The condition is taken back to columns of inputs along columns that were handed on unchanged; input rows that
-    satisfy it are replayed, and for each the operation is told at which it ended.
+    The condition is translated to the columns of inputs that were passed on unchanged. Input rows that satisfy it are
+    replayed, and the answer says at which operation each of them ended.
 
     Parameters
     ----------
@@ -48,6 +49,5 @@ def why_not(
     ReplayError
         No captured step made the data set. Other errors as for `replay`.
     """
-    looked = look_for(prov, dataset, where, {"version": version, "run": run, "as_of": as_of})
-    with prov.following(progress, functions) as replayer:
-        return looked.page(replayer)
+    which: dict[str, Any] = {"version": version, "run": run, "as_of": as_of}
+    return next(why_not_pages(prov, dataset, where, **which, progress=progress, functions=functions))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -218,3 +220,9 @@ def test_possible_rows_are_not_exact(prov: Any, folder: Path) -> None:
     answer = prov.backward(str(folder / "report.csv"))
     unsure = replace(answer, parts=(), possible_parts=tuple(replace(p, kind="possible") for p in answer.parts))
     assert not unsure.exact and not unsure.possible.exact and answer.exact
+
+
+def test_pandas_is_not_imported_before_it_is_needed() -> None:
+    """It takes longer than all of ours, and Airflow imports the operators for each DAG that it reads."""
+    code = "import sys, provspark.api; assert 'pandas' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

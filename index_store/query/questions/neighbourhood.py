@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.column_choice import known_direction
 from provspark.index_store.query.neighbourhood import Neighbourhood, collect_rows
 from provspark.index_store.query.nodes import Direction
 from provspark.index_store.query.question import SURE, question
 from provspark.index_store.query.rowset import RowSet
-from provspark.model.errors import ConditionError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -51,8 +51,7 @@ def neighbourhood(
     ConditionError
         There are more than `limit` edges.
     """
-    if direction not in (*get_args(Direction), "both"):
-        raise ConditionError(f"no direction {direction!r}; there are 'backward', 'forward' and 'both'")
+    known_direction(direction, (*get_args(Direction), "both"))
     asked = prov.asked("neighbourhood", dataset, rows, which)
     parts: list[Neighbourhood] = []
     for way in get_args(Direction) if direction == "both" else (direction,):
