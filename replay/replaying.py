@@ -43,6 +43,6 @@ class Replaying(Asking):
 
     @contextmanager
     def settling(self, progress: Progress | None, functions: bool) -> Iterator[Settle]:
-        """What tells of rows, by running their operations again, which values they were taken from."""
+        """Return a context with a function that replays rows, to find which values each of them was computed from."""
         with self.following(progress, functions) as replayer:
             yield replayer.cells

@@ -215,7 +215,7 @@ class Asking:
         raise NotImplementedError
 
     def settling(self, progress: Progress | None, functions: bool) -> AbstractContextManager[Settle]:
-        """What tells of rows, by running their operations again, which values they were taken from."""
+        """Return a context with a function that replays rows, to find which values each of them was computed from."""
         raise NotImplementedError
 
     def asked(self, question: str, dataset: str | RowSet | Answer | pa.Table, rows: Rows, which: Which) -> Asked:
@@ -309,7 +309,7 @@ class Asking:
             if len({s.key for s in known}) > 1:
                 raise ConditionError(
                     f"version {at.version.id} of {dataset} was read with different options (such as multiLine), so its "
-                    f"row ids in a table are ambiguous; pass the Answer that prov.ask returns instead of its table"
+                    f"row ids in a table are ambiguous; pass the answer itself instead of its table"
                 )
             same = pc.and_(pc.equal(lines["dataset"], place["dataset"]), pc.equal(lines["version"], place["version"]))
             yield RowSet(at, Runs.of(lines.filter(same)[column].to_numpy()))

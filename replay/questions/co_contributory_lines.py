@@ -49,8 +49,8 @@ def co_contributory_lines(
 
     Returns
     -------
-    Beside
-        ``found``, the wanted rows that stand in one derivation with those asked about; ``table()``.
+    SharedRows
+        ``found``, the rows that were combined with the given rows in one derivation; ``table()``.
 
     Raises
     ------

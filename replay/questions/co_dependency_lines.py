@@ -43,7 +43,7 @@ def co_dependency_lines(
 
     Returns
     -------
-    Beside
+    SharedRows
         ``found``, rows after `to` that share a row after `via` with those asked about, which are left out.
 
     Notes

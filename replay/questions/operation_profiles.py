@@ -23,7 +23,7 @@ def operation_profiles(
     progress: Progress | None = None,
     functions: bool = False,
 ) -> OperationProfiles:
-    """Tell how values are distributed before and after operations of a step, by running all of it again.
+    """Profile the values before and after operations of a step, by running all of the step again.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def cells(
     progress, functions
         As for `replay`.
     dataset, rows, direction, to, **which
-        See `Provenance.backward`; values of context are told with ``kinds=("data", "context")``.
+        See `backward`. Pass ``kinds=("data", "context")`` to include context edges.
 
     Returns
     -------

@@ -21,9 +21,9 @@ __all__ = ["co_contributory"]
 def co_contributory(
     prov: Asking, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str | None = None, **which: Unpack[Which]
 ) -> Answer:
-    """Find the rows of a data set that stand in one derivation with rows: what they were used with.
+    """Find the rows of a dataset that were combined with the given rows in one derivation.
 
-    Order lines used with an order are the lines joined with it, not those that only share its group.
+    For an order, these are the order lines that were joined with it, not lines that only share its group.
 
     Parameters
     ----------

@@ -42,9 +42,8 @@ def columns(
     to : str, optional
         A data set whose columns are wanted; without it, those at the ends of all ways.
     existence : bool
-        Also tell what decides which rows there are: backward the columns of filters, joins, groups and sorts, with
-        a null for `column`; forward the data sets whose rows the columns decide about, with a null for
-        `related_column`.
+        Also return what decides which rows exist. Backward: the columns of filters, joins, groups and sorts, with a
+        null `column`. Forward: the datasets whose rows depend on the columns, with a null `related_column`.
     **which
         `version`, `run`, `as_of` and `kinds`, as for all questions; `kinds` is both unless told.
 
@@ -62,7 +61,7 @@ def columns(
     Raises
     ------
     UnknownColumnError
-        With names that come near, or the operation that dropped the column on the way.
+        The message suggests similar names, or names the operation that dropped the column.
     UntrackedError, UnknownDatasetError, UnknownVersionError, UnknownRunError, ConditionError
     """
     known_direction(direction)

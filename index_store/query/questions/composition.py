@@ -32,7 +32,7 @@ def composition(
     each: bool = True,
     **which: Unpack[Which],
 ) -> TableAnswer:
-    """Tell how the witnesses of rows divide over a column of a source, whether the rows have it or not.
+    """Count the source rows behind each row, by the values of a column of the source.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def how(
 
     Returns
     -------
-    How
+    Explanations
         ``table()`` is the table of `backward` or `forward` with the number of each line's path;
         ``operations()`` the operations of each path, in order.
 

@@ -22,7 +22,7 @@ def impact(
     output: str | None = None,
     was: Mapping[str, str] | None = None,
 ) -> Impact:
-    """Tell what a step did to the distribution of a column, or of all columns.
+    """Compare the distribution of a column, or of all columns, before and after a step.
 
     Parameters
     ----------

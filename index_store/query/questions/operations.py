@@ -81,7 +81,9 @@ def _lines(
     nodes = _step(prov, what) if isinstance(what, str) else []
     if nodes:
         if rows is not None or column is not None or which:
-            raise ConditionError(f"{what} is a step: all its operations are told; name a data set to choose some")
+            raise ConditionError(
+                f"{what} is a step, and all its operations are returned; pass a dataset to select some"
+            )
         return [line for node in nodes for line in operation_lines(node, parts=parts)]
     edges = Edges.of("operations", which)
     if "kinds" in which:

@@ -27,7 +27,7 @@ def profile(
     columns: Sequence[str] | None = None,
     **which: Unpack[Which],
 ) -> Profile:
-    """Tell how the values of a data set, or of some rows of it, are distributed.
+    """Describe the distribution of the values of a dataset, or of some of its rows.
 
     For each column count, nulls, distinct, mean, deviation, quantiles, histogram and top values; correlations of
     each two numeric ones. The profile that a step stored (``prov_profile``) is taken where there is one of all
