@@ -286,7 +286,7 @@ class Currents:
         best = self.graph.find(dataset, max(candidates, key=fits).version.id)
         known = {entry: i for i, entry in enumerate(_listed(best))}
         missing = frozenset(i for entry, i in known.items() if entry not in files)
-        # Spark reads subfolders that are not partitions only with recursiveFileLookup, which `best` shows by such files.
+        # Spark reads subfolders that are not partitions only with recursiveFileLookup, as such files of `best` show.
         deep = any(not _partitioned(path) for path in best.files.paths)
         more = [e for e in listed if e not in known and (deep or _partitioned(e[0]))]
         unknown = self.told([e for e in more if e not in captured])
