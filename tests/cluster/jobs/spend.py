@@ -31,7 +31,7 @@ def tell() -> None:
                 if how == "cancel" and 0 < info.numCompletedTasks < info.numTasks:
                     context.cancelAllJobs()
                     return
-        Path(watch).write_text("\n".join(seen.values().table()))
+        Path(watch).write_text("\n".join(seen.values()))
         time.sleep(0.05)
 
 
