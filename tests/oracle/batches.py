@@ -219,12 +219,16 @@ def _named(error: PySparkException | Py4JJavaError) -> str:
     return f"{thrown.getClass().getName()} {fault}".strip()
 
 
+_AGAIN = 20
+"""How often plain Spark writes again: it chooses rarely, as whether a column of an INTERSECT may be null."""
+
+
 def _changed(each: Drawn, plain: Written, tracked: Written, frames: Frames, work: Path) -> str:
     """Say how capture changed what was written; where plain Spark itself writes otherwise each time, it is logged."""
     ordered = each.plan[0] in ("limit", "sort")
     error = plain.differs(tracked, ordered=ordered)
     again = work / "again"
-    for i in range(3 if error else 0):
+    for i in range(_AGAIN if error else 0):
         if plain.differs(_left(_write(each, frames, again / str(i)), each, again / str(i)), ordered=ordered):
             log.warning("plain Spark writes %r on tables %s otherwise each time", each.plan, each.tables)
             return ""
