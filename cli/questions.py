@@ -140,7 +140,7 @@ def locate(target: str | None, **given: Any) -> None:
     """
     prov = open_provenance(given.pop("store"))
     how_shown = shown(given)
-    answer = prov.locate(prov.select(**selected(given)), target)
+    answer = prov.locate(prov.select(**selected(given)), into=target)
     show_table(answer.table(), **how_shown, target_version=answer.version, rows_gone=len(answer.gone))
 
 

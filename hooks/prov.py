@@ -14,8 +14,6 @@ from provspark.index_store.query.question import QUESTIONS, RENAMED
 from provspark.model.errors import SettingsError
 
 if TYPE_CHECKING:
-    from provspark.api import Located
-
     _Questions = Provenance
 else:
     _Questions = object
@@ -66,20 +64,6 @@ class ProvHook(BaseHook, _Questions):  # type: ignore[misc]
             return True, f"{len(self.get_conn().datasets())} data sets"
         except Exception as error:
             return False, str(error)
-
-    def locate(  # type: ignore[override]
-        self, dataset: Any, rows: Any = None, into: str | None = None, **options: Any
-    ) -> Located:
-        """Find rows in another version of their dataset; see `Provenance.locate`.
-
-        `into` is the version in which to look for the rows, by default the current one. `dataset` is a set of rows, an
-        answer, or a name: then `rows` and the options (`version`, `run`, `as_of`, `where`) choose the rows, and the
-        version that they are from.
-        """
-        prov = self.get_conn()
-        if not isinstance(dataset, str):
-            return prov.locate(dataset, into, **options)
-        return prov.locate(prov.select(dataset, rows, **options), into)
 
     def _url(self) -> str:
         extra = self.get_connection(self.prov_conn_id).extra_dejson

@@ -21,6 +21,15 @@ from provspark.index_store.query.foreign_files import in_current, on_the_way, si
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference
+from provspark.index_store.query.parameter_types import (
+    Conditions,
+    Kinds,
+    Moment,
+    Rows,
+    RunId,
+    TrustedPlaces,
+    VersionId,
+)
 from provspark.index_store.query.reachable_rows import ReachTarget, StepTarget
 from provspark.index_store.query.relation import compose, gathered, identity, image, labelled
 from provspark.index_store.query.rowset import Located, RowSet, only
@@ -53,20 +62,55 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "Asking", "Rows", "Semantics", "Versions", "Which", "row_ids"]
 
 Semantics = Literal["bag", "set"]
-Rows = Iterable[int] | None
 
 
 class Which(TypedDict, total=False):
-    """What every question takes beside the data set and its row ids; see `Provenance`."""
+    """What questions take, beside parameters of their own.
 
-    where: Sequence[Condition | tuple[str, str, Any]] | None
-    version: str | None
-    run: str | None
-    as_of: datetime | str | None
-    kinds: Iterable[Kind] | Kind
+    Parameters
+    ----------
+    dataset : str or RowSet
+        Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave.
+    rows : iterable of int, optional
+        Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+    where : sequence of (column, operator, value), optional
+        Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``,
+        ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+    version : str, optional
+        A version's id. Default: the current version, which is the newest stored version whose files exist. With `run`
+        or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the
+        version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+    run : str, optional
+        A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote,
+        or else read, and ways forward go through its steps only.
+    as_of : datetime or str, optional
+        What would have been answered then: steps that ended later are left out.
+    versions : {"current", "all"}
+        For `forward`, forward `trace` and `co_dependency`. ``current`` (default): rows are returned in the current
+        version of their dataset; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are
+        returned as well, with the version in which they were found, and a column ``gone`` marks them.
+    kinds : iterable of {"data", "context", "possible"}
+        Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each
+        kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A
+        question that can't follow a kind raises `ConditionError`.
+    semantics : {"bag", "set"}
+        With ``set``, a row stands for all rows of its version that equal it in value.
+    strict : bool
+        For `backward`, `forward` and `trace`: also follow reads on drivers that returned one number (a count, a mean).
+        Other questions raise `ConditionError`.
+    trust : sequence of str, or str
+        For the same, as a list or separated by commas: tasks, operators, lines of scripts (``clean.py:12``) and kinds
+        of stops whose possible edges, ends and stops are left out; `trusted_of` lists them. See docs/stops.md.
+    """
+
+    where: Conditions | None
+    version: VersionId | None
+    run: RunId | None
+    as_of: Moment | None
+    kinds: Kinds
     semantics: Semantics
     strict: bool
-    trust: Iterable[str] | str | None
+    trust: TrustedPlaces | None
     versions: Versions
 
 

@@ -12,12 +12,11 @@ from provspark.index_store.query.bits import ROWS
 from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.dropped_columns import Drop, drops_of
 from provspark.index_store.query.nodes import Direction, VersionReference
+from provspark.index_store.query.parameter_types import ColumnNames
 from provspark.index_store.query.walk import plan
 from provspark.model.errors import ConditionError, UnknownColumnError
 
-__all__ = ["ColumnNames", "chosen", "known_direction", "positions"]
-
-ColumnNames = str | Sequence[str] | None
+__all__ = ["chosen", "known_direction", "positions"]
 
 
 def known_direction(direction: str, known: Sequence[str] = get_args(Direction)) -> None:

@@ -77,6 +77,11 @@ class Correspondence:
         """
         return self._rows([restrict(boxes, _within(rows, where)) for where, boxes in self.parts for rows in chosen])
 
+    def of_rows(self, rows: RowSet) -> Correspondence:
+        """The pairs of some of its rows."""
+        kept = identity(_within(rows, self.at))
+        return replace(self, parts=tuple((where, compose(kept, boxes)) for where, boxes in self.parts))
+
     def counts(self) -> pa.Table:
         """How many distinct counterparts each row has: row, count; rows without any are left out."""
         tallies = [tally(boxes) for _, boxes in self.parts]

@@ -193,7 +193,7 @@ def located(scope: UserScope, query: models.LocateQuery) -> models.LocatedJson:
     """List the row ids that rows have in another version."""
     at = scope.find(query.dataset, query.version)
     rows = scope.prov.select(str(at.version.dataset), query.rows, version=at.version.id)
-    answer = scope.prov.locate(rows, query.into)
+    answer = scope.prov.locate(rows, into=query.into)
     there = dict(zip(*(answer.table()[name].to_pylist() for name in ("row", "located")), strict=True))
     return models.LocatedJson(
         dataset=dataset(at.version.dataset, scope.visible),

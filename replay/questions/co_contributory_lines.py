@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from provspark.index_store.query.asking import Rows, Which
+from provspark.index_store.query.asking import Which
+from provspark.index_store.query.parameter_types import DatasetName, OperationNumber, Rows, StepId
 from provspark.index_store.query.question import question
 from provspark.index_store.query.rowset import RowSet
 from provspark.replay.replaying import Progress, Replaying
@@ -21,13 +22,13 @@ __all__ = ["co_contributory_lines"]
 @question(paper="TensProv Q10")
 def co_contributory_lines(
     prov: Replaying,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows,
-    operation: int,
-    to: int,
+    operation: OperationNumber,
+    to: OperationNumber,
     *,
-    via: int | None = None,
-    step: str | None = None,
+    via: OperationNumber | None = None,
+    step: StepId | None = None,
     progress: Progress | None = None,
     functions: bool = False,
     **which: Unpack[Which],

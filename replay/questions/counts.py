@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from provspark.index_store.query.nodes import WriteNode
+from provspark.index_store.query.parameter_types import StepId
 from provspark.index_store.query.question import question
 from provspark.index_store.query.tabular import TableAnswer
 from provspark.model.errors import UnknownStepError
@@ -14,8 +15,15 @@ __all__ = ["counts"]
 
 
 @question()
-def counts(prov: Replaying, step: str, *, progress: Progress | None = None, functions: bool = False) -> TableAnswer:
+def counts(prov: Replaying, step: StepId, *, progress: Progress | None = None, functions: bool = False) -> TableAnswer:
     """Count the rows that go into and come out of each operation of a step, by running all of it again.
+
+    Parameters
+    ----------
+    step : str
+        A step's id.
+    progress, functions
+        As for `replay`.
 
     Returns
     -------

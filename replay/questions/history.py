@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from provspark.index_store.query.asking import Rows, Which
-from provspark.index_store.query.column_choice import ColumnNames, chosen, known_direction
+from provspark.index_store.query.asking import Which
+from provspark.index_store.query.column_choice import chosen, known_direction
+from provspark.index_store.query.parameter_types import ColumnNames, DatasetName, Rows
 from provspark.index_store.query.question import question
 from provspark.index_store.query.rowset import RowSet
 from provspark.replay.history import History, replay_history
@@ -21,7 +22,7 @@ __all__ = ["history"]
 @question(paper="Chapman et al. PQ7 to PQ11")
 def history(
     prov: Replaying,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     columns: ColumnNames = None,
     *,
@@ -42,6 +43,7 @@ def history(
     columns : str or sequence of str, optional
         Columns of `dataset`.
     direction : {"both", "backward", "forward"}
+        What the rows came from, what they went into, or both.
     progress, functions, dataset, rows, **which
         As for `replay`.
 

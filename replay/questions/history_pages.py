@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from provspark.index_store.query.asking import Rows, Which
+from provspark.index_store.query.asking import Which
+from provspark.index_store.query.parameter_types import DatasetName, Rows
 from provspark.index_store.query.question import question
 from provspark.index_store.query.rowset import RowSet
 from provspark.model.runs import Runs
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["history_pages"]
 
 
-@question()
+@question(pages_of="history")
 def history_pages(
     prov: Replaying,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     *,
     direction: Literal["backward", "forward", "both"] = "forward",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from provspark.index_store.profiles.profiled_versions import profile_of_version, written
+from provspark.index_store.query.parameter_types import ColumnNames, DatasetName, OperationNumbers, StepOrDataset
 from provspark.index_store.query.question import question
 from provspark.replay.replaying import Progress, Replaying
 from provspark.replay.spread import OperationProfiles
@@ -15,11 +14,11 @@ __all__ = ["operation_profiles"]
 @question(paper="Chapman et al. PQ12, PQ13")
 def operation_profiles(
     prov: Replaying,
-    step: str,
-    operations: Sequence[int] | None = None,
+    step: StepOrDataset,
+    operations: OperationNumbers | None = None,
     *,
-    columns: Sequence[str] | None = None,
-    output: str | None = None,
+    columns: ColumnNames = None,
+    output: DatasetName | None = None,
     progress: Progress | None = None,
     functions: bool = False,
 ) -> OperationProfiles:

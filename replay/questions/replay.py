@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from provspark.index_store.query.asking import Rows, Which
+from provspark.index_store.query.asking import Which
+from provspark.index_store.query.parameter_types import DatasetName, Rows, StepId
 from provspark.index_store.query.question import question
 from provspark.index_store.query.rowset import RowSet
 from provspark.replay.records import Replayed
@@ -21,10 +22,10 @@ __all__ = ["replay"]
 @question(paper="Chapman et al. PQ10, PQ11")
 def replay(
     prov: Replaying,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     *,
-    step: str | None = None,
+    step: StepId | None = None,
     all_sources: bool = False,
     progress: Progress | None = None,
     functions: bool = False,
@@ -46,7 +47,7 @@ def replay(
         Run Python functions of the user's, too: each by the module that its name says, which has to be there to
         import. The script itself never runs. Without it, rows are followed up to such an operation.
     dataset, rows, **which
-        See `Provenance`.
+        See `backward`.
 
     Returns
     -------

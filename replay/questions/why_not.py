@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
+from provspark.index_store.query.parameter_types import Conditions, DatasetName, Moment, RunId, VersionId
 from provspark.index_store.query.question import question
-from provspark.index_store.values.conditions import Condition
 from provspark.replay.questions.why_not_pages import why_not_pages
 from provspark.replay.replaying import Progress, Replaying
 from provspark.replay.why_not import WhyNot
@@ -18,12 +16,12 @@ __all__ = ["why_not"]
 @question()
 def why_not(
     prov: Replaying,
-    dataset: str,
-    where: Sequence[Condition | tuple[str, str, Any]],
+    dataset: DatasetName,
+    where: Conditions,
     *,
-    version: str | None = None,
-    run: str | None = None,
-    as_of: datetime | str | None = None,
+    version: VersionId | None = None,
+    run: RunId | None = None,
+    as_of: Moment | None = None,
     progress: Progress | None = None,
     functions: bool = False,
 ) -> WhyNot:
@@ -35,7 +33,7 @@ def why_not(
     Parameters
     ----------
     where : sequence of (column, operator, value)
-        As for `Provenance`, on the data set's columns.
+        As in other questions, on the columns of `dataset`.
     progress, functions, dataset, version, run, as_of
         As for `replay`.
 

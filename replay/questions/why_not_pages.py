@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
-from typing import Any
+from collections.abc import Iterator
 
+from provspark.index_store.query.parameter_types import Conditions, DatasetName, Moment, RunId, VersionId
 from provspark.index_store.query.question import question
-from provspark.index_store.values.conditions import Condition
 from provspark.replay.replaying import Progress, Replaying
 from provspark.replay.why_not import WhyNot, look_for
 
 __all__ = ["why_not_pages"]
 
 
-@question()
+@question(pages_of="why_not")
 def why_not_pages(
     prov: Replaying,
-    dataset: str,
-    where: Sequence[Condition | tuple[str, str, Any]],
+    dataset: DatasetName,
+    where: Conditions,
     *,
-    version: str | None = None,
-    run: str | None = None,
-    as_of: datetime | str | None = None,
+    version: VersionId | None = None,
+    run: RunId | None = None,
+    as_of: Moment | None = None,
     progress: Progress | None = None,
     functions: bool = False,
 ) -> Iterator[WhyNot]:

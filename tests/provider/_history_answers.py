@@ -386,7 +386,7 @@ class Asking:
         state = self.versions[dataset, one]
         rows = sorted(self.of.sample(range(len(state.rows)), self.of.randint(0, len(state.rows))))
         some = self.prov.select(dataset, rows, version=one)
-        found = self.prov.locate(some, other)
+        found = self.prov.locate(some, into=other)
         there = self.versions[dataset, found.version]
         wanted = self.stand(state, rows, there, by_disk=other is None)
         asked = f"locate({dataset}, {rows} of {one}, {other})"
@@ -397,7 +397,7 @@ class Asking:
         kept = [row for row in rows if wanted[row] is not None]
         assert sorted(found) == sorted(wanted[row] for row in kept), asked
         assert list(found.gone) == [row for row in rows if row not in kept], asked
-        assert list(self.prov.locate(found, one)) == kept, asked
+        assert list(self.prov.locate(found, into=one)) == kept, asked
         if found.version != one:
             with pytest.raises(ConditionError, match="be combined; ask both"):
                 some | found

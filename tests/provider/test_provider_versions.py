@@ -260,8 +260,8 @@ def test_rows_are_located_in_other_versions(world: World) -> None:
     now = prov.locate(was)
     assert (list(now), now.version, len(now.gone)) == ([3], identity(world.now("log")), 0)
     assert now.table().to_pylist() == [{"row": 1, "located": 3, "gone": False}]
-    assert list(prov.locate(now, first)) == [1]
-    back = prov.locate(prov.select(name, [0, 3]), first)
+    assert list(prov.locate(now, into=first)) == [1]
+    back = prov.locate(name, [0, 3], into=first)
     assert back.table().to_pylist() == [
         {"row": 0, "located": None, "gone": True},
         {"row": 3, "located": 1, "gone": False},
@@ -430,7 +430,7 @@ def test_rows_of_a_database_s_table_are_found_by_their_keys(world: World) -> Non
     assert gone_of(found) == () and rules(found)[1] == "last step"
     was = prov.select(name, [1], version=identity(before))
     assert list(prov.locate(was)) == [2]
-    assert prov.locate(prov.select(name), identity(before)).table()["located"].to_pylist() == [None, 0, 1]
+    assert prov.locate(name, into=identity(before)).table()["located"].to_pylist() == [None, 0, 1]
     world.clock += 1
     three = world.publish("three", write(table_of(4), [(source, [(i, i) for i in range(4)])]))
     prov.refresh()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from provspark.index_store.query.answer import Answer
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
+from provspark.index_store.query.parameter_types import DatasetName, Places, Rows
 from provspark.index_store.query.question import ALL, question
 from provspark.index_store.query.rowset import RowSet
 
@@ -20,11 +20,11 @@ __all__ = ["backward"]
 @question(follows=ALL, paper="TensProv Q2; Chapman et al. PQ2")
 def backward(
     prov: Asking,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     *,
-    to: str | None = None,
-    via: str | Sequence[str] = (),
+    to: DatasetName | None = None,
+    via: Places = (),
     **which: Unpack[Which],
 ) -> Answer:
     """Find the rows that rows came from.
@@ -32,13 +32,12 @@ def backward(
     Parameters
     ----------
     to : str, optional
-        A data set: its rows are answered wherever it is met on the way. Without it, the ultimate
-        sources: rows that no captured write made. A row asked about that no write made is its own
-        source, of occurrence -1.
+        The dataset whose rows are wanted, wherever it is on the way. Without it, the ultimate sources: rows that no
+        captured write made. A row asked about that no write made is its own source, of occurrence -1.
     via : str or sequence of str, optional
-        Data sets or steps that a path has to go through, in the order in which it comes to them.
+        Datasets or steps that a path has to go through, in the order in which it comes to them.
     dataset, rows, **which
-        See `Provenance`.
+        See `Which`.
 
     Returns
     -------

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.cell_neighbourhood import CellNeighbourhood, collect_cells
-from provspark.index_store.query.column_choice import ColumnNames, chosen, known_direction
+from provspark.index_store.query.column_choice import chosen, known_direction
 from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.neighbourhood import collect_rows
 from provspark.index_store.query.nodes import Direction
+from provspark.index_store.query.parameter_types import ColumnNames, DatasetName, Rows
 from provspark.index_store.query.question import SURE, question
 from provspark.index_store.query.rowset import RowSet
 from provspark.model.neighbours import RowNode
@@ -24,7 +25,7 @@ __all__ = ["cell_neighbourhood"]
 @question(follows=SURE)
 def cell_neighbourhood(
     prov: Asking,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     columns: ColumnNames = None,
     direction: Direction = "backward",
@@ -39,8 +40,10 @@ def cell_neighbourhood(
     ----------
     columns : str or sequence of str, optional
         Columns of `dataset`; all of them when it is left out.
-    dataset, rows, direction, hops, limit, **which
-        See `Provenance.neighbourhood`; a direction is one of two.
+    direction : {"backward", "forward"}
+        Around the cells: those that they came from, or those that they went into.
+    dataset, rows, hops, limit, **which
+        See `neighbourhood`.
 
     Returns
     -------

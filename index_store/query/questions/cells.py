@@ -6,12 +6,13 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.bits import identity
 from provspark.index_store.query.column_answer import Cells
-from provspark.index_store.query.column_choice import ColumnNames, known_direction, positions
+from provspark.index_store.query.column_choice import known_direction, positions
 from provspark.index_store.query.column_walk import ColumnsAt, carry
 from provspark.index_store.query.nodes import Direction
+from provspark.index_store.query.parameter_types import ColumnNames, DatasetName, Rows
 from provspark.index_store.query.question import SURE, question
 from provspark.index_store.query.rowset import RowSet
 from provspark.model.progress import Progress
@@ -26,12 +27,12 @@ __all__ = ["cells"]
 @question(follows=SURE, paper="TensProv Q3, Q4")
 def cells(
     prov: Asking,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     columns: ColumnNames = None,
     *,
     direction: Direction = "backward",
-    to: str | None = None,
+    to: DatasetName | None = None,
     existence: bool = False,
     replay: bool = False,
     progress: Progress | None = None,
@@ -55,7 +56,11 @@ def cells(
         coalesce, NVL, FILTER, pivot and unpivot what each row did read. What it can't settle stays flagged.
     progress, functions
         As for `replay`.
-    dataset, rows, direction, to, **which
+    direction : {"backward", "forward"}
+        Where the cells came from, or what they went into.
+    to : str, optional
+        The dataset whose cells are wanted; without it, those at the ends of all paths.
+    dataset, rows, **which
         See `backward`. Pass ``kinds=("data", "context")`` to include context edges.
 
     Returns

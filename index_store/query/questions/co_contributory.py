@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from provspark.index_store.query.answer import Answer
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
+from provspark.index_store.query.parameter_types import DatasetName, Rows
 from provspark.index_store.query.question import SURE, question
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.shared_derivations import rows_used_together
@@ -19,7 +20,13 @@ __all__ = ["co_contributory"]
 
 @question(follows=SURE, paper="TensProv Q10")
 def co_contributory(
-    prov: Asking, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str | None = None, **which: Unpack[Which]
+    prov: Asking,
+    dataset: DatasetName | RowSet,
+    rows: Rows = None,
+    *,
+    to: DatasetName,
+    via: DatasetName | None = None,
+    **which: Unpack[Which],
 ) -> Answer:
     """Find the rows of a dataset that were combined with the given rows in one derivation.
 
@@ -32,7 +39,7 @@ def co_contributory(
     via : str, optional
         Derivations of this data set's rows only; without it, of any that was captured.
     dataset, rows, **which
-        See `Provenance`.
+        See `backward`.
 
     Returns
     -------

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from provspark.index_store.query.answer import Answer
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
+from provspark.index_store.query.parameter_types import DatasetName, Place, Rows
 from provspark.index_store.query.question import SURE, question
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.shared_derivations import rows_sharing_witness
@@ -19,7 +20,13 @@ __all__ = ["co_dependency"]
 
 @question(follows=SURE, ahead=True, paper="TensProv Q11")
 def co_dependency(
-    prov: Asking, dataset: str | RowSet, rows: Rows = None, *, to: str, via: str, **which: Unpack[Which]
+    prov: Asking,
+    dataset: DatasetName | RowSet,
+    rows: Rows = None,
+    *,
+    to: DatasetName,
+    via: Place,
+    **which: Unpack[Which],
 ) -> Answer:
     """Find the rows of a data set that share a witness with rows; a row is not told as its own.
 
@@ -30,7 +37,7 @@ def co_dependency(
     via : str
         The data set, or the step, whose rows are the witnesses.
     dataset, rows, **which
-        See `Provenance`.
+        See `backward`.
 
     Returns
     -------

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.bits import identity
 from provspark.index_store.query.column_answer import ColumnAnswer
-from provspark.index_store.query.column_choice import ColumnNames, known_direction, positions
+from provspark.index_store.query.column_choice import known_direction, positions
 from provspark.index_store.query.column_walk import ColumnsAt, carry
 from provspark.index_store.query.nodes import Direction
+from provspark.index_store.query.parameter_types import ColumnNames, DatasetName
 from provspark.index_store.query.question import SURE, question
 from provspark.index_store.query.rowset import RowSet
 from provspark.model.errors import ConditionError
@@ -24,11 +25,11 @@ __all__ = ["columns"]
 @question(follows=SURE)
 def columns(
     prov: Asking,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     column: ColumnNames = None,
     *,
     direction: Direction = "backward",
-    to: str | None = None,
+    to: DatasetName | None = None,
     existence: bool = True,
     **which: Unpack[Which],
 ) -> ColumnAnswer:
@@ -39,13 +40,14 @@ def columns(
     column : str or sequence of str, optional
         Columns of `dataset`; all of them when it is left out.
     direction : {"backward", "forward"}
+        Where the columns came from, or what they went into.
     to : str, optional
-        A data set whose columns are wanted; without it, those at the ends of all ways.
+        The dataset whose columns are wanted; without it, those at the ends of all paths.
     existence : bool
         Also return what decides which rows exist. Backward: the columns of filters, joins, groups and sorts, with a
         null `column`. Forward: the datasets whose rows depend on the columns, with a null `related_column`.
-    **which
-        `version`, `run`, `as_of` and `kinds`, as for all questions; `kinds` is both unless told.
+    dataset, **which
+        See `backward`; `kinds` is both unless told.
 
     Returns
     -------

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from provspark.index_store.query.answer import Answer, about
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
+from provspark.index_store.query.parameter_types import ColumnName, DatasetName, Rows
 from provspark.index_store.query.question import SURE, question
 from provspark.index_store.query.reachable_rows import reach
 from provspark.index_store.query.relation import gathered, image
@@ -24,11 +25,11 @@ __all__ = ["composition"]
 @question(follows=SURE)
 def composition(
     prov: Asking,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     *,
-    source: str,
-    column: str,
+    source: DatasetName,
+    column: ColumnName,
     each: bool = True,
     **which: Unpack[Which],
 ) -> TableAnswer:
@@ -43,7 +44,7 @@ def composition(
     each : bool
         For each row; with False for all rows together, each witness once.
     dataset, rows, **which
-        See `Provenance`.
+        See `backward`.
 
     Returns
     -------

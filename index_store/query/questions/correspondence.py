@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from provspark.index_store.query.answer import Answer
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.dataset_relation import Correspondence
+from provspark.index_store.query.parameter_types import Conditions, DatasetName, Places, Rows
 from provspark.index_store.query.question import SURE, question
+from provspark.index_store.query.questions.select import select
 from provspark.index_store.query.reachable_rows import reach
 from provspark.index_store.query.relation import compose
 from provspark.index_store.query.rowset import RowSet
@@ -24,17 +25,20 @@ __all__ = ["correspondence"]
 @question(follows=SURE)
 def correspondence(
     prov: Asking,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     *,
-    to: str,
-    via: str | Sequence[str] = (),
+    to: DatasetName,
+    via: Places = (),
+    using: Conditions | None = None,
     **which: Unpack[Which],
 ) -> Correspondence:
     """Relate all rows of a data set to all rows of another that they came from, as a boolean sparse matrix.
 
     Parameters
     ----------
+    using : sequence of (column, operator, value), optional
+        Only rows that came from at least one row of `to` that satisfies these conditions, with all their counterparts.
     to, via, dataset, rows, **which
         As for `backward`.
 
@@ -47,8 +51,7 @@ def correspondence(
     --------
     How many rows of a report use at least one row without consent::
 
-        no = prov.select("/data/people", where=[("consent", "=", False)])
-        len(prov.correspondence("/data/report", to="/data/people").using(no))
+        len(prov.correspondence("/data/report", to="/data/people", using=[("consent", "=", False)]).rows)
     """
     asked = prov.asked("correspondence", dataset, rows, which)
     view = asked.view
@@ -59,4 +62,8 @@ def correspondence(
     parts = kept.parts
     if asked.semantics == "set":
         parts = tuple(replace(p, boxes=compose(rows_to_classes, p.boxes)) for p in parts)
-    return Correspondence.of(asked.at, parts, tuple(sorted({*kept.stops, *asked.stops})), asked.used)
+    whole = Correspondence.of(asked.at, parts, tuple(sorted({*kept.stops, *asked.stops})), asked.used)
+    if using is None:
+        return whole
+    chosen = (select(prov, to, version=at.version.id, where=using) for at, _ in whole.parts)
+    return whole.of_rows(whole.using(*chosen))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.derivations import Derivations
+from provspark.index_store.query.parameter_types import DatasetName, Rows
 from provspark.index_store.query.question import question
 from provspark.index_store.query.rowset import RowSet
 
@@ -17,7 +18,7 @@ __all__ = ["derivations"]
 
 
 @question()
-def derivations(prov: Asking, dataset: str | RowSet, rows: Rows = None, **which: Unpack[Which]) -> Derivations:
+def derivations(prov: Asking, dataset: DatasetName | RowSet, rows: Rows = None, **which: Unpack[Which]) -> Derivations:
     """List the ways in which rows came about, each as one row of every occurrence of an input.
 
     It is of the steps that made the rows, and nothing of it is multiplied out before it is asked for.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from provspark.index_store.query.asking import Asking, Which
-from provspark.index_store.query.column_choice import ColumnNames, chosen
+from provspark.index_store.query.column_choice import chosen
 from provspark.index_store.query.dropped_columns import Drops, drops_of
+from provspark.index_store.query.parameter_types import ColumnNames, DatasetName
 from provspark.index_store.query.question import question
 from provspark.index_store.query.rowset import RowSet
 
@@ -18,8 +19,15 @@ __all__ = ["dropped"]
 
 
 @question(paper="Chapman et al. PQ7")
-def dropped(prov: Asking, dataset: str | RowSet, column: ColumnNames = None, **which: Unpack[Which]) -> Drops:
+def dropped(prov: Asking, dataset: DatasetName | RowSet, column: ColumnNames = None, **which: Unpack[Which]) -> Drops:
     """Tell where columns end: the operations that did not hand them on, under any name.
+
+    Parameters
+    ----------
+    column : str or sequence of str, optional
+        Columns of `dataset`; all of them when it is left out.
+    dataset, **which
+        See `backward`.
 
     Returns
     -------

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.column_choice import known_direction
 from provspark.index_store.query.explanations import Explanations, explain
 from provspark.index_store.query.nodes import Direction
+from provspark.index_store.query.parameter_types import DatasetName, Rows
 from provspark.index_store.query.question import SURE, question
 from provspark.index_store.query.rowset import RowSet
 
@@ -21,16 +22,21 @@ __all__ = ["how"]
 @question(follows=SURE, paper="TensProv Q5, Q6; Chapman et al. PQ3")
 def how(
     prov: Asking,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     *,
     direction: Direction = "backward",
-    to: str | None = None,
+    to: DatasetName | None = None,
     **which: Unpack[Which],
 ) -> Explanations:
     """Find the rows that rows came from, or went into, and the operations on the way to each.
 
-    Parameters are those of `backward`.
+    Parameters
+    ----------
+    direction : {"backward", "forward"}
+        Where the rows came from, or what they went into.
+    dataset, rows, to, **which
+        See `backward`.
 
     Returns
     -------

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from provspark.index_store.profiles.comparison import Impact
 from provspark.index_store.profiles.profiled_versions import compare_step
 from provspark.index_store.query.asking import Asking
+from provspark.index_store.query.parameter_types import ColumnName, DatasetName, FormerNames, StepOrDataset
 from provspark.index_store.query.question import question
 
 __all__ = ["impact"]
@@ -15,12 +14,12 @@ __all__ = ["impact"]
 @question(paper="Chapman et al. PQ12, PQ13")
 def impact(
     prov: Asking,
-    step: str,
-    column: str | None = None,
+    step: StepOrDataset,
+    column: ColumnName | None = None,
     *,
-    source: str | None = None,
-    output: str | None = None,
-    was: Mapping[str, str] | None = None,
+    source: DatasetName | None = None,
+    output: DatasetName | None = None,
+    was: FormerNames | None = None,
 ) -> Impact:
     """Compare the distribution of a column, or of all columns, before and after a step.
 

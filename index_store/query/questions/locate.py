@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+import warnings
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from provspark.index_store.query.answer import Answer
-from provspark.index_store.query.asking import Asking
+from provspark.index_store.query.asking import Asking, Which
+from provspark.index_store.query.parameter_types import DatasetName, Rows, VersionId
 from provspark.index_store.query.question import question
+from provspark.index_store.query.questions.select import select
 from provspark.index_store.query.rowset import Located, RowSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 
 __all__ = ["locate"]
 
@@ -17,11 +24,11 @@ __all__ = ["locate"]
 @question()
 def locate(
     prov: Asking,
-    rows: RowSet | Answer | pa.Table,
-    version: str | None = None,
+    dataset: DatasetName | RowSet | Answer | pa.Table,
+    rows: Rows = None,
     *,
-    run: str | None = None,
-    as_of: datetime | str | None = None,
+    into: VersionId | None = None,
+    **which: Unpack[Which],
 ) -> Located:
     """Find the same rows in another version of their dataset: those of the files that both have.
 
@@ -30,10 +37,13 @@ def locate(
 
     Parameters
     ----------
-    rows : RowSet, Answer or table of an answer
-        Rows with their version, of one version.
-    version, run, as_of
-        Choose the version in which to look for the rows, as in every question; without them, the current one.
+    dataset : str, RowSet, Answer or table of an answer
+        A dataset, whose rows the other parameters choose, and the version that they are from; or rows of one version.
+    into : str, optional
+        The version in which to look for the rows; by default the current one.
+    rows, **which
+        See `backward`. Where `dataset` is a set of rows, which has its version, `run` and `as_of` choose the version in
+        which to look for them.
 
     Returns
     -------
@@ -50,7 +60,15 @@ def locate(
     --------
     The row ids that rows of last month's report have now::
 
-        was = prov.select("/data/report", [17, 18], as_of="2024-05-31")
-        prov.locate(was).table()
+        prov.locate("/data/report", [17, 18], as_of="2024-05-31").table()
     """
-    return prov.located(prov.rowset(rows), version, run, as_of)
+    if isinstance(dataset, str):
+        return prov.located(select(prov, dataset, rows, **which), into, None, None)
+    former = rows if isinstance(rows, str) else which.get("version")
+    if former is not None:
+        warnings.warn(
+            "version goes with the next release: the version in which to look for rows is called into now",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+    return prov.located(prov.rowset(dataset), into or former, which.get("run"), which.get("as_of"))

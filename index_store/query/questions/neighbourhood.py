@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.column_choice import known_direction
 from provspark.index_store.query.neighbourhood import Neighbourhood, collect_rows
 from provspark.index_store.query.nodes import Direction
+from provspark.index_store.query.parameter_types import DatasetName, Rows
 from provspark.index_store.query.question import SURE, question
 from provspark.index_store.query.rowset import RowSet
 
@@ -21,7 +22,7 @@ __all__ = ["neighbourhood"]
 @question(follows=SURE)
 def neighbourhood(
     prov: Asking,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     direction: Direction | Literal["both"] = "backward",
     *,
@@ -34,12 +35,13 @@ def neighbourhood(
     Parameters
     ----------
     direction : {"backward", "forward", "both"}
+        Around the rows: those that they came from, those that they went into, or both.
     hops : int, optional
-        Steps to go through at most.
+        The most steps to go through; without it, all.
     limit : int
-        Edges to tell at most.
+        The most edges to return; if there are more, the question fails.
     dataset, rows, **which
-        See `Provenance`; semantics is ``bag``.
+        See `backward`; semantics is ``bag``.
 
     Returns
     -------

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from provspark.index_store.query.arguments import Edges
-from provspark.index_store.query.asking import Asking, Rows, Which
-from provspark.index_store.query.column_choice import ColumnNames, known_direction
+from provspark.index_store.query.asking import Asking, Which
+from provspark.index_store.query.column_choice import known_direction
 from provspark.index_store.query.nodes import Direction, WriteNode
 from provspark.index_store.query.operation_list import OperationLine, OperationList, operation_lines
+from provspark.index_store.query.parameter_types import ColumnNames, DatasetName, Rows, StepOrDataset
 from provspark.index_store.query.question import SURE, question
 from provspark.index_store.query.questions.cells import cells
 from provspark.index_store.query.questions.columns import columns
@@ -29,12 +30,12 @@ __all__ = ["operations"]
 @question(follows=SURE, paper="TensProv Q9; Chapman et al. PQ1, PQ4, PQ5, PQ6")
 def operations(
     prov: Asking,
-    what: str | RowSet,
+    what: StepOrDataset | RowSet,
     rows: Rows = None,
     column: ColumnNames = None,
     *,
     direction: Direction = "backward",
-    to: str | None = None,
+    to: DatasetName | None = None,
     parts: bool = False,
     **which: Unpack[Which],
 ) -> OperationList:
@@ -50,9 +51,13 @@ def operations(
         Only the operations that touched these columns; with rows, these cells.
     direction : {"backward", "forward"}
         Those that made the data set, or those that were done to it.
+    to : str, optional
+        Only the operations on the ways to this dataset.
     parts : bool
         Tell each operation alone. Without it, those of one script line read as one, and those that
         `provspark.operation` named.
+    **which
+        See `backward`.
 
     Returns
     -------
@@ -70,7 +75,7 @@ def operations(
 
 def _lines(
     prov: Asking,
-    what: str | RowSet,
+    what: StepOrDataset | RowSet,
     rows: Rows,
     column: ColumnNames,
     direction: Direction,

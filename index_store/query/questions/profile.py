@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from provspark.index_store.profiles.profile import Profile
 from provspark.index_store.profiles.profiled_versions import profile_of_version
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
+from provspark.index_store.query.parameter_types import ColumnNames, DatasetName, Rows
 from provspark.index_store.query.question import question
 from provspark.index_store.query.rowset import RowSet
 
@@ -21,10 +21,10 @@ __all__ = ["profile"]
 @question()
 def profile(
     prov: Asking,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     *,
-    columns: Sequence[str] | None = None,
+    columns: ColumnNames = None,
     **which: Unpack[Which],
 ) -> Profile:
     """Describe the distribution of the values of a dataset, or of some of its rows.
@@ -33,7 +33,12 @@ def profile(
     each two numeric ones. The profile that a step stored (``prov_profile``) is taken where there is one of all
     rows; else the files are read.
 
-    Parameters are those of `backward`; `columns` picks some.
+    Parameters
+    ----------
+    columns : str or sequence of str, optional
+        Columns of `dataset`; all of them when it is left out.
+    dataset, rows, **which
+        See `backward`.
 
     Raises
     ------

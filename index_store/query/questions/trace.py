@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from provspark.index_store.query.asking import Asking, Rows, Which
+from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.column_choice import known_direction
 from provspark.index_store.query.nodes import Direction
+from provspark.index_store.query.parameter_types import DatasetName, Rows
 from provspark.index_store.query.question import ALL, question
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.trace import Trace, trace_rows
@@ -21,16 +22,30 @@ __all__ = ["trace"]
 @question(follows=ALL, ahead=True)
 def trace(
     prov: Asking,
-    dataset: str | RowSet,
+    dataset: DatasetName | RowSet,
     rows: Rows = None,
     direction: Direction = "backward",
     *,
-    to: str | None = None,
+    to: DatasetName | None = None,
     **which: Unpack[Which],
 ) -> Trace:
     """Draw the way of a set of rows: each version met, with its rows, and the writes between.
 
-    Parameters are those of `backward`. Stops never raise here; they are in the result.
+    Stops never raise here; they are in the answer.
+
+    Parameters
+    ----------
+    direction : {"backward", "forward"}
+        Where the rows came from, or what they went into.
+    to : str, optional
+        The dataset whose rows are wanted; only paths to it are drawn.
+    dataset, rows, **which
+        See `backward`.
+
+    Returns
+    -------
+    Trace
+        ``nodes``, each a version with the rows met; ``edges``, the writes between; ``stops``, ``ended``, ``gone``.
     """
     known_direction(direction)
     asked = prov.asked("trace", dataset, rows, which)

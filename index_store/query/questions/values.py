@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from provspark.index_store.query.answer import Answer, about
 from provspark.index_store.query.arguments import several
-from provspark.index_store.query.asking import Asking, Rows, Which, row_ids
+from provspark.index_store.query.asking import Asking, Which, row_ids
+from provspark.index_store.query.parameter_types import ColumnNames, DatasetName, Rows
 from provspark.index_store.query.question import question
 from provspark.index_store.query.row_values import Values, values_of
 from provspark.index_store.query.rowset import RowSet
@@ -25,17 +25,23 @@ __all__ = ["values"]
 @question()
 def values(
     prov: Asking,
-    dataset: str | RowSet | Answer | pa.Table,
+    dataset: DatasetName | RowSet | Answer | pa.Table,
     rows: Rows = None,
     *,
-    columns: Sequence[str] | None = None,
+    columns: ColumnNames = None,
     **which: Unpack[Which],
 ) -> Values:
     """Read the values of rows, in the order in which `rows` names them, as often as it does.
 
-    Parameters are those of `backward`; `columns` picks some. `dataset` may also be an answer, or an answer's table, if
-    all its rows are of one version: the values are those of the rows found, each once. `Answer.values` returns them
-    line by line, and of several datasets.
+    Parameters
+    ----------
+    dataset : str, RowSet, Answer or table of an answer
+        A dataset; or rows of one version, whose values are read each once. `Answer.values` returns them line by line,
+        and of several datasets.
+    columns : str or sequence of str, optional
+        Columns of the dataset; all of them when it is left out.
+    rows, **which
+        See `backward`.
 
     Returns
     -------
