@@ -45,6 +45,7 @@ from provspark.index_store.query.questions.correspondence import correspondence
 from provspark.index_store.query.questions.datasets import datasets
 from provspark.index_store.query.questions.derivations import derivations
 from provspark.index_store.query.questions.dropped import dropped
+from provspark.index_store.query.questions.first_difference import first_difference
 from provspark.index_store.query.questions.forward import forward
 from provspark.index_store.query.questions.how import how
 from provspark.index_store.query.questions.impact import impact
@@ -222,6 +223,7 @@ class Provenance(Replaying):
     composition = composition
     correspondence = correspondence
     derivations = derivations
+    first_difference = first_difference
 
     columns = columns
     cells = cells

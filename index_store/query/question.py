@@ -32,6 +32,9 @@ class Question:
         Whether it returns rows in the current versions of datasets, and takes `versions`.
     paper : str
         Which question of the literature it answers: ``TensProv Q2; Chapman et al. PQ2``.
+    compares : bool
+        Whether values that the question does not name decide its answer, so that who may not see all of them may not
+        ask it.
     pages_of : str
         The question whose answer it gives page by page, where it does: the command line and HTTP stream that one's
         answer by it, and have no other name for it.
@@ -42,6 +45,7 @@ class Question:
     follows: frozenset[Kind]
     ahead: bool
     paper: str
+    compares: bool = False
     pages_of: str = ""
 
 
@@ -53,12 +57,17 @@ all of them."""
 
 
 def question(
-    *, follows: frozenset[Kind] = DATA, ahead: bool = False, paper: str = "", pages_of: str = ""
+    *,
+    follows: frozenset[Kind] = DATA,
+    ahead: bool = False,
+    paper: str = "",
+    compares: bool = False,
+    pages_of: str = "",
 ) -> Callable[[F], F]:
     """Register a function as the question of its name."""
 
     def registered(function: F) -> F:
-        QUESTIONS[function.__name__] = Question(function.__name__, function, follows, ahead, paper, pages_of)
+        QUESTIONS[function.__name__] = Question(function.__name__, function, follows, ahead, paper, compares, pages_of)
         return function
 
     return registered
