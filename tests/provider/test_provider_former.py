@@ -47,6 +47,8 @@ assert sum(t.num_rows for t in prov.ask.backward(report, to=people).pages(2)) ==
 assert all(t.column_names[4] == "source_row" for t in prov.ask.backward(report).pages(2))
 assert [line.text for line in prov.ask.operations(report)] == prov.operations(report)["text"].to_pylist()
 assert prov.ask.select(report, [1]) == prov.select(report, [1]) and prov.ask.trace(report).nodes
+at, one = prov.select(people, [0]).at.version.id, prov.select(people, [0])
+assert list(prov.locate(one, at)) == list(prov.locate(one, version=at)) == list(prov.locate(one)) == [0]
 assert len(prov.ask.co_dependency(report, to=report, via=people).table()) == 0
 """
 """As the last release's documentation has it."""

@@ -69,3 +69,10 @@ def test_a_parameter_that_is_not_described_is_refused() -> None:
 
     with pytest.raises(TypeError, match="the docstring of silent does not describe the parameter 'hops'"):
         parameters(QUESTIONS["silent"])
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_provenance_has_each_question_by_plain_assignment(name: str) -> None:
+    """So that editors and mypy see its signature."""
+    own = vars(provspark.api.Provenance)
+    assert own.get(name) is QUESTIONS[name].function, f"add `{name} = {name}` to `Provenance` in provider/api.py"
