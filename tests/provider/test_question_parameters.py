@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import provspark.api  # registers all questions  # noqa: F401
+import provspark.api  # registers all questions
 from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.parameter_types import DatasetName
 from provspark.index_store.query.parameters import documentation, parameters
