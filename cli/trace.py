@@ -47,7 +47,7 @@ def trace(backward: bool, to: str | None, limit: int, as_json: bool, **given: An
     where = given["where"]
     prov = open_provenance(given.pop("store"))
     traced = prov.trace(**selected(given), direction="backward" if backward else "forward", to=to)
-    target = None if to is None else str(prov.graph.known(_parsed(to)))
+    target = None if to is None else str(prov.graph.known(prov.graph.named(to)))
     wanted = [n for n in traced.nodes if (n.dataset == target if target else n.role == "end")]
     if not target and _leads_nowhere(prov, traced):
         wanted = [traced.nodes[0]]
@@ -55,12 +55,6 @@ def trace(backward: bool, to: str | None, limit: int, as_json: bool, **given: An
         echo_json(_as_json(prov, traced, wanted, limit))
     else:
         _Report(console(), prov, traced, limit).print(wanted, target, where)
-
-
-def _parsed(text: str) -> Any:
-    from provspark.model.datasets import Dataset
-
-    return Dataset.parse(text)
 
 
 def _leads_nowhere(prov: Provenance, traced: Trace) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
@@ -56,6 +56,18 @@ class Dataset:
         else:
             return cls(f"{parts.scheme}://{parts.netloc}", parts.path.strip("/"))
         return cls("file", str(PurePosixPath(path)))
+
+    @property
+    def relative(self) -> bool:
+        """Whether it is a path that is relative to some folder."""
+        return self.namespace == "file" and not self.name.startswith("/")
+
+    def resolved(self) -> Dataset:
+        """Return the dataset with a relative path resolved against the working directory of this process.
+
+        As in Spark, symbolic links stay as they are.
+        """
+        return Dataset("file", os.path.normpath(Path.cwd() / self.name)) if self.relative else self
 
     @property
     def uri(self) -> str:

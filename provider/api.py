@@ -139,12 +139,12 @@ class Provenance(Replaying):
     The parameters that questions share:
     """
 
-    def __init__(self, url: str | os.PathLike[str]) -> None:
+    def __init__(self, url: str | os.PathLike[str], *, relative: bool = True) -> None:
         self.url = location(url)
         self._stores: dict[str, Store] = {}
         self._keep: Callable[[Manifest], bool] | None = None
         self._keep_broken: Callable[[Broken], bool] = lambda _: True
-        self._whole = Graph(())
+        self._whole = Graph((), relative=relative)
         self._use(self._whole)
         self.refresh()
 

@@ -193,7 +193,7 @@ class _KnownVersions:
         """The version that lies there; counted only where no step has."""
         from provspark.index_store.values.present_version import list_files, present_version
 
-        dataset = Dataset.parse(data.name)
+        dataset = self._graph.named(data.name)
         listed = list_files(dataset)
         references = [*self._graph.written.by_name.get(dataset, ()), *self._graph.read.by_name.get(dataset, ())]
         if not (data.format or data.options or data.columns):

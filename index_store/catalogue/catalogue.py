@@ -170,7 +170,10 @@ class Catalogue:
         """
         with self._database.read() as connection:
             wanted = Dataset.parse(dataset) if isinstance(dataset, str) else dataset
-            if wanted is not None and wanted not in (known := reading.datasets(connection)):
+            known = () if wanted is None else reading.datasets(connection)
+            if wanted is not None and wanted not in known:
+                wanted = wanted.resolved()
+            if wanted is not None and wanted not in known:
                 raise UnknownDatasetError(wanted.uri, [d.uri for d in known])
             if step is not None:
                 self._find(connection, step, None)

@@ -12,7 +12,6 @@ from provspark.index_store.query.current_versions import Currents
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.values.row_reader import find_column
-from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, UnknownDatasetError
 from provspark.model.runs import Runs
 
@@ -42,7 +41,7 @@ def compare_step(
 ) -> Impact:
     """See `Provenance.impact`."""
     graph, after = currents.graph, written(currents, step, output)
-    before = _read(after.node, source)
+    before = _read(graph, after.node, source)
     named = {find_column(after.version, a).name: find_column(before.version, b).name for a, b in was.items()}
     if column is None:
         return Impact(
@@ -99,9 +98,9 @@ def written(currents: Currents, step: str, output: str | None) -> VersionReferen
     graph = currents.graph
     mine = [n.output for n in graph.nodes if n.step == step]
     if mine:
-        return _one(mine, output, f"step {step} wrote", "output")
+        return _one(graph, mine, output, f"step {step} wrote", "output")
     try:
-        reference = currents.of(Dataset.parse(step)).at
+        reference = currents.of(graph.named(step)).at
     except UnknownDatasetError:
         known = [*map(str, graph.datasets()), *(m.step for m in graph.manifests)]
         raise UnknownDatasetError(step, known, len(graph.broken)) from None
@@ -110,16 +109,18 @@ def written(currents: Currents, step: str, output: str | None) -> VersionReferen
     return reference
 
 
-def _read(node: WriteNode, source: str | None) -> VersionReference:
+def _read(graph: Graph, node: WriteNode, source: str | None) -> VersionReference:
     if not node.inputs:
         raise ConditionError(f"step {node.step} read no data set to compare {node.write.output.dataset} with")
-    return _one(node.inputs.values(), source, f"step {node.step} read", "source")
+    return _one(graph, node.inputs.values(), source, f"step {node.step} read", "source")
 
 
-def _one(references: Iterable[VersionReference], name: str | None, what: str, parameter: str) -> VersionReference:
+def _one(
+    graph: Graph, references: Iterable[VersionReference], name: str | None, what: str, parameter: str
+) -> VersionReference:
     choices = {s.version.dataset: s for s in references}
     if name is not None:
-        dataset = Dataset.parse(name)
+        dataset = graph.named(name)
         if dataset not in choices:
             raise UnknownDatasetError(str(dataset), map(str, choices))
         return choices[dataset]

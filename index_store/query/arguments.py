@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, Literal, get_args
 
 from provspark.index_store.query.question import DATA, QUESTIONS
@@ -86,7 +87,7 @@ class Edges:
 
 def several(given: Any, name: str) -> tuple[Any, ...]:
     """What was given for a parameter that takes one text or several values."""
-    if isinstance(given, str):
+    if isinstance(given, str | PathLike):
         return (given,)
     if isinstance(given, (Mapping, bytes)):
         raise ArgumentError(f"{name} takes a list, found {given!r}")

@@ -70,7 +70,9 @@ class Which(TypedDict, total=False):
     Parameters
     ----------
     dataset : str or RowSet
-        Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave.
+        Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another
+        question gave. A relative path that is no dataset's name is resolved against the working directory: so it is
+        wherever a question names a dataset.
     rows : iterable of int, optional
         Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
     where : sequence of (column, operator, value), optional
@@ -393,7 +395,7 @@ class Asking:
             return view.known(name)
         except UnknownDatasetError:
             known = [*map(str, graph.datasets()), *(m.step for m in graph.manifests)]
-            raise UnknownDatasetError(name, known, len(graph.broken)) from None
+            raise UnknownDatasetError(str(name), known, len(graph.broken)) from None
 
 
 def _related(table: pa.Table) -> str:

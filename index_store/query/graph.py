@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -58,6 +59,8 @@ class Graph:
         A step that two of them hold alike counts once.
     declarations : iterable of Declaration
         What jobs without capture say in their OpenLineage events.
+    relative : bool
+        Whether relative paths name datasets; see `named`.
 
     Attributes
     ----------
@@ -73,8 +76,10 @@ class Graph:
         By data set, files that untracked writes and reads are known to have read, and whose rows nobody counted.
     """
 
-    def __init__(self, stores: Iterable[StoreLike], declarations: Iterable[Declaration] = ()) -> None:
-        self.stores, self._declarations = tuple(stores), tuple(declarations)
+    def __init__(
+        self, stores: Iterable[StoreLike], declarations: Iterable[Declaration] = (), *, relative: bool = True
+    ) -> None:
+        self.stores, self._declarations, self.relative = tuple(stores), tuple(declarations), relative
         self.whole: Graph = self
         self._fill([store.survey() for store in self.stores])
 
@@ -93,7 +98,7 @@ class Graph:
         if (now, said) == (self.stores, self._declarations) and published == self._published:
             return self
         out = object.__new__(Graph)
-        out.stores, out._declarations, out.whole = now, said, out
+        out.stores, out._declarations, out.whole, out.relative = now, said, out, self.relative
         out._fill(published)
         return out
 
@@ -126,6 +131,7 @@ class Graph:
         """
         out = object.__new__(Graph)
         out.stores, out._declarations, out.whole = self.stores, self._declarations, self.whole
+        out.relative = self.relative
         out.broken = tuple(b for b in self.broken if broken(b))
         nodes, reads = ([n for n in some if keep(n.manifest)] for some in (self.nodes, self.reads))
         if any(n.named for n in nodes):
@@ -184,6 +190,23 @@ class Graph:
             raise UnknownDatasetError(str(dataset), map(str, self.datasets()), len(self.broken))
         good = [s for s in wrote if s.node.manifest.status == "succeeded"]
         return [s for s in wrote if s.node.manifest.status != "succeeded"] + read + good
+
+    def named(self, name: str | os.PathLike[str]) -> Dataset:
+        """Return the dataset that a user names, whether it is known or not.
+
+        A relative path that no step read or wrote under this name is resolved against the working directory, unless
+        the user is elsewhere (`relative` is false).
+
+        Raises
+        ------
+        ArgumentError
+        """
+        dataset = Dataset.parse(name)
+        return dataset.resolved() if self.relative and dataset.relative and not self._met(dataset) else dataset
+
+    def _met(self, dataset: Dataset) -> bool:
+        indexes = (self.written, self.read, self.on_driver, self.read_on_driver, self.lost)
+        return any(dataset in index.by_name for index in indexes)
 
     def known(self, dataset: Dataset) -> Dataset:
         """Return a dataset that some step read or wrote.

@@ -40,7 +40,7 @@ class View:
 
     def known(self, name: str) -> Dataset:
         """The same of a name that is given."""
-        return self.back.graph.known(Dataset.parse(name))
+        return self.back.graph.known(self.back.graph.named(name))
 
 
 class Views:
@@ -74,7 +74,7 @@ class Views:
         """
         when = None if as_of is None else _instant(as_of)
         back = self._linker(when, lambda: self.graph.restricted(lambda m: utc(m.ended) <= str(when)))
-        named = dataset.version.dataset if isinstance(dataset, VersionReference) else Dataset.parse(dataset)
+        named = dataset.version.dataset if isinstance(dataset, VersionReference) else self.graph.named(dataset)
         if when is not None:
             self._known_by(back.graph, named, str(as_of))
         if isinstance(dataset, VersionReference):

@@ -77,7 +77,7 @@ def _answer(question: dict[str, Any], known: dict[str, Provenance], out: TextIO)
         if not known:
             find_java()
         url = question["url"]
-        prov = known.get(url) or known.setdefault(url, Provenance(url))
+        prov = known.get(url) or known.setdefault(url, Provenance(url, relative=False))
         prov.refresh()
         visible = Visible(Policy.read(question["policy"]), Linker(prov.graph))
         return {"answer": _replay(question, prov, visible, out)}

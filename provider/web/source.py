@@ -98,7 +98,11 @@ class AnswerSource:
         """Look again; what it raises is raised until a look succeeds."""
         began = time.monotonic()
         try:
-            snapshot = _Snapshot(Provenance(self.url()), self.policy) if seen is None else _renewed(seen, self.policy)
+            snapshot = (
+                _Snapshot(Provenance(self.url(), relative=False), self.policy)
+                if seen is None
+                else _renewed(seen, self.policy)
+            )
         except ProvSparkError as e:
             self._trouble = e
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
 from provspark.index_store.query.asking import Which
@@ -66,7 +67,9 @@ def history(
     known_direction(direction, ("both", "backward", "forward"))
     asked = prov.asked("history", dataset, rows, which)
     positions = [] if columns is None else chosen(asked, columns)
-    some = columns is None or rows is not None or which.get("where") is not None or not isinstance(dataset, str)
+    some = (
+        columns is None or rows is not None or which.get("where") is not None or not isinstance(dataset, str | PathLike)
+    )
     about = asked.view.back, asked.view.ahead, RowSet(asked.at, asked.labels), direction, positions
     if not some:
         return replay_history(prov.replayer, *about, replayed=False)

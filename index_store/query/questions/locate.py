@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import TYPE_CHECKING
 
@@ -62,8 +63,8 @@ def locate(
 
         prov.locate("/data/report", [17, 18], as_of="2024-05-31").table()
     """
-    if isinstance(dataset, str):
-        return prov.located(select(prov, dataset, rows, **which), into, None, None)
+    if isinstance(dataset, (str, os.PathLike)):
+        return prov.located(select(prov, os.fspath(dataset), rows, **which), into, None, None)
     former = rows if isinstance(rows, str) else which.get("version")
     if former is not None:
         warnings.warn(

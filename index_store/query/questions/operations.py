@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from provspark.index_store.query.arguments import Edges
@@ -83,7 +84,7 @@ def _lines(
     parts: bool,
     which: Which,
 ) -> list[OperationLine]:
-    nodes = _step(prov, what) if isinstance(what, str) else []
+    nodes = _step(prov, str(what)) if isinstance(what, str | PathLike) else []
     if nodes:
         if rows is not None or column is not None or which:
             raise ConditionError(
@@ -93,7 +94,7 @@ def _lines(
     edges = Edges.of("operations", which)
     if "kinds" in which:
         which = {**which, "kinds": edges.kinds}
-    some = rows is not None or which.get("where") is not None or not isinstance(what, str)
+    some = rows is not None or which.get("where") is not None or not isinstance(what, str | PathLike)
     if column is not None:
         if some:
             via = cells(prov, what, rows, column, direction=direction, to=to, **which).via
