@@ -177,6 +177,14 @@ class ArgumentError(ProvSparkError, TypeError):
     """An argument of another type than its parameter takes, an empty name, or an argument of no parameter's name."""
 
 
+class AnswerMemberError(ProvSparkError, AttributeError):
+    """Answers of this kind have no such member, which others have: the message says what to call instead."""
+
+    def __init__(self, answer: str, member: str, instead: str) -> None:
+        super().__init__(f"answers of type {answer} have no {member!r}: {instead}")
+        self.answer, self.member = answer, member
+
+
 class UnknownColumnError(ConditionError, LookupError):
     """A data set has no column of that name."""
 

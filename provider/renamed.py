@@ -10,7 +10,7 @@ from provspark.index_store.query.asking import Asking
 from provspark.index_store.query.operation_list import OperationList
 from provspark.index_store.query.question import QUESTIONS, RENAMED
 from provspark.index_store.query.row_values import Values
-from provspark.index_store.query.tabular import FormerAnswer, TableAnswer, Tabular
+from provspark.index_store.query.tabular import FormerAnswer, FormerTable, TableAnswer
 
 __all__ = ["RenamedQuestions", "renamed"]
 
@@ -50,6 +50,6 @@ class RenamedQuestions:
                 return list(answer.lines)
             if isinstance(answer, TableAnswer | Values):
                 return answer.former_table()
-            return FormerAnswer(answer) if isinstance(answer, Tabular) else answer
+            return FormerAnswer(answer) if isinstance(answer, FormerTable) else answer
 
         return asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,17 +13,25 @@ import pyarrow as pa
 from provspark.index_store.query.current_versions import Current, Currents, VersionUsed
 from provspark.index_store.query.gone_rows import Gone
 from provspark.index_store.query.intersections import common, without
-from provspark.index_store.query.links import Linker
-from provspark.index_store.query.lost_ways import stops_around
 from provspark.index_store.query.nodes import Direction, VersionReference
-from provspark.index_store.query.paging import PAGE, paged
-from provspark.index_store.query.reachable_rows import Reach, ReachTarget, collected, reach
+from provspark.index_store.query.notebook import brief, listed
+from provspark.index_store.query.paging import PAGE, first_of, paged
+from provspark.index_store.query.reachable_rows import Reach, collected
 from provspark.index_store.query.relation import compose, image, labelled, shrink
 from provspark.index_store.query.row_values import Values, values_of
 from provspark.index_store.query.rowset import RowSet, only
-from provspark.index_store.query.tabular import FormerAnswer, Tabular, both_names, written
-from provspark.index_store.query.trust import Trust, Trusted
-from provspark.index_store.query.uncaptured_tasks import stops_of_tasks
+from provspark.index_store.query.tabular import (
+    METADATA,
+    POSSIBLE,
+    FormerAnswer,
+    FormerTable,
+    Tabular,
+    both_names,
+    said,
+    written,
+)
+from provspark.index_store.query.tally import distinct_pairs
+from provspark.index_store.query.trust import Trusted
 from provspark.index_store.query.walk import Stand
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
@@ -36,10 +44,6 @@ from provspark.model.stops import Stop
 from provspark.model.wording import counted
 from provspark.model.writes import Kind
 
-METADATA = b"provspark"
-"""Key of a table's schema metadata that holds the question, the stops, the ends and what is trusted, as JSON."""
-POSSIBLE = b"provspark.possible"
-"""Key of a table's schema metadata that holds the possible edges, as a stream of Arrow's."""
 _KINDS: tuple[Kind, ...] = ("context", "data", "possible")
 
 
@@ -76,7 +80,7 @@ def ends_at(stands: Iterable[Stand]) -> tuple[End, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Answer(Tabular):
+class Answer(FormerTable):
     """The rows that a question found: ranges of row ids, until `table` writes them out line by line.
 
     ``a | b``, ``a & b`` and ``a - b`` compare two answers line by line. `len` counts lines, and iteration yields them.
@@ -88,7 +92,7 @@ class Answer(Tabular):
     direction: str
     parts: tuple[Stand, ...]
     """Sorted by data set, version, occurrence and kind."""
-    stops: tuple[Stop, ...]
+    stops: tuple[Stop, ...] = field()  # else the parent's property were its default
     possible_parts: tuple[Stand, ...] = ()
     """Rows that the rows asked about may have come from or gone into, through values that capture can't see into."""
     ends: tuple[End, ...] = ()
@@ -217,15 +221,20 @@ class Answer(Tabular):
         places: dict[object, tuple[VersionReference, list[Stand]]] = {}
         for part in self.parts:
             places.setdefault(part.at.key, (part.at, []))[1].append(part)
-        lines = [(at, self._lines(parts)["related_row"].to_numpy()) for at, parts in places.values()]
-        return values_of(lines, columns, self._about())
+        lines = [(at, self._lines(parts)["related_row"].to_numpy(), columns) for at, parts in places.values()]
+        return values_of(lines, self._about(), exact=self.exact)
+
+    def __len__(self) -> int:
+        return sum(distinct_pairs(part.boxes) for part in self.parts)
+
+    def _first(self, most: int) -> pa.Table:
+        return first_of(replace(self, possible_parts=()).pages(most), most)
 
     def __repr__(self) -> str:
         places = dict.fromkeys(str(p.at.version.dataset) for p in self.parts)
+        where = f": {counted(len(self), 'line')} in {listed(places)}" if places else ": no line"
         more = f", and {len(self.possible):,} possible" if self.possible_parts else ""
-        stops = f", {counted(len(self.stops), 'stop')}" if self.stops else ""
-        where = f"{counted(len(self), 'line')} in {', '.join(places)}" if places else "no line"
-        return f"<{self.direction} from {self.asked.dataset}: {where}{more}{stops}>"
+        return brief(f"{self.direction} from {listed([self.asked.dataset])}", None, self.stops, where + more)
 
     def found(self) -> tuple[RowSet, ...]:
         """The rows found, as a set for each version, whatever the occurrence, kind and row asked about."""
@@ -390,9 +399,7 @@ def about(
 
 
 def _told(answer: pa.Table | Tabular, name: str) -> list[dict[str, Any]]:
-    told = json.loads((written(answer).schema.metadata or {}).get(METADATA, b"{}"))
-    entries: list[dict[str, Any]] = told.get(name, [])
-    return entries
+    return said(written(answer), name)
 
 
 def stops_of(answer: pa.Table | Tabular) -> tuple[Stop, ...]:
@@ -438,49 +445,6 @@ def _dump_possible(lines: pa.Table) -> bytes:
     with pa.ipc.new_stream(sink, lines.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
         stream.write_table(lines)
     return bytes(sink.getvalue())
-
-
-def follow(
-    linker: Linker,
-    start: VersionReference,
-    labels: Runs,
-    relation: Boxes,
-    direction: Direction,
-    *,
-    to: ReachTarget | None,
-    kinds: frozenset[Kind],
-    via: Sequence[ReachTarget] = (),
-    trust: Trust | None = None,
-    used: tuple[VersionUsed, ...] = (),
-) -> Answer:
-    """Find what rows came from or went into.
-
-    Parameters
-    ----------
-    labels, relation
-        The rows asked about, and from label i to the rows of `start` that stand for the i-th of them.
-    to, via, trust
-        See `reach`.
-    kinds : set of {"data", "context", "possible"}
-        Each is complete on its own. Possible edges are kept apart, too, whether they are asked for or not.
-    used : tuple of VersionUsed
-        The version asked about.
-
-    Raises
-    ------
-    UntrackedError
-        When nothing was found and a path stopped at something that was not captured.
-    """
-    trust = trust or Trust()
-    stands = [Stand(start, relation)]
-    reached = reach(linker, stands, direction, to, context="context" in kinds, via=via, trust=trust)
-    if direction == "forward" and isinstance(to, Dataset):
-        around = stops_around(linker, start, reached.ends, to, trust)
-        reached = replace(reached, stops=tuple(sorted({*reached.stops, *around})))
-    tasks = stops_of_tasks(linker, stands, direction, to, trust, context="context" in kinds)
-    if tasks:
-        reached = replace(reached, stops=tuple(sorted({*reached.stops, *tasks})))
-    return Answer.of(start.version, labels, direction, reached, kinds, trust.used, used)
 
 
 def _ranks(keys: list[tuple[str, str, int]]) -> Int64:

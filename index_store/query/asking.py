@@ -12,11 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from provspark.index_store.query.answer import Answer, follow
+from provspark.index_store.query.answer import Answer
 from provspark.index_store.query.arguments import Edges, Versions, several
+from provspark.index_store.query.column_answer import Cells
 from provspark.index_store.query.column_walk import Settle
 from provspark.index_store.query.current_versions import Current, Currents, VersionUsed
 from provspark.index_store.query.equal_rows import equal_classes, equal_rows
+from provspark.index_store.query.explanations import Explanations
 from provspark.index_store.query.foreign_files import in_current, on_the_way, since
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
@@ -32,8 +34,9 @@ from provspark.index_store.query.parameter_types import (
 )
 from provspark.index_store.query.reachable_rows import ReachTarget, StepTarget
 from provspark.index_store.query.relation import compose, gathered, identity, image, labelled
+from provspark.index_store.query.row_walks import follow
 from provspark.index_store.query.rowset import Located, RowSet, only
-from provspark.index_store.query.tabular import FormerAnswer, Tabular
+from provspark.index_store.query.tabular import LEAD, FormerAnswer, Tabular, has_values
 from provspark.index_store.query.trace import Trace
 from provspark.index_store.query.trust import Trust, log_unknown
 from provspark.index_store.query.views import View, Views
@@ -336,18 +339,18 @@ class Asking:
             return given
         if isinstance(given, FormerAnswer):
             given = given.answer
-        if isinstance(given, Tabular) and not isinstance(given, Answer):
-            given = given.table()
+        if isinstance(given, Cells | Explanations):
+            return given.rows
         if isinstance(given, Answer):
-            sets = list(given.found())
-        elif isinstance(given, pa.Table) and {"dataset", "version"} <= set(given.column_names) and _related(given):
-            sets = list(self._sets(given, _related(given)))
-        else:
+            return only(given.found())
+        table = given.table() if isinstance(given, Tabular) else given
+        names = _row_columns(table) if isinstance(table, pa.Table) else []
+        if not isinstance(table, pa.Table) or not names:
             raise ArgumentError(f"expected a RowSet, an Answer or the table of an answer, found {type(given).__name__}")
-        return only(sets)
+        return only(list(self._sets(table.select(names).rename_columns(["dataset", "version", "row"]))))
 
-    def _sets(self, lines: pa.Table, column: str) -> Iterator[RowSet]:
-        """The rows found of each version in the table of an answer."""
+    def _sets(self, lines: pa.Table) -> Iterator[RowSet]:
+        """The rows of each version in a table of dataset, version, row."""
         for place in lines.group_by(["dataset", "version"]).aggregate([]).to_pylist():
             dataset = Dataset.parse(place["dataset"])
             known = [s for s in self._views.graph.references(dataset) if s.version.id == place["version"]]
@@ -358,7 +361,7 @@ class Asking:
                     f"row ids in a table are ambiguous; pass the answer itself instead of its table"
                 )
             same = pc.and_(pc.equal(lines["dataset"], place["dataset"]), pc.equal(lines["version"], place["version"]))
-            yield RowSet(at, Runs.of(lines.filter(same)[column].to_numpy()))
+            yield RowSet(at, Runs.of(lines.filter(same)["row"].to_numpy()))
 
     def located(self, rows: RowSet, version: str | None, run: str | None, as_of: datetime | str | None) -> Located:
         """The same rows in another version."""
@@ -398,9 +401,19 @@ class Asking:
             raise UnknownDatasetError(str(name), known, len(graph.broken)) from None
 
 
-def _related(table: pa.Table) -> str:
-    """The column of rows found in the table of an answer, which may be of the last release."""
-    return next((name for name in ("related_row", "source_row") if name in table.column_names), "")
+def _row_columns(table: pa.Table) -> list[int]:
+    """The columns with dataset, version and row: of the rows found, or of those whose values a table has.
+
+    The table of an answer may be of the last release. None where it has no such columns.
+    """
+    names = table.column_names
+    if has_values(table):
+        known = tuple(name.lstrip("_") for name in names[: len(LEAD)]) == LEAD
+        return list(range(len(LEAD))) if known else []
+    row = next((name for name in ("related_row", "source_row") if name in names), "")
+    if not row or not {"dataset", "version"} <= set(names):
+        return []
+    return [names.index(name) for name in ("dataset", "version", row)]
 
 
 def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:
@@ -416,6 +429,11 @@ def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, st
         return every if uncounted and selected else selected
     if rows is None:
         return every
+    if isinstance(rows, RowSet) and rows.at.key != at.key:
+        raise ConditionError(
+            f"rows are of version {rows.version} of {rows.dataset}, and the question is about version "
+            f"{at.version.id} of {at.version.dataset}; pass the set in place of the dataset, or convert it with locate()"
+        )
     ids = row_ids(rows)
     if uncounted and at.version.rows and len(ids) and ids.min() >= 0 and ids.max() >= at.version.rows:
         return every  # which file a row is in is not known
@@ -454,6 +472,11 @@ def row_ids(rows: Iterable[int]) -> Int64:
     ArgumentError
         They are no list.
     """
+    if isinstance(rows, Tabular | FormerAnswer | pa.Table):
+        raise ArgumentError(
+            f"rows takes row ids, found {type(rows).__name__}; pass an answer in place of the dataset, or a column of "
+            f"its table as rows"
+        )
     if isinstance(rows, pa.Array | pa.ChunkedArray):
         if rows.null_count:
             raise ConditionError("rows must be a list of whole numbers, found null")
@@ -464,8 +487,12 @@ def row_ids(rows: Iterable[int]) -> Int64:
         ids = np.asarray(rows if isinstance(rows, (np.ndarray, range)) else several(rows, "rows"))
     except ValueError:
         raise ConditionError("rows must be a list of whole numbers, found lists of different lengths") from None
-    if ids.dtype == object and ids.size and all(isinstance(i, int | np.integer) for i in ids.flat):
-        ids = np.array([min(int(i), _LAST) for i in ids.flat])
+    if ids.dtype == object:
+        items = [i.as_py() if isinstance(i, pa.Scalar) else i for i in ids.flat]
+        if items and all(isinstance(i, int | np.integer | np.bool_) for i in items):
+            ids = np.array([i if isinstance(i, bool | np.bool_) else min(int(i), _LAST) for i in items])
+    if ids.dtype.kind == "b":
+        raise ConditionError("rows must be row ids, found booleans; for a mask pass numpy.flatnonzero(mask)")
     if ids.dtype.kind == "u":
         ids = np.minimum(ids, np.uint64(_LAST))
     if not ids.size:

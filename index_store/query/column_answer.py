@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.bits import ROWS, named
@@ -15,9 +17,12 @@ from provspark.index_store.query.column_walk import Carried, ColumnsAt
 from provspark.index_store.query.current_versions import Current, Currents, VersionUsed
 from provspark.index_store.query.gone_rows import Gone
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
-from provspark.index_store.query.paging import PAGE, paged
-from provspark.index_store.query.relation import united
-from provspark.index_store.query.tabular import Tabular
+from provspark.index_store.query.notebook import brief, listed
+from provspark.index_store.query.paging import PAGE, first_of, paged
+from provspark.index_store.query.relation import image, united
+from provspark.index_store.query.row_values import Values, values_of
+from provspark.index_store.query.rowset import RowSet, only
+from provspark.index_store.query.tabular import FormerTable
 from provspark.index_store.query.tally import distinct_pairs
 from provspark.index_store.query.walk import Stand
 from provspark.model.arrays import Int64
@@ -50,8 +55,8 @@ class ColumnLine:
     """The steps on the ways between the two, in the order in which they ran."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Answer(Tabular):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Answer(FormerTable):
     asked: VersionReference
     direction: Direction
     carried: Carried
@@ -84,6 +89,10 @@ class _Answer(Tabular):
     def about(self) -> dict[bytes, str | bytes]:
         return about(self.asked.version, self.direction, self.stops)
 
+    @property
+    def _from(self) -> str:
+        return f"{self.direction} from {listed([self.asked.version.dataset])}"
+
     def checked(self) -> None:
         """Raise `UntrackedError` where nothing was found because a way stopped."""
         blocked = [s for s in self.stops if s.what in ("untracked", "unlinked")]
@@ -95,10 +104,15 @@ class _Answer(Tabular):
             )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ColumnAnswer(_Answer):
     """Which columns stand behind columns, or came of them."""
 
+    instead: ClassVar[Mapping[str, str]] = {
+        **_Answer.instead,
+        "rows": "columns have no rows of their own; ask prov.cells with the same columns, whose answer has rows",
+        "values": "columns have no rows of their own; ask prov.cells with the same columns, whose answer has values()",
+    }
     kinds: frozenset[Kind]
     """The kinds of edges to list."""
 
@@ -127,6 +141,12 @@ class ColumnAnswer(_Answer):
         ]
         return sorted(told, key=lambda x: tuple((v is not None, v) for v in _values(x)[:7]))
 
+    def __len__(self) -> int:
+        return len(self.lines())
+
+    def __repr__(self) -> str:
+        return brief(f"columns {self._from}", len(self), self.stops)
+
     def table(self) -> pa.Table:
         """One line for each `ColumnLine`."""
         lines = self.lines()
@@ -153,9 +173,16 @@ _COLUMNS = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Cells(_Answer):
     """Which cells stand behind cells, or came of them."""
+
+    instead: ClassVar[Mapping[str, str]] = {
+        **_Answer.instead,
+        "possible": "cells are followed along data and context edges only. Ask backward or forward about their rows",
+        "ends": "cells are not followed through drivers. Ask backward or forward about their rows, whose answers have "
+        "ends",
+    }
 
     labels: Runs
     """The rows asked about: label i is the i-th of them."""
@@ -166,6 +193,61 @@ class Cells(_Answer):
 
     def about(self) -> dict[bytes, str | bytes]:
         return about(self.asked.version, self.direction, self.stops, gone=self.gone, used=self.used)
+
+    @property
+    def exact(self) -> bool:
+        """Whether these are all cells, and no others: nothing stopped, and each line is exact."""
+        return not self.stops and all(pc.all(page["exact"]).as_py() is not False for page in self.pages())
+
+    @property
+    def rows(self) -> RowSet:
+        """The rows of the cells found, as a set to ask the next question about.
+
+        Raises
+        ------
+        ConditionError
+            They are of several versions, or there are none.
+        """
+        return only([RowSet(at, rows) for at, rows, _ in self._places()])
+
+    def values(self, columns: Sequence[str] | None = None) -> Values:
+        """Read the values of the rows of the cells found: each row of a version once, by row id.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Columns of the rows' dataset. Default: those in which any cell was found, in the dataset's order. A row has
+            its value of each of them, also where only its other cells were found.
+
+        Raises
+        ------
+        UnknownColumnError, VersionChangedError, ValuesUnavailableError
+        """
+        places = [(at, rows.rows(), named if columns is None else columns) for at, rows, named in self._places()]
+        return values_of(places, self.about(), exact=self.exact)
+
+    def _places(self) -> list[tuple[VersionReference, Runs, list[str]]]:
+        """Each version of which cells were found, with the rows and the columns of these."""
+        places: dict[object, tuple[VersionReference, Runs, set[int]]] = {}
+        for part in self.carried.parts:
+            told = {src for out, src, *_ in part.bits if not self.beside(out, src)}
+            if part.rows is not None and len(part.rows) and told:
+                _, rows, columns = places.get(part.at.key, (part.at, Runs.span(0), set()))
+                places[part.at.key] = part.at, rows | image(part.rows), columns | told
+        return [
+            (at, rows, [name for i, name in enumerate(names_of(at), 1) if i in columns])
+            for at, rows, columns in places.values()
+        ]
+
+    def __len__(self) -> int:
+        return self.count
+
+    def _first(self, most: int) -> pa.Table:
+        return first_of(self.pages(most), most)
+
+    def __repr__(self) -> str:
+        places = listed(dict.fromkeys(str(at.version.dataset) for at, *_ in self._places()))
+        return brief(f"cells {self._from}", len(self), self.stops, f" in {places}" if places else "")
 
     def now(self, currents: Currents) -> Cells:
         """Tell the rows found in the current versions of their datasets, where these have the columns that they had."""

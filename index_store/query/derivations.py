@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from provspark.index_store.query.answer import METADATA
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import WriteNode
 from provspark.index_store.query.relation import compose, image
 from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.tabular import METADATA
 from provspark.index_store.query.tuples import TensorPath, derivations, leaves
 from provspark.index_store.query.walk import Stand
 from provspark.model.arrays import Int64

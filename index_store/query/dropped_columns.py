@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,8 @@ from provspark.index_store.query.column_maps import carried, column_map, names_o
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.memo import kept
 from provspark.index_store.query.nodes import VersionReference, WriteNode
-from provspark.index_store.query.tabular import Tabular
+from provspark.index_store.query.notebook import brief, listed
+from provspark.index_store.query.tabular import FormerTable
 from provspark.index_store.query.walk import unreadable_stops
 from provspark.model.datasets import Version
 from provspark.model.progress import enter
@@ -43,13 +44,13 @@ class Drop:
     """Columns that the write made of it, whether by its values or by what these decided."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drops(Tabular):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Drops(FormerTable):
     """All ends of some columns; one that is never dropped has none."""
 
     asked: Version
     lines: tuple[Drop, ...]
-    stops: tuple[Stop, ...]
+    stops: tuple[Stop, ...] = field()  # else the parent's property were its default
 
     def table(self) -> pa.Table:
         """One line for each `Drop`."""
@@ -57,6 +58,12 @@ class Drops(Tabular):
         return pa.table(
             {f.name: pa.array(columns[f.name], f.type) for f in _SCHEMA}, schema=_SCHEMA
         ).replace_schema_metadata(about(self.asked, "forward", self.stops))
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __repr__(self) -> str:
+        return brief(f"columns dropped after {listed([self.asked.dataset])}", len(self), self.stops)
 
 
 _SCHEMA = pa.schema(

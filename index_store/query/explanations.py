@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,11 +18,15 @@ from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.index_store.query.operation_list import OperationLine, operation_lines, operation_table
 from provspark.index_store.query.reachable_rows import Reach, collected
-from provspark.index_store.query.tabular import Tabular, former_names
+from provspark.index_store.query.row_values import Values
+from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.tabular import FormerTable, former_names
 from provspark.index_store.query.walk import Stand
 from provspark.model.boxes import Boxes
 from provspark.model.datasets import Dataset
 from provspark.model.runs import Runs
+from provspark.model.stops import Stop
+from provspark.model.wording import counted
 from provspark.model.writes import Kind
 
 __all__ = ["Explanations", "explain"]
@@ -29,10 +35,15 @@ _InputPlace = tuple[str, str, int, Kind]
 """Data set, version, occurrence, kind."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Explanations(Tabular):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Explanations(FormerTable):
     """Rows found, and for each reading through which they were the operations on the way."""
 
+    instead: ClassVar[Mapping[str, str]] = {
+        **FormerTable.instead,
+        "possible": "how follows data and context edges only. Ask backward or forward, which follow possible edges",
+        "ends": "how does not follow rows through drivers. Ask backward or forward, whose answers have ends",
+    }
     answer: Answer
     carried: Carried
     paths: tuple[tuple[_InputPlace, int], ...]
@@ -43,9 +54,39 @@ class Explanations(Tabular):
         warnings.warn("how(…).why() goes with the next release: write how(…).table()", DeprecationWarning, stacklevel=2)
         return former_names(self.table())
 
+    @property
+    def stops(self) -> tuple[Stop, ...]:
+        """Where it is less than it could be."""
+        return self.answer.stops
+
+    @property
+    def exact(self) -> bool:
+        """Whether these are all rows, and no others; see `Answer.exact`."""
+        return self.answer.exact
+
+    @property
+    def rows(self) -> RowSet:
+        """The rows found, as a set to ask the next question about; see `Answer.rows`."""
+        return self.answer.rows
+
+    def values(self, columns: Sequence[str] | None = None) -> Values:
+        """Read the values of the rows found, line by line; see `Answer.values`."""
+        return self.answer.values(columns)
+
+    def __len__(self) -> int:
+        return len(self.answer)
+
+    def _first(self, most: int) -> pa.Table:
+        return self._with_paths(self.answer._first(most))
+
+    def __repr__(self) -> str:
+        return f"<how: {counted(len(self.paths), 'path')}, {repr(self.answer)[1:-1]}>"
+
     def table(self) -> pa.Table:
         """The rows, as `Answer.table` tells them, and the number of each one's path."""
-        table = self.answer.table()
+        return self._with_paths(self.answer.table())
+
+    def _with_paths(self, table: pa.Table) -> pa.Table:
         names = ("dataset", "version", "occurrence", "kind")
         numbers = {place: i for i, (place, _) in enumerate(self.paths)}
         places = zip(*(table[n].to_pylist() for n in names), strict=True)

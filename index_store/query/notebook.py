@@ -10,22 +10,46 @@ import pyarrow as pa
 
 from provspark.model.wording import counted
 
-__all__ = ["graph_html", "table_html"]
+__all__ = ["SHOWN", "brief", "graph_html", "listed", "table_html"]
 
-_LINES = 20
+SHOWN = 20
+"""Lines of a table."""
+_BOXES = 60
+_NAME = 120
+_NAMES = 3
 _CELL = 60
 _WIDTH, _HEIGHT, _GAP = 210, 44, 60
 """Of a box, and from one column of boxes to the next, in pixels."""
 
 
-def table_html(table: pa.Table, notes: Iterable[object] = ()) -> str:
-    """Return the first lines of a table, the number of all, and notes below."""
-    columns = (column.to_pylist() for column in table.slice(0, _LINES).columns)
+def brief(what: str, lines: int | None = None, stops: Sequence[object] = (), more: str = "") -> str:
+    """Return a line that says what an answer is, for a `repr`."""
+    length = "" if lines is None else f": {counted(lines, 'line')}"
+    stopped = f", {counted(len(stops), 'stop')}" if stops else ""
+    return f"<{what}{length}{more}{stopped}>"
+
+
+def listed(names: Iterable[object], most: int = _NAMES) -> str:
+    """Return the first of some names, which may be long, and how many more there are."""
+    every = [str(name) for name in names]
+    shown = [name if len(name) <= _NAME else f"…{name[1 - _NAME :]}" for name in every[:most]]
+    return ", ".join(shown) + (f" and {len(every) - most:,} more" if len(every) > most else "")
+
+
+def table_html(table: pa.Table, notes: Iterable[object] = (), lines: int | None = None) -> str:
+    """Return the first lines of a table, the number of all, and notes below.
+
+    Parameters
+    ----------
+    lines : int, optional
+        How many lines there are, where the table has the first ones only.
+    """
+    lines = table.num_rows if lines is None else lines
+    columns = (column.to_pylist() for column in table.slice(0, SHOWN).columns)
     names = "".join(f"<th>{escape(str(name))}</th>" for name in table.column_names)
     rows = ("".join(f"<td>{_text(value)}</td>" for value in line) for line in zip(*columns, strict=True))
     body = "".join(f"<tr>{cells}</tr>" for cells in rows)
-    more = table.num_rows - _LINES
-    count = counted(table.num_rows, "line") + (f", of which {_LINES} are shown" if more > 0 else "")
+    count = counted(lines, "line") + (f", of which {SHOWN} are shown" if lines > SHOWN else "")
     return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>{_below([count, *notes])}"
 
 
@@ -41,8 +65,14 @@ def graph_html(
         The number of the box from which data go, that of the box to which they go, and the edge's title.
     notes
         Lines below it.
+
+    Of a large graph the first 60 boxes are drawn.
     """
-    edges = list(edges)
+    left = len(boxes) - _BOXES
+    if left > 0:
+        notes = [f"… and {counted(left, 'more box', 'more boxes')}", *notes]
+    boxes = boxes[:_BOXES]
+    edges = [edge for edge in edges if max(edge[:2]) < len(boxes)]
     column = _depths(len(boxes), edges)
     placed: dict[int, tuple[int, int]] = {}
     rows: dict[int, int] = {}

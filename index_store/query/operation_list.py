@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -9,8 +10,12 @@ import pyarrow as pa
 
 from provspark.index_store.query.memo import kept
 from provspark.index_store.query.nodes import WriteNode
-from provspark.index_store.query.tabular import Tabular
+from provspark.index_store.query.notebook import brief, listed
+from provspark.index_store.query.tabular import METADATA, FormerTable
+from provspark.model.json_form import jsonable
 from provspark.model.operations import Category, Column, Operation
+from provspark.model.stops import Stop
+from provspark.model.wording import counted
 
 __all__ = ["OperationLine", "OperationList", "operation_lines", "operation_table"]
 
@@ -44,17 +49,25 @@ class OperationLine:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class OperationList(Tabular):
+class OperationList(FormerTable):
     """OperationList, in the order in which they ran."""
 
     lines: tuple[OperationLine, ...]
+    stops: tuple[Stop, ...] = ()
+    """Where it is less than it could be."""
 
     def table(self) -> pa.Table:
         """One line for each `OperationLine`."""
-        return operation_table(self.lines)
+        stops = {METADATA: json.dumps({"stops": jsonable(self.stops)})}
+        return operation_table(self.lines).replace_schema_metadata(stops)
+
+    def __len__(self) -> int:
+        return len(self.lines)
 
     def __repr__(self) -> str:
-        return f"<{len(self.lines):,} operations>"
+        steps = dict.fromkeys(line.step for line in self.lines)
+        where = f": {counted(len(self), 'operation')} of {listed(steps)}" if steps else ": none"
+        return brief("operations", None, self.stops, where)
 
 
 def operation_lines(

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
+import pyarrow as pa
 
 from provspark.index_store.query.relation import restrict
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import transpose
 from provspark.model.runs import Runs
 
-__all__ = ["PAGE", "paged"]
+__all__ = ["PAGE", "first_of", "paged"]
 
 PAGE = 10_000
 """Pairs of a page, unless told."""
+
+
+def first_of(pages: Iterable[pa.Table], most: int) -> pa.Table:
+    """Return the first lines of an answer; later pages are not written out."""
+    tables: list[pa.Table] = []
+    for page in pages:
+        tables.append(page.slice(0, most))
+        most -= tables[-1].num_rows
+        if most <= 0:
+            break
+    return pa.concat_tables(tables)
 
 
 def paged(parts: Sequence[tuple[int, Boxes]], size: int) -> Iterator[list[Boxes]]:

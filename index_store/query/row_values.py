@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from provspark.index_store.query.nodes import VersionReference
-from provspark.index_store.query.notebook import table_html
-from provspark.index_store.query.tabular import Tabular, repeated
+from provspark.index_store.query.notebook import brief, listed, table_html
+from provspark.index_store.query.tabular import LEAD, VALUES, FormerTable, repeated, said
 from provspark.model.arrays import Int64
 from provspark.model.errors import ConditionError
+from provspark.model.stops import Stop
+from provspark.model.wording import counted
 
 __all__ = ["Values", "values_of"]
 
-_OURS = ("dataset", "version", "row")
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Values(Tabular):
+class Values(FormerTable):
     """Rows of one or several datasets, each with its values.
 
     Parameters
@@ -30,6 +31,10 @@ class Values(Tabular):
         column of one of these names, ours begins with an underscore.
     """
 
+    instead: ClassVar[Mapping[str, str]] = {
+        **FormerTable.instead,
+        "rows": "pass them to a question in place of a dataset, or take rows of the answer that they are from",
+    }
     tables: Mapping[str, pa.Table]
 
     def table(self) -> pa.Table:
@@ -47,8 +52,38 @@ class Values(Tabular):
             )
         return next(iter(self.tables.values())) if self.tables else _EMPTY.empty_table()
 
+    @property
+    def stops(self) -> tuple[Stop, ...]:
+        """Where the answer whose rows these are is less than it could be."""
+        return tuple(dict.fromkeys(Stop(**s) for table in self.tables.values() for s in said(table, "stops")))
+
+    @property
+    def exact(self) -> bool:
+        """Whether the answer whose rows these are is exact; rows that were selected are."""
+        return all((table.schema.metadata or {}).get(VALUES) != b"inexact" for table in self.tables.values())
+
+    def values(self) -> Values:
+        """Return the same."""
+        return self
+
     def __len__(self) -> int:
         return sum(table.num_rows for table in self.tables.values())
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for table in self.tables.values():
+            for batch in table.to_batches(max_chunksize=10_000):
+                yield from batch.to_pylist()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Values):
+            return len(self.tables) <= 1 and FormerTable.__eq__(self, other)
+        same = self.tables.keys() == other.tables.keys()
+        return same and all(table.equals(other.tables[name]) for name, table in self.tables.items())
+
+    __hash__ = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Values, (dict(self.tables),)
 
     def _repr_html_(self) -> str:
         return "".join(table_html(table) for table in self.tables.values()) or table_html(_EMPTY.empty_table())
@@ -56,18 +91,17 @@ class Values(Tabular):
     def columns_only(self) -> pa.Table:
         """Return the table without the rows' dataset, version and number."""
         table = self.table()
-        return table.select(range(len(_OURS), table.num_columns))
+        return table.select(range(len(LEAD), table.num_columns))
 
     def former_table(self) -> pa.Table:
         """Return the values alone, of each row once, by row id, as the last release did."""
         table = self.table()
-        _, first = np.unique(table.column(len(_OURS) - 1).to_numpy(), return_index=True)
+        _, first = np.unique(table.column(len(LEAD) - 1).to_numpy(), return_index=True)
         return self.columns_only().take(first)
 
     def __repr__(self) -> str:
-        return (
-            f"<values of {', '.join(f'{t.num_rows:,} rows of {name}' for name, t in self.tables.items()) or 'no row'}>"
-        )
+        rows = listed(f"{counted(t.num_rows, 'row')} of {listed([name])}" for name, t in self.tables.items())
+        return brief(f"values of {rows or 'no row'}")
 
 
 _EMPTY = pa.schema([("dataset", pa.string()), ("version", pa.string()), ("row", pa.int64())])
@@ -75,11 +109,21 @@ _EMPTY = pa.schema([("dataset", pa.string()), ("version", pa.string()), ("row", 
 
 
 def values_of(
-    rows: Iterable[tuple[VersionReference, Int64]],
-    columns: Sequence[str] | None = None,
-    about: Mapping[bytes, str | bytes] | None = None,
+    rows: Iterable[tuple[VersionReference, Int64, Sequence[str] | None]],
+    about: Mapping[bytes, str | bytes],
+    *,
+    exact: bool = True,
 ) -> Values:
     """Read the values of rows of versions, in their order, as often as they are given.
+
+    Parameters
+    ----------
+    rows : iterable of (version, row ids, columns)
+        None for all columns of a version.
+    about : mapping
+        Metadata of the tables.
+    exact : bool
+        Whether the answer whose rows these are is.
 
     Raises
     ------
@@ -88,12 +132,13 @@ def values_of(
     from provspark.index_store.values import read_rows
 
     parts: dict[str, list[tuple[list[pa.Array], pa.Table]]] = {}
-    for at, numbers in rows:
+    for at, numbers, columns in rows:
         values = read_rows(at.version, at.files, numbers, columns)
         name = str(at.version.dataset)
         lead = [repeated(name, len(numbers)), repeated(at.version.id, len(numbers)), pa.array(numbers, pa.int64())]
         parts.setdefault(name, []).append((lead, values))
-    return Values({name: _joined(name, some).replace_schema_metadata(about) for name, some in parts.items()})
+    told = {**about, VALUES: b"exact" if exact else b"inexact"}
+    return Values({name: _joined(name, some).replace_schema_metadata(told) for name, some in parts.items()})
 
 
 def _joined(dataset: str, parts: Sequence[tuple[list[pa.Array], pa.Table]]) -> pa.Table:
@@ -111,7 +156,7 @@ def _joined(dataset: str, parts: Sequence[tuple[list[pa.Array], pa.Table]]) -> p
 
 def _free(taken: Sequence[str]) -> list[str]:
     names = []
-    for name in _OURS:
+    for name in LEAD:
         while name in taken:
             name = f"_{name}"
         names.append(name)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from provspark.index_store.query.nodes import VersionReference
+from provspark.index_store.query.notebook import SHOWN, listed, table_html
+from provspark.index_store.query.tabular import Readable
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
 from provspark.model.boxes.pairs import pairs
 from provspark.model.errors import ArgumentError, ConditionError
 from provspark.model.runs import Runs
+from provspark.model.wording import counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,8 +58,20 @@ class RowSet:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.rows() if dtype is None else self.rows().astype(dtype)
+
     def __repr__(self) -> str:
-        return f"<{len(self):,} of {self.at.version.rows:,} rows of {self.dataset}, version {self.version[:8]}>"
+        name = listed([self.dataset])
+        return f"<{len(self):,} of {self.at.version.rows:,} rows of {name}, version {self.version[:8]}>"
+
+    def _repr_html_(self) -> str:
+        runs = self.runs
+        first, last = runs.starts[:SHOWN], (runs.starts + runs.lengths - 1)[:SHOWN]
+        about = f"{len(self):,} of {self.at.version.rows:,} rows of {self.dataset}, version {self.version}"
+        left = len(runs.starts) - len(first)
+        notes = [about, *([f"… and {counted(left, 'more range')} of rows"] if left else [])]
+        return table_html(pa.table({"first row": first, "last row": last}), notes, len(runs.starts))
 
     def __or__(self, other: RowSet) -> RowSet:
         return RowSet(self.at, self.runs | self._alike(other))
@@ -97,7 +113,7 @@ def only(sets: Sequence[RowSet]) -> RowSet:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Located(RowSet):
+class Located(RowSet, Readable):
     """Rows of a version, as a set of the version in which they were looked for."""
 
     boxes: Boxes

@@ -1,39 +1,56 @@
-"""The base class of all answers that have a table."""
+"""The base classes of all answers that have a table."""
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from provspark.index_store.query.notebook import table_html
-from provspark.model.errors import ConditionError
+from provspark.index_store.query.notebook import SHOWN, brief, listed, table_html
+from provspark.model.errors import AnswerMemberError, ConditionError
+from provspark.model.stops import Stop
 
-__all__ = ["FORMER", "FormerAnswer", "TableAnswer", "Tabular", "both_names", "former_names", "repeated", "written"]
+__all__ = [
+    "FORMER",
+    "FormerAnswer",
+    "FormerTable",
+    "Readable",
+    "TableAnswer",
+    "Tabular",
+    "both_names",
+    "former_names",
+    "has_values",
+    "repeated",
+    "said",
+    "written",
+]
 
+METADATA = b"provspark"
+"""Key of a table's schema metadata that holds the question, the stops, the ends and what is trusted, as JSON."""
+POSSIBLE = b"provspark.possible"
+"""Key of a table's schema metadata that holds the possible edges, as a stream of Arrow's."""
+VALUES = b"provspark.values"
+"""Key of the schema metadata of tables with rows of the user's; its value says whether these are ``exact``."""
+LEAD = ("dataset", "version", "row")
+"""The first columns of such a table; before a name that the user's columns have there are underscores."""
 FORMER: Mapping[str, str] = {"related_row": "source_row", "related_column": "source_column"}
 """Columns by what the last release called them. These names go with the next one."""
 
 
-class Tabular:
-    """An answer with one table: its lines can be counted, iterated over, and read by pandas, polars and DuckDB.
+class Readable:
+    """An object with one table, which pandas, polars and DuckDB read as it is."""
 
-    For one more release it also has the methods of the `pyarrow.Table` that questions used to return.
-    """
-
-    __slots__ = ("_kept",)
+    __slots__ = ()
 
     def table(self) -> pa.Table:
-        """Return the answer as a table."""
+        """Return it as a table."""
         raise NotImplementedError
-
-    def former_table(self) -> pa.Table:
-        """Return the table that the last release returned for the question."""
-        return former_names(self._whole())
 
     def to_pandas(self, **options: Any) -> Any:
         """Return a frame of pandas, with renamed columns under both names; options are those of `pyarrow.Table`."""
@@ -47,8 +64,30 @@ class Tabular:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return both_names(self._whole()).__arrow_c_stream__(requested_schema)
 
+    def _whole(self) -> pa.Table:
+        return self.table()
+
+
+class Tabular(Readable):
+    """An answer with one table, whose lines can be counted and iterated over."""
+
+    __slots__ = ("_kept",)
+    instead: ClassVar[Mapping[str, str]] = {
+        "rows": "select rows with prov.select(…), or ask prov.backward or prov.forward, whose answers have rows",
+        "values": "read values with prov.values(dataset, rows), or ask prov.backward or prov.forward, whose answers "
+        "have values()",
+        "possible": "ask prov.backward or prov.forward, which follow possible edges",
+        "ends": "ask prov.backward or prov.forward, whose answers have ends",
+        "stops": "ask prov.backward or prov.forward, whose answers have stops",
+        "exact": "ask prov.backward or prov.forward, whose answers say whether they are exact",
+    }
+    """For members of other answers, what to call instead."""
+
     def _repr_html_(self) -> str:
-        return table_html(self._whole(), getattr(self, "stops", ()))
+        return table_html(self._first(SHOWN), self._notes(), len(self))
+
+    def __repr__(self) -> str:
+        return brief(type(self).__name__, len(self))
 
     def __len__(self) -> int:
         return int(self._whole().num_rows)
@@ -57,19 +96,10 @@ class Tabular:
         for batch in self._whole().to_batches(max_chunksize=10_000):
             yield from batch.to_pylist()
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Tabular) and bool(self._whole().equals(other._whole())))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __copy__(self) -> Tabular:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Tabular:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return TableAnswer, (self._whole(),)  # what finds further rows stays in its process
+    def __getattr__(self, name: str) -> Any:
+        if name in self.instead:
+            raise AnswerMemberError(type(self).__name__, name, self.instead[name])
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _whole(self) -> pa.Table:
         """The table, written out once."""
@@ -80,9 +110,65 @@ class Tabular:
             object.__setattr__(self, "_kept", kept)
         return kept
 
+    def _first(self, most: int) -> pa.Table:
+        """The first lines of the table; long answers write out no others for them."""
+        return self._whole().slice(0, most)
+
+    def _notes(self) -> Iterable[object]:
+        """What HTML has below the table."""
+        return ()
+
+
+class FormerTable(Tabular):
+    """An answer in whose place the last release returned a `pyarrow.Table`.
+
+    For one more release it has that table's methods. Two are equal if their tables are. Copies by `pickle` keep the
+    table alone: what finds further rows stays in its process.
+    """
+
+    __slots__ = ()
+
+    @property
+    def stops(self) -> tuple[Stop, ...]:
+        """Where it is less than it could be."""
+        return tuple(Stop(**stop) for stop in said(self._whole(), "stops"))
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is all that there is, and nothing more: nothing stopped, or is only possible."""
+        table = self._whole()
+        if said(table, "stops") or said(table, "ends") or POSSIBLE in (table.schema.metadata or {}):
+            return False
+        doubtful = pa.array(["possible"])
+        kinds = [column for name, column in zip(table.column_names, table.columns, strict=True) if name == "kind"]
+        exact = [column for name, column in zip(table.column_names, table.columns, strict=True) if name == "exact"]
+        sure = not any(pc.any(pc.is_in(pc.cast(c, pa.string()), doubtful)).as_py() for c in kinds)
+        return sure and all(pc.all(column).as_py() is not False for column in exact)
+
+    def former_table(self) -> pa.Table:
+        """Return the table that the last release returned for the question."""
+        return former_names(self._whole())
+
+    def _notes(self) -> Iterable[object]:
+        return self.stops
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, FormerTable) and bool(self._whole().equals(other._whole())))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> FormerTable:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FormerTable:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TableAnswer, (self._whole(),)
+
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(pa.Table, name):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if name in self.instead or name.startswith("_") or not hasattr(pa.Table, name):
+            return super().__getattr__(name)
         _warn(f".{name}")
         try:
             table = self.former_table()
@@ -96,9 +182,17 @@ class Tabular:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TableAnswer(Tabular):
+class TableAnswer(FormerTable):
     """An answer that is no more than a table."""
 
+    instead: ClassVar[Mapping[str, str]] = {
+        **FormerTable.instead,
+        "rows": "it is no more than a table. Select rows with prov.select(…); the table of an answer that was pickled "
+        "can be passed to a question in place of a dataset",
+        "values": "it is no more than a table. Pass the table of an answer that was pickled to prov.values(…)",
+        "possible": "it is no more than a table: call possible_of(answer)",
+        "ends": "it is no more than a table: call ends_of(answer)",
+    }
     whole: pa.Table
 
     def table(self) -> pa.Table:
@@ -106,7 +200,7 @@ class TableAnswer(Tabular):
         return self.whole
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} lines of {', '.join(self.whole.column_names)}>"
+        return brief(listed(self.whole.column_names, 20), len(self))
 
 
 class FormerAnswer:
@@ -155,14 +249,32 @@ def repeated(word: str, count: int) -> pa.Array:
     return pa.DictionaryArray.from_arrays(np.zeros(count, dtype=np.int32), pa.array([word]))
 
 
+def said(table: pa.Table, name: str) -> list[dict[str, Any]]:
+    """Return what the metadata of an answer's table say, by name: stops, ends, trusted, gone, versions."""
+    entries: list[dict[str, Any]] = json.loads((table.schema.metadata or {}).get(METADATA, b"{}")).get(name, [])
+    return entries
+
+
+def has_values(table: pa.Table) -> bool:
+    """Whether a table is one of `Values`: its columns have the names that the user gave them, whatever these are."""
+    if VALUES in (table.schema.metadata or {}):
+        return True
+    lead = table.column_names[: len(LEAD)]
+    return tuple(name.lstrip("_") for name in lead) == LEAD
+
+
 def former_names(table: pa.Table) -> pa.Table:
-    """Return a table with its columns called as in the last release."""
+    """Return a table with its columns called as in the last release; columns of the user's keep their names."""
+    if has_values(table):
+        return table
     names = [FORMER.get(name, name) for name in table.column_names]
     return table.rename_columns(names).replace_schema_metadata(table.schema.metadata)
 
 
 def both_names(table: pa.Table) -> pa.Table:
-    """Return a table that has renamed columns under both names."""
+    """Return a table that has renamed columns under both names; columns of the user's were never renamed."""
+    if has_values(table):
+        return table
     for name, former in FORMER.items():
         if name in table.column_names and former not in table.column_names:
             table = table.append_column(former, table[name])

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 
 from provspark.index_store.query.arguments import Edges
 from provspark.index_store.query.asking import Asking, Which
+from provspark.index_store.query.column_answer import Cells, ColumnAnswer
 from provspark.index_store.query.column_choice import known_direction
 from provspark.index_store.query.nodes import Direction, WriteNode
-from provspark.index_store.query.operation_list import OperationLine, OperationList, operation_lines
+from provspark.index_store.query.operation_list import OperationList, operation_lines
 from provspark.index_store.query.parameter_types import ColumnNames, DatasetName, Rows, StepOrDataset
 from provspark.index_store.query.question import SURE, question
 from provspark.index_store.query.questions.cells import cells
 from provspark.index_store.query.questions.columns import columns
 from provspark.index_store.query.questions.how import how
 from provspark.index_store.query.rowset import RowSet
-from provspark.index_store.query.walk import plan
+from provspark.index_store.query.walk import doubts, plan, unreadable_stops
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, UnknownDatasetError
 from provspark.model.progress import enter
+from provspark.model.stops import Stop
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -71,10 +73,38 @@ def operations(
     TensProv's Q9 and Chapman et al.'s PQ1; with columns, rows or both their PQ4, PQ5 and PQ6.
     """
     known_direction(direction)
-    return OperationList(tuple(_lines(prov, what, rows, column, direction, to, parts, which)))
+    nodes = _step(prov, str(what)) if isinstance(what, str | PathLike) else []
+    if nodes:
+        if rows is not None or column is not None or which:
+            raise ConditionError(
+                f"{what} is a step, and all its operations are returned; pass a dataset to select some"
+            )
+        lines = [line for node in nodes for line in operation_lines(node, parts=parts)]
+        return OperationList(tuple(lines), tuple(sorted({s for node in nodes for s in _unkept(node)})))
+    edges = Edges.of("operations", which)
+    if "kinds" in which:
+        which = {**which, "kinds": edges.kinds}
+    some = rows is not None or which.get("where") is not None or not isinstance(what, str | PathLike)
+    if column is not None:
+        return _of_columns(prov, what, rows, column, direction, to, parts, which, cut=some)
+    if some or to is not None:
+        explanations = how(prov, what, rows, direction=direction, to=to, **which)
+        return OperationList(tuple(explanations.all_operations(parts=parts)), explanations.stops)
+    asked = prov.asked("operations", what, None, which)
+    linker = asked.view.linker(direction)
+    route = plan(linker, [asked.at], direction).nodes
+    stops = {*unreadable_stops(prov.graph), *asked.stops}
+    for node in route:
+        enter(node.step)
+        made = str(node.write.output.dataset)
+        stops |= {Stop(blur, node.step, made, why) for blur, why, _ in doubts(linker, node, direction)}
+        stops |= set(_unkept(node))
+    ran = route[::-1] if direction == "backward" else route
+    lines = [line for node in ran for line in operation_lines(node, parts=parts)]
+    return OperationList(tuple(lines), tuple(sorted(stops)))
 
 
-def _lines(
+def _of_columns(
     prov: Asking,
     what: StepOrDataset | RowSet,
     rows: Rows,
@@ -83,32 +113,23 @@ def _lines(
     to: str | None,
     parts: bool,
     which: Which,
-) -> list[OperationLine]:
-    nodes = _step(prov, str(what)) if isinstance(what, str | PathLike) else []
-    if nodes:
-        if rows is not None or column is not None or which:
-            raise ConditionError(
-                f"{what} is a step, and all its operations are returned; pass a dataset to select some"
-            )
-        return [line for node in nodes for line in operation_lines(node, parts=parts)]
-    edges = Edges.of("operations", which)
-    if "kinds" in which:
-        which = {**which, "kinds": edges.kinds}
-    some = rows is not None or which.get("where") is not None or not isinstance(what, str | PathLike)
-    if column is not None:
-        if some:
-            via = cells(prov, what, rows, column, direction=direction, to=to, **which).via
-        else:
-            via = columns(prov, what, column, direction=direction, to=to, existence=False, **which).via
-        return [line for node, chosen in via for line in operation_lines(node, chosen, parts=parts)]
-    if some or to is not None:
-        return how(prov, what, rows, direction=direction, to=to, **which).all_operations(parts=parts)
-    asked = prov.asked("operations", what, None, which)
-    route = plan(asked.view.linker(direction), [asked.at], direction).nodes
-    for node in route:
-        enter(node.step)
-    ran = route[::-1] if direction == "backward" else route
-    return [line for node in ran for line in operation_lines(node, parts=parts)]
+    *,
+    cut: bool,
+) -> OperationList:
+    answer: Cells | ColumnAnswer
+    if cut:
+        answer = cells(prov, what, rows, column, direction=direction, to=to, **which)
+    else:
+        answer = columns(prov, what, column, direction=direction, to=to, existence=False, **which)
+    lines = [line for node, chosen in answer.via for line in operation_lines(node, chosen, parts=parts)]
+    return OperationList(tuple(lines), answer.stops)
+
+
+def _unkept(node: WriteNode) -> list[Stop]:
+    """The stop for a write whose operations are not in the store."""
+    if node.is_read or node.operations or node.write.coverage == "untracked":
+        return []
+    return [Stop("columns", node.step, str(node.write.output.dataset), "its operations were not kept")]
 
 
 def _step(prov: Asking, what: str) -> list[WriteNode]:

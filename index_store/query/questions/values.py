@@ -56,9 +56,9 @@ def values(
         When the format or its options do not let rows be read by position.
     """
     ids = None if rows is None else row_ids(rows)
-    asked = prov.asked("values", dataset, ids, which)
+    asked = prov.asked("values", dataset, rows if isinstance(rows, RowSet) else ids, which)
     numbers = asked.labels.rows()
     if ids is not None and Runs.of(ids) == asked.labels:
         numbers = ids
     columns = None if columns is None else several(columns, "columns")
-    return values_of([(asked.at, numbers)], columns, about(asked.at.version, "", (), used=asked.used))
+    return values_of([(asked.at, numbers, columns)], about(asked.at.version, "", (), used=asked.used))

@@ -6,11 +6,12 @@ import pytest
 from _steps import identity, publish, read, version, write
 
 from provspark.errors import CorruptIndexError, UnknownDatasetError, UnknownVersionError, UntrackedError
-from provspark.index_store.query.answer import Answer, follow
+from provspark.index_store.query.answer import Answer
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference
 from provspark.index_store.query.relation import labelled
+from provspark.index_store.query.row_walks import follow
 from provspark.index_store.store.store import Store
 from provspark.model.boxes.pairs import from_pairs
 from provspark.model.datasets import Dataset

@@ -12,10 +12,11 @@ import pytest
 from provspark.errors import UntrackedError
 from provspark.index_store.query import reachable_rows as reach_module
 from provspark.index_store.query import write_walk as within
-from provspark.index_store.query.answer import follow, stops_of
+from provspark.index_store.query.answer import stops_of
 from provspark.index_store.query.graph import Graph
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.relation import labelled
+from provspark.index_store.query.row_walks import follow
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset
 from provspark.model.runs import Runs
