@@ -13,8 +13,9 @@ from provspark.index_store.query.column_trail import Trail, trails
 from provspark.index_store.query.dropped_columns import Drop, drops_of
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
-from provspark.index_store.query.notebook import table_html
+from provspark.index_store.query.notebook import graph_html, listed, table_html
 from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.tabular import Tabular
 from provspark.model.errors import ReplayCancelledError, ReplayError, ValuesUnavailableError, VersionChangedError
 from provspark.model.operations import Column, Operation
 from provspark.model.runs import Runs
@@ -43,6 +44,8 @@ class Passage:
     """Why there is no replay, where one was asked for."""
     trail: tuple[tuple[Operation, tuple[Column, ...]], ...] = ()
     """Where columns were asked for: the operations on their way, each with the columns that they are in after it."""
+    inputs: tuple[str, ...] = ()
+    """The datasets that the write read."""
 
     @property
     def endings(self) -> tuple[ReplayEnding, ...]:
@@ -63,7 +66,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class History:
+class History(Tabular):
     """All that rows derive from and all that derives from them, write by write, with the operations between.
 
     `passages` stand in order of the data's flow: first the writes that the rows came through, then those that they
@@ -86,10 +89,21 @@ class History:
 
     def __repr__(self) -> str:
         writes = counted(len(self.passages), "write")
-        return f"<history of {self.rows.count:,} rows of {self.dataset}: {writes}, {len(self.endings)} endings>"
+        rows = f"{self.rows.count:,} rows of {listed([self.dataset])}"
+        return f"<history of {rows}: {writes}, {len(self.endings):,} endings>"
 
     def _repr_html_(self) -> str:
-        return table_html(self.table())
+        """The datasets and the writes between them as a graph, and the operations as a table."""
+        counts = {self.dataset: self.rows.count}
+        flows: dict[tuple[str, str, str], None] = {}
+        for passage in self.passages:
+            for name, runs in passage.rows:
+                counts[name] = max(runs.count, counts.get(name, 0))
+            flows |= dict.fromkeys((name, passage.dataset, passage.step) for name in passage.inputs)
+        number = {name: i for i, name in enumerate(dict.fromkeys([*counts, *(n for a, b, _ in flows for n in (a, b))]))}
+        boxes = [(name, counted(counts[name], "row") if name in counts else "") for name in number]
+        graph = graph_html(boxes, [(number[a], number[b], step) for a, b, step in flows])
+        return graph + table_html(self.table())
 
     def table(self) -> pa.Table:
         """One line for each operation that the rows passed, or that is on the way of the columns.
@@ -261,7 +275,9 @@ def _passage(
 ) -> Passage:
     trail = on_way.get(node)
     named = tuple((o, trail.of(o)) for o in node.operations if trail.of(o)) if trail else ()
-    return Passage(direction, node.step, node.write.index, str(node.write.output.dataset), rows, *answer, named)
+    made = str(node.write.output.dataset)
+    read = tuple(dict.fromkeys(str(at.version.dataset) for at in node.inputs.values()))
+    return Passage(direction, node.step, node.write.index, made, rows, *answer, named, read)
 
 
 def _told(node: WriteNode, replay: Callable[[], Replayed]) -> tuple[Replayed | None, str]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Literal
 
 import pyarrow as pa
 
+from provspark.index_store.query.notebook import SHOWN, listed, table_html
 from provspark.model.operations import Operation
+from provspark.model.wording import counted
 from provspark.replay.columns import distinct
 
 __all__ = [
@@ -102,7 +105,7 @@ class ReplayEnding:
         return f"{self.cause}: {self.operation.text}{where}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Replayed:
     """One write's operations, run again for some rows.
 
@@ -137,6 +140,24 @@ class Replayed:
     scanned: tuple[tuple[str, int], ...] = ()
     stopped: tuple[tuple[Operation, str], ...] = ()
     doubts: tuple[tuple[Operation, str], ...] = ()
+
+    def __repr__(self) -> str:
+        rows = f"{counted(len(self.stages), 'operation')} with rows, {counted(len(self.endings), 'ending')}"
+        return f"<replay of step {listed([self.step])} to {listed([self.dataset])}: {rows}, verified: {self.verified}>"
+
+    def _repr_html_(self) -> str:
+        """The operations that rows came to, with the first of the rows after each; below these where rows ended."""
+        shown = [f"<div>{escape(repr(self))}</div>"]
+        for stage in self.stages:
+            operation = stage.operation
+            title = f"{operation.index}: {operation.text}" + (f" ({operation.site})" if operation.site else "")
+            lines = [[None if v is None else str(v) for v in line.values] for line in stage.lines[:SHOWN]]
+            columns = list(zip(*lines, strict=True)) if lines else [()] * len(stage.columns)
+            arrays = [pa.array(column, pa.string()) for column in columns]
+            table = pa.Table.from_arrays(arrays, names=list(stage.columns))
+            shown.append(f"<div><b>{escape(title)}</b></div>{table_html(table, (), len(stage.lines))}")
+        shown += [f"<div>{escape(str(note))}</div>" for note in self.endings]
+        return "".join(shown)
 
     def stage(self, operation: int) -> Stage | None:
         """Return what stands after an operation, by its number."""

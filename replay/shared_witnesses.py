@@ -9,9 +9,12 @@ from typing import Any
 import pyarrow as pa
 
 from provspark.index_store.query.nodes import WriteNode
+from provspark.index_store.query.notebook import listed
+from provspark.index_store.query.tabular import Tabular
 from provspark.model.errors import ReplayError
 from provspark.model.operations import Operation
 from provspark.model.runs import Runs
+from provspark.model.wording import counted
 from provspark.replay.kept_rows import key_of
 from provspark.replay.records import Line, Replayed, Stage, source_dict
 from provspark.replay.replayer import Replayer
@@ -19,8 +22,8 @@ from provspark.replay.replayer import Replayer
 __all__ = ["SharedRows", "lines_sharing_witness", "lines_used_together"]
 
 
-@dataclass(frozen=True, slots=True)
-class SharedRows:
+@dataclass(frozen=True, slots=True, repr=False)
+class SharedRows(Tabular):
     """Intermediate rows that were asked about, and those that stand beside them.
 
     Parameters
@@ -37,6 +40,13 @@ class SharedRows:
     found: Stage
     verified: bool | None
     why: str
+
+    def __len__(self) -> int:
+        return len(self.found.lines)
+
+    def __repr__(self) -> str:
+        places = f"after operation {self.found.operation.index} of step {listed([self.step])}"
+        return f"<{counted(len(self), 'row')} {places}, verified: {self.verified}>"
 
     def table(self) -> pa.Table:
         """One line for each row found: line, values (by column, as text), sources (data set, occurrence, row)."""

@@ -11,9 +11,12 @@ import pyarrow as pa
 
 from provspark.index_store.profiles.comparison import Impact
 from provspark.index_store.profiles.profile import ColumnProfile, Profile
+from provspark.index_store.query.notebook import listed
+from provspark.index_store.query.tabular import Tabular
 from provspark.model.errors import ConditionError, ReplayError
 from provspark.model.json_form import jsonable
 from provspark.model.operations import Operation
+from provspark.model.wording import counted
 
 __all__ = ["OperationProfile", "OperationProfiles", "difference", "operation_of"]
 
@@ -32,8 +35,8 @@ class OperationProfile:
     """Why not."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperationProfiles:
+@dataclass(frozen=True, slots=True, repr=False)
+class OperationProfiles(Tabular):
     """Profiles of the rows between the operations of one write.
 
     Parameters
@@ -59,6 +62,10 @@ class OperationProfiles:
     asked: tuple[int, ...]
     verified: bool | None
     why: str = ""
+
+    def __repr__(self) -> str:
+        about = f"{counted(len(self.asked), 'operation')} of step {listed([self.step])}"
+        return f"<profiles of {about}, verified: {self.verified}>"
 
     def after(self, operation: int) -> Profile:
         """Return the profile of the rows after an operation.

@@ -12,11 +12,13 @@ import pyarrow as pa
 from provspark.index_store.query.asking import Which
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import VersionReference, WriteNode
+from provspark.index_store.query.notebook import listed, table_html
 from provspark.index_store.values.paths import find_path
 from provspark.index_store.values.selection import Condition, condition_of, select_rows
 from provspark.model.errors import ReplayError
 from provspark.model.operations import Operation
 from provspark.model.runs import Runs
+from provspark.model.wording import counted
 from provspark.replay.crossings import crossed
 from provspark.replay.records import Replayed, ReplayEnding, ended_table, ending_dict
 from provspark.replay.replayer import Replayer
@@ -49,7 +51,7 @@ class Missed:
         return self.replayed.endings if self.replayed else ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class WhyNot:
     """The answer to why no row of a data set satisfies a condition."""
 
@@ -65,6 +67,18 @@ class WhyNot:
     def endings(self) -> tuple[tuple[Missed, ReplayEnding], ...]:
         """Where input rows that satisfy the condition ended."""
         return tuple((m, e) for m in self.missed for e in m.endings)
+
+    def __repr__(self) -> str:
+        rows = f"{counted(self.found.count, 'row')} satisfy the condition" if self.found else "no row"
+        missed = sum(m.rows.count for m in self.missed)
+        return f"<why not in {listed([self.dataset])}: {rows}, {counted(missed, 'input row')} searched>"
+
+    def _repr_html_(self) -> str:
+        said = [
+            f"{m.step} read {m.dataset}, {counted(m.rows.count, 'row')}: {m.why or 'replayed'}" for m in self.missed
+        ]
+        left = [f"left out: {' '.join(map(str, condition))}" for condition in self.untraced]
+        return table_html(self.ended(), [repr(self), *said, *left])
 
     def ended(self) -> pa.Table:
         """One line for each input row that ended for good: see `History.ended`."""

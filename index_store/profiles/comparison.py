@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from provspark.index_store.profiles.profile import ColumnProfile, Profile
+from provspark.index_store.query.notebook import listed
+from provspark.index_store.query.tabular import Tabular
+from provspark.model.wording import counted
 
 __all__ = ["Impact"]
 
 _MEASURES = ("count", "nulls", "distinct", "mean", "deviation")
 
 
-@dataclass(frozen=True, slots=True)
-class Impact:
+@dataclass(frozen=True, slots=True, repr=False)
+class Impact(Tabular):
     """A data set that a step read, and what it made of it.
 
     Parameters
@@ -31,6 +34,10 @@ class Impact:
     before: Profile
     after: Profile
     was: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        way = f"from {listed([self.before.dataset])} to {listed([self.after.dataset])}"
+        return f"<impact of step {listed([self.step])} {way}: {counted(len(self.pairs()), 'column')}>"
 
     def pairs(self) -> list[tuple[str, ColumnProfile | None, ColumnProfile | None]]:
         """Each column before and after: those of the output, then those that went."""

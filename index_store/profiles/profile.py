@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from provspark.index_store.query.notebook import listed
+from provspark.index_store.query.tabular import Tabular
 from provspark.model.errors import near_columns
+from provspark.model.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,8 +99,8 @@ class Correlations:
         return self.values[i * n - i * (i + 1) // 2 + j - i - 1]
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+@dataclass(frozen=True, slots=True, repr=False)
+class Profile(Tabular):
     """How the values of a version, or of some rows of it, are distributed."""
 
     dataset: str
@@ -107,6 +110,13 @@ class Profile:
     correlations: Correlations = Correlations()
     left_out: tuple[tuple[str, str], ...] = ()
     """Columns whose values can't be read, each with the reason."""
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __repr__(self) -> str:
+        about = f"{counted(self.rows, 'row')} of {listed([self.dataset])}"
+        return f"<profile of {about}: {counted(len(self), 'column')}>"
 
     def column(self, name: str) -> ColumnProfile:
         """Return a column by its name; letter case counts only where two names differ by it.

@@ -432,7 +432,8 @@ def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, st
     if isinstance(rows, RowSet) and rows.at.key != at.key:
         raise ConditionError(
             f"rows are of version {rows.version} of {rows.dataset}, and the question is about version "
-            f"{at.version.id} of {at.version.dataset}; pass the set in place of the dataset, or convert it with locate()"
+            f"{at.version.id} of {at.version.dataset}; pass the set in place of the dataset, or convert it with "
+            f"locate()"
         )
     ids = row_ids(rows)
     if uncounted and at.version.rows and len(ids) and ids.min() >= 0 and ids.max() >= at.version.rows:
@@ -492,7 +493,9 @@ def row_ids(rows: Iterable[int]) -> Int64:
         if items and all(isinstance(i, int | np.integer | np.bool_) for i in items):
             ids = np.array([i if isinstance(i, bool | np.bool_) else min(int(i), _LAST) for i in items])
     if ids.dtype.kind == "b":
-        raise ConditionError("rows must be row ids, found booleans; for a mask pass numpy.flatnonzero(mask)")
+        raise ConditionError(
+            "rows must be a list of whole numbers, found booleans; for a mask pass numpy.flatnonzero(mask)"
+        )
     if ids.dtype.kind == "u":
         ids = np.minimum(ids, np.uint64(_LAST))
     if not ids.size:

@@ -6,17 +6,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from provspark.index_store.query.bits import ROWS, Bits, compose, named
 from provspark.index_store.query.column_maps import carried, column_map, names_of
 from provspark.index_store.query.neighbourhood import Neighbourhood, prov_document
 from provspark.index_store.query.nodes import Direction
+from provspark.index_store.query.notebook import SHOWN, table_html
 from provspark.model.errors import ConditionError
 from provspark.model.neighbours import CellEdge, CellNode, RowEdge, RowNode
 
 __all__ = ["CellNeighbourhood", "collect_cells"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CellNeighbourhood:
     """Cells and what lies between them, beside the neighbourhood of their rows; all sorted."""
 
@@ -25,6 +28,19 @@ class CellNeighbourhood:
     edges: tuple[CellEdge, ...]
     same: tuple[tuple[CellNode, CellNode], ...]
     """The same value of the same record in two versions."""
+
+    def __repr__(self) -> str:
+        return f"<cells: {len(self.cells):,}, with edges: {len(self.edges):,}, in the {repr(self.near)[1:-1]}>"
+
+    def _repr_html_(self) -> str:
+        edges = [
+            (e.cell.row.row, e.cell.column, e.source.row.row, e.source.column, e.dependence, e.step)
+            for e in self.edges[:SHOWN]
+        ]
+        names = ("row", "column", "source row", "source column", "dependence", "step")
+        columns = zip(*edges, strict=True) if edges else [()] * len(names)
+        table = pa.table({name: pa.array(column) for name, column in zip(names, columns, strict=True)})
+        return self.near._repr_html_() + table_html(table, (), len(self.edges))
 
     def prov_json(self) -> dict[str, Any]:
         """In W3C's PROV, as PROV-JSON; see `provspark.index_store.export.prov_json`."""

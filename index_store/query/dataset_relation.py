@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
@@ -15,11 +15,12 @@ from provspark.index_store.query.answer import about
 from provspark.index_store.query.current_versions import VersionUsed
 from provspark.index_store.query.links import between
 from provspark.index_store.query.nodes import VersionReference
-from provspark.index_store.query.paging import PAGE, paged
+from provspark.index_store.query.notebook import brief, listed
+from provspark.index_store.query.paging import PAGE, first_of, paged
 from provspark.index_store.query.relation import compose, identity, image, restrict, united
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.shared_records import settled
-from provspark.index_store.query.tabular import both_names, repeated
+from provspark.index_store.query.tabular import Tabular, both_names, repeated
 from provspark.index_store.query.tally import tally
 from provspark.index_store.query.walk import Stand
 from provspark.model.boxes import Boxes
@@ -28,13 +29,14 @@ from provspark.model.boxes.pairs import pairs
 from provspark.model.errors import ConditionError, PackageMissingError
 from provspark.model.runs import Runs
 from provspark.model.stops import Stop
+from provspark.model.wording import counted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Correspondence:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Correspondence(Tabular):
     """The boolean product of all tensors between two data sets, over all paths and occurrences."""
 
     at: VersionReference
@@ -55,6 +57,25 @@ class Correspondence:
         for stand in settled(stands):
             versions.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
         return cls(at, tuple((where, united(boxes)) for where, boxes in versions.values()), stops, used)
+
+    @property
+    def exact(self) -> bool:
+        """Whether these are all pairs: nothing stopped."""
+        return not self.stops
+
+    def __len__(self) -> int:
+        return self.edges
+
+    def _first(self, most: int) -> pa.Table:
+        return first_of(self.pages(most), most)
+
+    def _notes(self) -> Iterable[object]:
+        return self.stops
+
+    def __repr__(self) -> str:
+        places = listed(dict.fromkeys(str(where.version.dataset) for where, _ in self.parts)) or "no rows"
+        about = f"correspondence of {listed([self.at.version.dataset])} with {places}"
+        return brief(about, None, self.stops, f": {counted(self.edges, 'pair')}")
 
     @property
     def edges(self) -> int:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import WriteNode
+from provspark.index_store.query.notebook import SHOWN, listed, table_html
 from provspark.index_store.query.relation import compose, image
 from provspark.index_store.query.rowset import RowSet
-from provspark.index_store.query.tabular import METADATA
+from provspark.index_store.query.tabular import METADATA, Tabular
 from provspark.index_store.query.tuples import TensorPath, derivations, leaves
 from provspark.index_store.query.walk import Stand
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
 from provspark.model.errors import ConditionError, UntrackedError
 from provspark.model.runs import Runs
+from provspark.model.wording import counted
 
 PAGE = 65_536
 
@@ -37,11 +40,12 @@ class Occurrence:
     """The column's name in tables."""
 
 
-@dataclass(frozen=True, eq=False)
-class Derivations:
+@dataclass(frozen=True, eq=False, repr=False)
+class Derivations(Tabular):
     """The derivations of rows, each in the step that made the row: a row of each occurrence, or null.
 
-    Nothing is multiplied out before it is asked for, and no more than a page of it is held.
+    Nothing is multiplied out before it is asked for, and no more than a page of it is held. `len` goes through all
+    pages to count them.
     """
 
     labels: Runs
@@ -167,6 +171,31 @@ class Derivations:
             pages.append(page if limit is None else page.slice(0, limit - n))
             n += len(pages[-1])
         return pa.concat_tables(pages)
+
+    def __len__(self) -> int:
+        return sum(page.num_rows for page in self.batches())
+
+    def __bool__(self) -> bool:
+        return any(page.num_rows for page in self.batches(1))
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for page in self.batches():
+            yield from page.to_pylist()
+
+    def _whole(self) -> pa.Table:
+        return self.table()
+
+    def _first(self, most: int) -> pa.Table:
+        return self.table(most)
+
+    def _repr_html_(self) -> str:
+        first = self.table(SHOWN + 1)
+        more = [f"the first {SHOWN} derivations; len() counts them"] if first.num_rows > SHOWN else []
+        return table_html(first.slice(0, SHOWN), more)
+
+    def __repr__(self) -> str:
+        rows = counted(self.labels.count, "row")
+        return f"<derivations of {rows} from {listed(o.name for o in self.kept) or 'no input'}>"
 
     def _table(self, rows: Int64, columns: Sequence[Int64 | None]) -> pa.Table:
         arrays = [pa.array(rows)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ from provspark.index_store.export.graphs import RowGraph, row_graph
 from provspark.index_store.export.prov_json import ProvDocument
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
+from provspark.index_store.query.notebook import brief, graph_html, listed
 from provspark.index_store.query.relation import gathered, identity, image, restrict
 from provspark.index_store.query.shared_records import shared
 from provspark.index_store.query.tally import distinct_pairs
@@ -21,10 +23,11 @@ from provspark.model.errors import ConditionError
 from provspark.model.neighbours import RowEdge, RowNode
 from provspark.model.runs import Runs
 from provspark.model.stops import Stop
+from provspark.model.wording import counted
 from provspark.model.writes import Kind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Neighbourhood:
     """Rows and what lies between them; all sorted."""
 
@@ -48,6 +51,22 @@ class Neighbourhood:
             {**self.versions, **other.versions},
             tuple(sorted({*self.stops, *other.stops})),
         )
+
+    def __repr__(self) -> str:
+        places = dict.fromkeys(str(at.version.dataset) for at in self.versions.values())
+        more = f": {counted(len(self.rows), 'row')}, {counted(len(self.edges), 'edge')}"
+        return brief(f"neighbourhood in {listed(places)}", None, self.stops, more)
+
+    def _repr_html_(self) -> str:
+        number = {key: i for i, key in enumerate(self.versions)}
+        count = Counter(row.version for row in self.rows)
+        boxes = [(str(at.version.dataset), counted(count[key], "row")) for key, at in self.versions.items()]
+        flows = Counter((e.source.version, e.row.version, e.step, e.kind) for e in self.edges)
+        edges = (
+            (number[source], number[row], f"{step} ({kind}): {counted(n, 'edge')}")
+            for (source, row, step, kind), n in flows.items()
+        )
+        return graph_html(boxes, edges, self.stops)
 
     def prov_json(self) -> dict[str, Any]:
         """In W3C's PROV, as PROV-JSON; see `provspark.index_store.export.prov_json`."""

@@ -12,7 +12,7 @@ from provspark.index_store.query.gone_rows import Gone
 from provspark.index_store.query.links import Linker, between
 from provspark.index_store.query.lost_ways import stops_around
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
-from provspark.index_store.query.notebook import graph_html
+from provspark.index_store.query.notebook import graph_html, listed
 from provspark.index_store.query.reachable_rows import towards
 from provspark.index_store.query.relation import compose, gathered, image
 from provspark.index_store.query.trust import Trust, Trusted
@@ -111,7 +111,7 @@ class Trace:
         asked = self.nodes[0]
         steps = len({e.step for e in self.edges if e.step})
         way = f"versions: {len(self.nodes)}, steps: {steps}, stops: {len(self.stops)}"
-        return f"<trace {self.direction} of {asked.met.count:,} rows of {asked.dataset}; {way}>"
+        return f"<trace {self.direction} of {asked.met.count:,} rows of {listed([asked.dataset])}; {way}>"
 
     def _repr_html_(self) -> str:
         boxes = [(n.dataset, f"{n.met.count:,} of {n.total:,} rows") for n in self.nodes]
