@@ -77,7 +77,7 @@ class _Answer(FormerTable):
                 mask |= via
         return self.carried.operations(mask)
 
-    def ends(self, part: ColumnsAt, out: int, src: int) -> tuple[str | None, str | None]:
+    def columns_of(self, part: ColumnsAt, out: int, src: int) -> tuple[str | None, str | None]:
         """The names of an entry's columns: the one asked about, the one found."""
         asked, there = (out, src) if self.direction == "backward" else (src, out)
         return _name(self.asked, asked), _name(part.at, there)
@@ -124,7 +124,7 @@ class ColumnAnswer(_Answer):
             version = part.at.version
             place = str(version.dataset), version.id, part.occurrence
             for out, src, may, sure, via, _ in part.bits:
-                one, other = self.ends(part, out, src)
+                one, other = self.columns_of(part, out, src)
                 if self.beside(out, src):
                     continue
                 pair = (one, *place, other)
@@ -301,7 +301,7 @@ class Cells(_Answer):
             for part in same:
                 assert part.rows is not None
                 for key in {
-                    (*self.ends(part, out, src), dependence)
+                    (*self.columns_of(part, out, src), dependence)
                     for out, src, may, *_ in part.bits
                     if not self.beside(out, src)
                     for _, dependence, _ in named(may)
@@ -336,7 +336,7 @@ class Cells(_Answer):
             version = part.at.version
             place = [words.code(w) for w in (str(version.dataset), version.id)]
             for out, src, may, sure, _, doubt in part.bits:
-                one, other = self.ends(part, out, src)
+                one, other = self.columns_of(part, out, src)
                 if self.beside(out, src):
                     continue
                 for _, dependence, which in named(may):
