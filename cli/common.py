@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from provspark.index_store.store.store import Store
 
 __all__ = [
+    "STORE_OPTION",
     "ErrorGroup",
     "cancelled_by_keys",
     "catalogue_option",
     "catalogue_url",
     "folder_option",
-    "functions_option",
     "json_option",
     "open_catalogue",
     "open_provenance",
@@ -55,10 +55,13 @@ class ErrorGroup(click.Group):
             raise click.UsageError(visible(e.format_message()), e.ctx) from None
 
 
+_STORE = "The store's folder or URL, or a catalogue's URL (default: $PROVSPARK_STORE or $PROVSPARK_CATALOGUE)."
+STORE_OPTION = click.Option(["--store"], metavar="URL", help=_STORE)
+
+
 def store_option(command: F) -> F:
     """Add ``--store``."""
-    text = "The store's folder or URL, or a catalogue's URL (default: $PROVSPARK_STORE or $PROVSPARK_CATALOGUE)."
-    return click.option("--store", metavar="URL", help=text)(command)
+    return click.option("--store", metavar="URL", help=_STORE)(command)
 
 
 def folder_option(command: F) -> F:
@@ -83,12 +86,6 @@ def catalogue_option(*names: str) -> Callable[[F], F]:
 def json_option(command: F) -> F:
     """Add ``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="Write JSON instead of text.")(command)
-
-
-def functions_option(command: F) -> F:
-    """Add ``--functions``."""
-    text = "Let the replay run Python functions of the script's, by their import; off unless told."
-    return click.option("--functions", is_flag=True, help=text)(command)
 
 
 def show_step(step: str, number: int, steps: int) -> None:

@@ -1,4 +1,4 @@
-"""``provspark export``: rows and what lies around them, for other tools."""
+"""``provspark export``, and the view of a neighbourhood: rows and what lies around them, for other tools."""
 
 from __future__ import annotations
 
@@ -8,77 +8,117 @@ from typing import Any
 
 import click
 
-from provspark.cli.common import open_provenance
+import provspark.api  # registers the questions  # noqa: F401
+from provspark.cli.asked import Asked
+from provspark.cli.common import STORE_OPTION, open_provenance
 from provspark.cli.marks import say
-from provspark.cli.render import count
-from provspark.cli.selecting import print_stops, row_options, selected
+from provspark.cli.question_options import option, options, typed
+from provspark.cli.render import count, echo_json
+from provspark.cli.tables import print_stops
+from provspark.index_store.query.parameters import parameters
+from provspark.index_store.query.question import QUESTIONS
 from provspark.model.errors import SettingsError
 
-__all__ = ["export"]
+__all__ = ["GRAPH_OPTIONS", "PROV_JSON_OPTION", "export", "show_cells", "show_neighbourhood"]
+
+PROV_JSON_OPTION = click.Option(["--prov-json"], metavar="FILE", help="Write W3C PROV, as PROV-JSON.")
+GRAPH_OPTIONS = (
+    PROV_JSON_OPTION,
+    click.Option(["--graphml"], metavar="FILE", help="Write GraphML."),
+    click.Option(["--node-link"], metavar="FILE", help="Write NetworkX's node-link JSON."),
+)
+_NEAR, _CELLS = QUESTIONS["neighbourhood"], QUESTIONS["cell_neighbourhood"]
+_COLUMNS = next(p for p in parameters(_CELLS) if p.name == "columns")
+_ENDS_OPTIONS = (
+    click.Option(["--csv", "csv_file"], metavar="FILE", help="Write the ends as CSV: sources, or results."),
+    click.Option(["--parquet", "parquet_file"], metavar="FILE", help="Write the ends as Parquet."),
+)
 
 
-@click.command()
-@row_options
-@click.option("--backward", "direction", flag_value="backward", default="backward", help="What they came from.")
-@click.option("--forward", "direction", flag_value="forward", help="What they went into, and where they were dropped.")
-@click.option("--both", "direction", flag_value="both", help="Either.")
-@click.option("--hops", type=click.IntRange(min=0), metavar="N", help="Steps to go through at most.")
-@click.option("--limit", type=click.IntRange(min=1), default=10_000, show_default=True, help="Edges at most.")
-@click.option("--column", "columns", multiple=True, metavar="NAME", help="In PROV-JSON, cells of this column, too.")
-@click.option("--prov-json", metavar="FILE", help="W3C PROV, as PROV-JSON.")
-@click.option("--graphml", metavar="FILE", help="GraphML.")
-@click.option("--node-link", metavar="FILE", help="NetworkX's node-link JSON.")
-@click.option("--csv", "csv_file", metavar="FILE", help="CSV of the ends: sources, or results.")
-@click.option("--parquet", "parquet_file", metavar="FILE", help="Parquet of the ends.")
-def export(
-    direction: str,
-    hops: int | None,
-    limit: int,
-    columns: tuple[str, ...],
-    prov_json: str | None,
-    graphml: str | None,
-    node_link: str | None,
-    csv_file: str | None,
-    parquet_file: str | None,
-    **given: Any,
-) -> None:
+def show_neighbourhood(asked: Asked, *, as_json: bool, **files: str | None) -> None:
+    """Show how large a `Neighbourhood` is, or write it."""
+    near = asked.answer()
+    if as_json:
+        echo_json(near.node_link())
+    _write_graphs(near, **files)
+
+
+def show_cells(asked: Asked, *, as_json: bool, prov_json: str | None) -> None:
+    """Show how large a `CellNeighbourhood` is, or write it."""
+    around = asked.answer()
+    if as_json:
+        echo_json(around.prov_json())
+    if prov_json:
+        _write_json(prov_json, around.prov_json())
+    say(f"{count(len(around.cells), 'cell')}, {count(len(around.edges), 'edge')}.", err=True)
+    print_stops(around.near.stops)
+
+
+def _export(columns: tuple[str, ...], store: str | None, **values: Any) -> None:
     """Write the neighbourhood of rows of DATASET as a graph, or their ultimate ends as a table; - is standard output.
+
+    With --column, PROV-JSON has cells of these columns, too.
 
     \b
     Examples:
       provspark export /data/report --row 17 --prov-json lineage.json
       provspark export /data/people.csv --row 3 --forward --graphml row3.graphml
     """
+    graphs = {o.name: values[o.name] for o in GRAPH_OPTIONS if o.name}
+    csv_file, parquet_file = values["csv_file"], values["parquet_file"]
+    if not any((*graphs.values(), csv_file, parquet_file)):
+        raise SettingsError("nothing to write; give --prov-json, --graphml, --node-link, --csv or --parquet a FILE")
+    asked = Asked.of(open_provenance(store), _NEAR, typed(click.get_current_context()))
+    both = asked.argument("direction") == "both"
+    prov_json = graphs["prov_json"]
+    if columns and (both or not prov_json):
+        raise SettingsError("--column tells cells of one direction in PROV-JSON: give --prov-json, leave --both out")
+    if columns and prov_json:
+        around = _CELLS.function(asked.prov, **asked.given, columns=columns)
+        _write_json(prov_json, around.prov_json())
+        graphs["prov_json"] = None
+    if any(graphs.values()):
+        _write_graphs(asked.answer(), **graphs)
+    elif columns:
+        say(f"{count(len(around.near.rows))}, {count(len(around.near.edges), 'edge')}.", err=True)
+        print_stops(around.near.stops)
+    if csv_file or parquet_file:
+        if both or "hops" in asked.given:
+            raise SettingsError("a table tells the ends of one direction: leave --both and --hops out")
+        _write_ends(asked, csv_file, parquet_file)
+
+
+export = click.Command(
+    "export",
+    params=[*options(_NEAR), option(_CELLS, _COLUMNS), *GRAPH_OPTIONS, *_ENDS_OPTIONS, STORE_OPTION],
+    callback=_export,
+    help=_export.__doc__,
+)
+
+
+def _write_ends(asked: Asked, csv_file: str | None, parquet_file: str | None) -> None:
     from provspark.index_store.export.tables import write_pages
 
-    if not any((prov_json, graphml, node_link, csv_file, parquet_file)):
-        raise SettingsError("nothing to write; give --prov-json, --graphml, --node-link, --csv or --parquet a FILE")
-    prov = open_provenance(given.pop("store"))
-    asked = selected(given)
-    if columns and (direction == "both" or not prov_json):
-        raise SettingsError("--column tells cells of one direction in PROV-JSON: give --prov-json, leave --both out")
-    if prov_json or graphml or node_link:
-        near = prov.neighbourhood(**asked, direction=direction, hops=hops, limit=limit)  # type: ignore[arg-type]
-        if prov_json:
-            told = near.prov_json()
-            way: Any = direction
-            if columns:
-                around = prov.cell_neighbourhood(**asked, columns=columns, direction=way, hops=hops, limit=limit)
-                told = around.prov_json()
-            _write(prov_json, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
-        if graphml:
-            _write(graphml, near.graphml())
-        if node_link:
-            _write(node_link, json.dumps(near.node_link(), indent=1, ensure_ascii=False) + "\n")
-        say(f"{count(len(near.rows))}, {count(len(near.edges), 'edge')}.", err=True)
-        print_stops(near.stops)
-    if csv_file or parquet_file:
-        if direction == "both" or hops is not None:
-            raise SettingsError("a table tells the ends of one direction: leave --both and --hops out")
-        answer = (prov.backward if direction == "backward" else prov.forward)(**asked)
-        for path in filter(None, (csv_file, parquet_file)):
-            lines = write_pages(answer.pages(), path, csv=path is csv_file)
-        say(f"{count(lines, 'line')}.", err=True)
+    chosen = {n: v for n, v in asked.given.items() if n not in ("direction", "limit")}
+    answer = QUESTIONS[asked.argument("direction")].function(asked.prov, **chosen)
+    for path in filter(None, (csv_file, parquet_file)):
+        lines = write_pages(answer.pages(), path, csv=path is csv_file)
+    say(f"{count(lines, 'line')}.", err=True)
+
+
+def _write_graphs(near: Any, *, prov_json: str | None, graphml: str | None, node_link: str | None) -> None:
+    if prov_json:
+        _write_json(prov_json, near.prov_json())
+    if graphml:
+        _write(graphml, near.graphml())
+    if node_link:
+        _write_json(node_link, near.node_link())
+    say(f"{count(len(near.rows))}, {count(len(near.edges), 'edge')}.", err=True)
+    print_stops(near.stops)
+
+
+def _write_json(path: str, told: Any) -> None:
+    _write(path, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
 
 
 def _write(path: str, text: str) -> None:

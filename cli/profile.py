@@ -1,76 +1,26 @@
-"""``provspark profile`` and ``impact``: how values are distributed, and what a step did to that."""
+"""Views of how values are distributed, and what a step or an operation did to that."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from provspark.cli.common import (
-    cancelled_by_keys,
-    functions_option,
-    json_option,
-    open_provenance,
-    show_progress,
-    store_option,
-)
+from provspark.cli.asked import Asked
 from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.cli.selecting import answer_options, selected, selection_options, show_table
+from provspark.cli.tables import show_table
+from provspark.model.json_form import jsonable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from provspark.index_store.profiles.profile import ColumnProfile, Profile
-    from provspark.replay.spread import OperationProfiles
 
-__all__ = ["impact", "profile"]
+__all__ = ["show_impact", "show_operation_profiles", "show_profile"]
 
 _SHOWN = 10
 
 
-@click.command()
-@selection_options
-@click.option("--column", "columns", multiple=True, metavar="NAME", help="A column; may be given again.")
-@click.option("--operations", "every", is_flag=True, help="Before and after each operation of the step that wrote it.")
-@click.option("--operation", "numbers", type=int, multiple=True, metavar="N", help="The same of one; again for more.")
-@functions_option
-@json_option
-def profile(
-    columns: tuple[str, ...], every: bool, numbers: tuple[int, ...], functions: bool, as_json: bool, **given: Any
-) -> None:
-    """Tell how the values of DATASET are distributed, all rows or some.
-
-    Columns that are named are told with their histogram, most frequent values and correlations. With --operations or
-    --operation, the operations of the step that wrote DATASET, or that is named instead of it, run again on Spark, and
-    what each changed is told; `provspark operations STEP --parts` numbers them.
-
-    \b
-    Examples:
-      provspark profile /data/people
-      provspark profile /data/people --column age --where 'hours>=40'
-      provspark profile /data/people --operation 3 --column age
-    """
-    from provspark.model.json_form import jsonable
-
-    prov = open_provenance(given.pop("store"))
-    if every or numbers:
-        if every and numbers:
-            raise click.UsageError("one of --operations and --operation; not both")
-        step = given.pop("dataset")
-        if any(given.values()):
-            raise click.UsageError(
-                "--operations and --operation are of all rows of a step; name it by its id or output"
-            )
-        how: dict[str, Any] = {"columns": columns or None, "progress": show_progress, "functions": functions}
-        with cancelled_by_keys(prov):
-            told = prov.operation_profiles(step, numbers or None, **how)
-        if as_json:
-            echo_json(told.as_dict())
-        else:
-            _show_operations(told, columns)
-        return
-    profiled = prov.profile(**selected(given), columns=columns or None)
+def show_profile(asked: Asked, *, as_json: bool) -> None:
+    """Show a `Profile`; of columns that were asked for, their values, too."""
+    profiled = asked.answer()
     if as_json:
         echo_json(jsonable(profiled))
         return
@@ -79,11 +29,17 @@ def profile(
     print_rows(console(), table.column_names, [[_short(v) for v in line.values()] for line in table.to_pylist()])
     for name, why in profiled.left_out:
         say(f"left out: {name}: {why}", fg="yellow", err=True)
-    for column in profiled.columns if columns else ():
+    for column in profiled.columns if asked.argument("columns") else ():
         _print_column(profiled, column)
 
 
-def _show_operations(told: OperationProfiles, columns: Sequence[str]) -> None:
+def show_operation_profiles(asked: Asked, *, as_json: bool) -> None:
+    """Show `OperationProfiles`: what each operation changed."""
+    told = asked.answer()
+    if as_json:
+        echo_json(told.as_dict())
+        return
+    columns = asked.argument("columns") or ()
     out = console()
     lines: dict[tuple[int, int | None], list[dict[str, Any]]] = {}
     for line in told.table().to_pylist():
@@ -126,45 +82,11 @@ def _print_column(profiled: Profile, column: ColumnProfile) -> None:
         print_rows(out, ["column", "correlation"], [[n, _short(v)] for n, v in ordered[:_SHOWN]], indent=2)
 
 
-@click.command()
-@click.argument("step")
-@click.option("--column", metavar="NAME", help="A column, of the output or one that went (default: all).")
-@click.option("--source", metavar="DATASET", help="The data set before, where the step read several.")
-@click.option("--output", metavar="DATASET", help="The data set after, where the step wrote several.")
-@click.option("--was", multiple=True, metavar="NEW=OLD", help="A column's name before; may be given again.")
-@click.option("--shares", is_flag=True, help="Tell the share of each value instead of count, mean and so on.")
-@store_option
-@answer_options
-def impact(
-    step: str,
-    column: str | None,
-    source: str | None,
-    output: str | None,
-    was: tuple[str, ...],
-    shares: bool,
-    store: str | None,
-    **shown: Any,
-) -> None:
-    """Tell what STEP did to the distribution of values: before and after, side by side.
-
-    STEP is a step's id, or the data set that it wrote.
-
-    \b
-    Examples:
-      provspark impact /data/imputed --column capital_gain
-      provspark impact /data/clean --column sex --shares
-    """
-    named = dict(_renamed(text) for text in was)
-    answer = open_provenance(store).impact(step, column, source=source, output=output, was=named)
+def show_impact(asked: Asked, *, shares: bool, **shown: Any) -> None:
+    """Show an `Impact`, measure by measure, or value by value."""
+    answer = asked.answer()
     table = answer.shares() if shares else answer.table()
     show_table(table, **shown, before=answer.before.dataset, after=answer.after.dataset)
-
-
-def _renamed(text: str) -> tuple[str, str]:
-    new, equals, old = text.partition("=")
-    if not equals or not new or not old:
-        raise click.BadParameter(f"{text!r}: write it as NEW=OLD", param_hint="--was")
-    return new, old
 
 
 def _short(value: Any) -> Any:

@@ -1,116 +1,30 @@
-"""``provspark history``, ``whynot``, ``replay`` and ``counts``: what comes from running stored operations again."""
+"""Views of what comes from running stored operations again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import click
-
-from provspark.cli.common import (
-    cancelled_by_keys,
-    functions_option,
-    json_option,
-    open_provenance,
-    show_progress,
-    store_option,
-)
+from provspark.cli.asked import Asked
 from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.cli.selecting import answer_options, echo_pages, selected, selection_options, show_table, shown
+from provspark.cli.tables import ended_writer, show_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pyarrow as pa
 
     from provspark.model.operations import Operation
     from provspark.replay.history import Passage
     from provspark.replay.records import Replayed, ReplayEnding, Stage
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-__all__ = ["beside", "counts", "history", "replay", "whynot"]
+__all__ = ["show_counts", "show_history", "show_replayed", "show_shared_rows", "show_why_not"]
 
 
-def _ended_options(command: F) -> F:
-    """Add ``--json-lines``, ``--csv`` and ``--parquet``: where each row ended, page by page."""
-    options = [
-        click.option("--json-lines", is_flag=True, help="Write a line of JSON for each row that ended."),
-        click.option("--csv", "csv_file", metavar="FILE", help="Write where each row ended as CSV."),
-        click.option("--parquet", "parquet_file", metavar="FILE", help="Write where each row ended as Parquet."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def _ended(given: dict[str, Any]) -> Callable[[Iterator[pa.Table]], None] | None:
-    """Return what writes pages of rows that ended, as the options of `_ended_options` say; None without any."""
-    lines, csv_file, parquet_file = (given.pop(name) for name in ("json_lines", "csv_file", "parquet_file"))
-    files = [f for f in (csv_file, parquet_file) if f]
-    if len(files) + bool(lines) > 1:
-        raise click.UsageError("one of --json-lines, --csv and --parquet; not several")
-
-    def write(pages: Iterator[pa.Table]) -> None:
-        from provspark.index_store.export.tables import write_pages
-
-        if files:
-            say(f"{count(write_pages(pages, files[0], csv=bool(csv_file)), 'line')} written to {files[0]}.")
-        else:
-            echo_pages(pages)
-
-    return write if lines or files else None
-
-
-@click.command()
-@selection_options
-@click.option("--step", metavar="STEP", help="The step to replay, where more than one made or read the rows.")
-@click.option("--all-sources", is_flag=True, help="Tell of each line all rows of inputs that it came from.")
-@click.option("--limit", type=click.IntRange(min=0), default=5, show_default=True, help="Lines to show.")
-@functions_option
-@json_option
-def replay(step: str | None, all_sources: bool, functions: bool, limit: int, as_json: bool, **given: Any) -> None:
-    """Show rows of DATASET after each operation of the step that made them, with the cells that it changed.
-
-    \b
-    Example:
-      provspark replay /data/report --row 17
-    """
-    prov = open_provenance(given.pop("store"))
-    told = prov.replay(
-        **selected(given), step=step, all_sources=all_sources, progress=show_progress, functions=functions
-    )
-    if as_json:
-        echo_json(told.as_dict())
-    else:
-        _show(told, limit)
-
-
-@click.command()
-@selection_options
-@click.option("--direction", type=click.Choice(["both", "backward", "forward"]), default="both", show_default=True)
-@click.option("--column", "column", multiple=True, metavar="NAME", help="These cells alone; without rows, this column.")
-@functions_option
-@_ended_options
-@json_option
-def history(direction: Any, column: tuple[str, ...], functions: bool, as_json: bool, **given: Any) -> None:
-    """Tell what rows of DATASET went through, before and after, across steps, and where they ended.
-
-    \b
-    Examples:
-      provspark history /data/people.csv --row 224 --direction forward
-      provspark history /data/people.csv --row 224 --column age
-      provspark history /data/people.csv --column fnlwgt
-    """
-    prov = open_provenance(given.pop("store"))
-    ended = _ended(given)
-    how: dict[str, Any] = {"direction": direction, "progress": show_progress, "functions": functions}
-    with cancelled_by_keys(prov):
-        if ended:
-            ended(page.ended() for page in prov.history_pages(**selected(given), **how))
-            return
-        told = prov.history(**selected(given), columns=list(column) or None, **how)
+def show_history(asked: Asked, *, as_json: bool, **files: Any) -> None:
+    """Show a `History`; into files and line by line, where rows ended."""
+    if write := ended_writer(**files):
+        write(page.ended() for page in asked.pages())
+        return
+    told = asked.answer()
     if as_json:
         echo_json(told.as_dict())
         return
@@ -151,81 +65,29 @@ def _show_passage(passage: Passage, columns: Sequence[str]) -> None:
     _show_doubts(told)
 
 
-@click.command()
-@selection_options
-@click.option(
-    "--after", "operation", type=int, required=True, metavar="N", help="The operation that the rows stand after."
-)
-@click.option("--to", "to", type=int, required=True, metavar="N", help="The operation whose rows are wanted.")
-@click.option("--via", type=int, metavar="N", help="On the way to this operation's rows (default: the last one's).")
-@click.option("--shared", is_flag=True, help="Rows that share a row of --via with these, not those used with them.")
-@click.option("--step", metavar="STEP", help="The step, where more than one made or read the rows.")
-@functions_option
-@answer_options
-def beside(
-    operation: int, to: int, via: int | None, shared: bool, step: str | None, functions: bool, **given: Any
-) -> None:
-    """Find the rows between operations that were used with those that led to rows of DATASET, or came of them.
-
-    `provspark operations STEP --parts` numbers the operations.
-
-    \b
-    Examples:
-      provspark beside /data/joined --row 17 --after 4 --to 2
-      provspark beside /data/joined --row 17 --after 4 --to 4 --via 2 --shared
-    """
-    prov = open_provenance(given.pop("store"))
-    how_shown = shown(given)
-    how: dict[str, Any] = {"step": step, "progress": show_progress, "functions": functions}
-    asked = selected(given)
-    if shared:
-        if via is None:
-            raise click.UsageError("--shared needs --via: the operation whose rows both came from")
-        told = prov.co_dependency_lines(**asked, operation=operation, to=to, via=via, **how)
-    else:
-        told = prov.co_contributory_lines(**asked, operation=operation, to=to, via=via, **how)
-    if how_shown["as_json"]:
+def show_shared_rows(asked: Asked, *, as_json: bool, **shown: Any) -> None:
+    """Show `SharedRows`."""
+    told = asked.answer()
+    if as_json:
         echo_json(told.as_dict())
         return
-    show_table(told.table(), **how_shown)
+    show_table(told.table(), **shown)
     if told.verified is not True:
         say(f"the replay could not be checked, or differs: {told.why}", fg="yellow", err=True)
 
 
-@click.command()
-@click.argument("dataset")
-@click.option("--where", multiple=True, required=True, metavar="CONDITION", help="As 'id=42'; may be given again.")
-@click.option("--version", metavar="ID", help="A version of DATASET (default: the latest).")
-@click.option("--run", metavar="RUN", help="The version of a run, or of the 'latest'.")
-@store_option
-@functions_option
-@_ended_options
-@json_option
-def whynot(
-    dataset: str, where: tuple[str, ...], store: str | None, functions: bool, as_json: bool, **which: Any
-) -> None:
-    """Tell why DATASET has no row for which conditions hold: which input rows do, and what dropped them.
-
-    \b
-    Example:
-      provspark whynot /data/report --where customer=42
-    """
-    from provspark.index_store.values.selection import parse_condition
-
-    prov = open_provenance(store)
-    ended = _ended(which)
-    conditions = [parse_condition(text) for text in where]
-    how: dict[str, Any] = {"progress": show_progress, "functions": functions, **which}
-    with cancelled_by_keys(prov):
-        if ended:
-            ended(page.ended() for page in prov.why_not_pages(dataset, conditions, **how))
-            return
-        told = prov.why_not(dataset, conditions, **how)
+def show_why_not(asked: Asked, *, as_json: bool, **files: Any) -> None:
+    """Show a `WhyNot`; into files and line by line, where input rows ended."""
+    if write := ended_writer(**files):
+        write(page.ended() for page in asked.pages())
+        return
+    told = asked.answer()
     if as_json:
         echo_json(told.as_dict())
         return
     if told.found:
-        say(f"{dataset} has {count(told.found.count)} for which this holds: {told.found.rows()[:20].tolist()}")
+        rows = told.found.rows()[:20].tolist()
+        say(f"{asked.argument('dataset')} has {count(told.found.count)} for which this holds: {rows}")
     for condition in told.untraced:
         say(f"left out: {condition.column} is handed on from no column of an input", fg="yellow", err=True)
     for missed in told.missed:
@@ -241,16 +103,9 @@ def whynot(
             _show_doubts(missed.replayed)
 
 
-@click.command()
-@click.argument("step")
-@store_option
-@functions_option
-@json_option
-def counts(step: str, store: str | None, functions: bool, as_json: bool) -> None:
-    """Count the rows that go into and come out of each operation of STEP, by running all of it again."""
-    prov = open_provenance(store)
-    with cancelled_by_keys(prov):
-        table = prov.counts(step, progress=show_progress, functions=functions).table()
+def show_counts(asked: Asked, *, as_json: bool) -> None:
+    """Show the rows that go into and come out of each operation."""
+    table = asked.answer().table()
     if as_json:
         echo_json(table.to_pylist())
         return
@@ -258,7 +113,12 @@ def counts(step: str, store: str | None, functions: bool, as_json: bool) -> None
     print_rows(console(), names, [[line[n] for n in names] for line in table.to_pylist()], cell=80)
 
 
-def _show(told: Replayed, limit: int) -> None:
+def show_replayed(asked: Asked, *, limit: int, as_json: bool) -> None:
+    """Show what was `Replayed`: rows after each operation."""
+    told = asked.answer()
+    if as_json:
+        echo_json(told.as_dict())
+        return
     out = console()
     for stage in told.stages:
         say(f"{_named(stage.operation)}{_marked(stage)}", bold=True)

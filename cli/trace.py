@@ -1,18 +1,18 @@
-"""``provspark trace``: where rows came from, or went to, with their values."""
+"""The view of a trace: where rows came from, or went to, with their values."""
 
 from __future__ import annotations
 
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from provspark.cli.common import json_option, open_provenance
+from provspark.cli.asked import Asked
 from provspark.cli.render import console, count, echo_json, print_rows
-from provspark.cli.selecting import ahead_options, driver_options, row_options, selected, told
+from provspark.cli.tables import told
+from provspark.model.datasets import Dataset
 from provspark.model.errors import ValuesUnavailableError, VersionChangedError
 
 if TYPE_CHECKING:
@@ -20,33 +20,13 @@ if TYPE_CHECKING:
     from provspark.index_store.query.trace import TraceNode
     from provspark.model.runs import Runs
 
-__all__ = ["trace"]
+__all__ = ["show_trace"]
 
 
-@click.command()
-@row_options
-@driver_options
-@ahead_options("Forward only.")
-@click.option("--backward/--forward", default=True, help="Where the rows came from (the default), or went to.")
-@click.option("--to", metavar="DATASET", help="Ask for rows of this data set, wherever it is on the way.")
-@click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Rows to show of a data set.")
-@json_option
-def trace(backward: bool, to: str | None, limit: int, as_json: bool, **given: Any) -> None:
-    """Trace rows of DATASET back to the rows they came from, or forward to those they went into.
-
-    With --forward, it also lists the steps that read some of the rows and did not keep all of them.
-
-    DATASET is a path or a URL, as `provspark ls` lists them. Without --row and --where all its rows are traced.
-
-    \b
-    Examples:
-      provspark trace /data/report --row 17
-      provspark trace /data/report --where education=Preschool --to /data/census.csv
-      provspark trace /data/census.csv --row 3 --forward --json
-    """
-    where = given["where"]
-    prov = open_provenance(given.pop("store"))
-    traced = prov.trace(**selected(given), direction="backward" if backward else "forward", to=to)
+def show_trace(asked: Asked, *, limit: int, as_json: bool) -> None:
+    """Show a `Trace`: the way, and the rows at its end with their values."""
+    prov, to = asked.prov, asked.argument("to")
+    traced = asked.answer()
     target = None if to is None else str(prov.graph.known(prov.graph.named(to)))
     wanted = [n for n in traced.nodes if (n.dataset == target if target else n.role == "end")]
     if not target and _leads_nowhere(prov, traced):
@@ -54,7 +34,7 @@ def trace(backward: bool, to: str | None, limit: int, as_json: bool, **given: An
     if as_json:
         echo_json(_as_json(prov, traced, wanted, limit))
     else:
-        _Report(console(), prov, traced, limit).print(wanted, target, where)
+        _Report(console(), prov, traced, limit).print(wanted, target, asked.typed.get("where", ()))
 
 
 def _leads_nowhere(prov: Provenance, traced: Trace) -> bool:

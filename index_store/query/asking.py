@@ -91,9 +91,10 @@ class Which(TypedDict, total=False):
     as_of : datetime or str, optional
         What would have been answered then: steps that ended later are left out.
     versions : {"current", "all"}
-        For `forward`, forward `trace` and `co_dependency`. ``current`` (default): rows are returned in the current
-        version of their dataset; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are
-        returned as well, with the version in which they were found, and a column ``gone`` marks them.
+        In which versions of their datasets rows ahead are returned. ``current`` (default): in the current version;
+        rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with
+        the version in which they were found, and a column ``gone`` marks them. For `forward`, forward `trace` and
+        `co_dependency`.
     kinds : iterable of {"data", "context", "possible"}
         Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each
         kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A
@@ -101,11 +102,11 @@ class Which(TypedDict, total=False):
     semantics : {"bag", "set"}
         With ``set``, a row stands for all rows of its version that equal it in value.
     strict : bool
-        For `backward`, `forward` and `trace`: also follow reads on drivers that returned one number (a count, a mean).
-        Other questions raise `ConditionError`.
+        Also follow reads on drivers that returned one number (a count, a mean). For `backward`, `forward` and `trace`;
+        other questions raise `ConditionError`.
     trust : sequence of str, or str
-        For the same, as a list or separated by commas: tasks, operators, lines of scripts (``clean.py:12``) and kinds
-        of stops whose possible edges, ends and stops are left out; `trusted_of` lists them. See docs/stops.md.
+        Tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are
+        left out, as a list or separated by commas; `trusted_of` lists them. For the same questions. See docs/stops.md.
     """
 
     where: Conditions | None

@@ -32,7 +32,10 @@ MORE = {"export": ["--csv", "-"], "gc": ["--keep-runs", "1"]}
 
 
 def commands(group: click.Group = main, before: str = "") -> Iterator[tuple[str, click.Command]]:
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
         if isinstance(command, click.Group):
             yield from commands(command, f"{before}{name} ")
         else:

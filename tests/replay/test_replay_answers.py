@@ -244,7 +244,7 @@ def test_keys_cancel(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def press(done: int, of: int, text: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("provspark.cli.replay.show_progress", press)
+    monkeypatch.setattr("provspark.cli.question_options.show_progress", press)
     said = CliRunner().invoke(main, ["history", str(store / "orders"), "--row", "1", "--store", str(store / "store")])
     assert said.exit_code == 2 and "cancelled" in said.output
 

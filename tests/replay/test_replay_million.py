@@ -85,7 +85,7 @@ def test_the_command_stops_where_it_is_told_to(root: Path, monkeypatch: pytest.M
         if pages == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("provspark.cli.replay.show_progress", press)
+    monkeypatch.setattr("provspark.cli.question_options.show_progress", press)
     at = ["--direction", "forward", "--json-lines", "--store", str(root / "store")]
     said = CliRunner().invoke(main, ["history", str(root / "rows"), *at])
     assert said.exit_code == 2 and "cancelled" in said.output

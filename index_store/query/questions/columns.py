@@ -46,8 +46,10 @@ def columns(
     existence : bool
         Also return what decides which rows exist. Backward: the columns of filters, joins, groups and sorts, with a
         null `column`. Forward: the datasets whose rows depend on the columns, with a null `related_column`.
+    kinds : iterable of {"data", "context"}
+        Kinds of edges to list; both unless told.
     dataset, **which
-        See `backward`; `kinds` is both unless told.
+        See `backward`.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def composition(
     column : str
         A column of it, or ``struct.field``.
     each : bool
-        For each row; with False for all rows together, each witness once.
+        Count for each row; if not, for all rows together, each witness once.
     dataset, rows, **which
         See `backward`.
 

@@ -1,0 +1,140 @@
+"""Commands and options by what the last release called them; they go with the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from provspark.cli.marks import say
+from provspark.cli.question_options import command_name
+from provspark.index_store.query.parameters import parameters
+from provspark.index_store.query.question import QUESTIONS, Question
+
+__all__ = ["FORMER_COMMANDS", "FORMER_OPTIONS", "FormerCommand", "FormerOptions"]
+
+_Given = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FormerCommand:
+    """A command that asked what others ask now.
+
+    Parameters
+    ----------
+    name : str
+    now : str
+        What it is called now.
+    questions : sequence of str
+        The questions that it asked; it has the options of all of them.
+    chosen : callable
+        Tells which of them it asks, of what was given.
+    options : sequence of click.Option
+        Options that none of them has, or not by this name.
+    """
+
+    name: str
+    now: str
+    questions: tuple[str, ...]
+    chosen: Callable[[_Given], str]
+    options: Sequence[click.Option] = ()
+
+    @property
+    def said(self) -> str:
+        """What it says on standard error."""
+        return f"provspark {self.name} goes with the next release: it is called {self.now} now."
+
+    def meant(self, given: _Given) -> tuple[Question, _Given]:
+        """Say what it is called now, and return what it asks."""
+        say(self.said, err=True)
+        question = QUESTIONS[self.chosen(given)]
+        return question, given
+
+
+@dataclass(frozen=True, slots=True)
+class FormerOptions:
+    """Options that a question's command had, all hidden."""
+
+    options: tuple[click.Option, ...]
+    meant: Callable[[Question, _Given], tuple[Question, _Given]]
+    """Says what an option is called now, and returns what is asked."""
+
+
+def _why(given: _Given) -> str:
+    if given.get("columns") or given.get("existence"):
+        return "cells"
+    if given.get("replay") or given.get("functions"):
+        raise click.UsageError("--replay settles cells; name a --column, or ask with --existence")
+    return "forward" if given.get("direction__forward") or given.get("direction") == "forward" else "backward"
+
+
+def _beside(given: _Given) -> str:
+    if not given.get("shared"):
+        return "co_contributory_lines"
+    if "via" not in given:
+        raise click.UsageError("--shared needs --via: the operation whose rows both came from")
+    return "co_dependency_lines"
+
+
+def _operation_profiles(question: Question, given: _Given) -> tuple[Question, _Given]:
+    numbers = given.get("numbers")
+    if not numbers and not given.get("every"):
+        return question, given
+    said = f"--{'operation' if numbers else 'operations'}"
+    now = QUESTIONS["operation_profiles"]
+    say(f"provspark profile {said} goes with the next release: it is called {_named(now)} now.", err=True)
+    if numbers and given.get("every"):
+        raise click.UsageError("one of --operations and --operation; not both")
+    if given.keys() & {p.name for p in parameters(question)} - {"dataset", "columns"}:
+        raise click.UsageError("--operations and --operation are of all rows of a step; name it by its id or output")
+    same = {name: given[name] for name in ("columns", "functions") if name in given}
+    return now, {"step": given["dataset"], **({"operations": numbers} if numbers else {}), **same}
+
+
+def _named(question: Question) -> str:
+    return f"provspark {command_name(question.name)}"
+
+
+def _into(question: Question, given: _Given) -> tuple[Question, _Given]:
+    if "target" not in given:
+        return question, given
+    say("--target-version goes with the next release: it is called --into now.", err=True)
+    return question, {"into": given["target"], **given}
+
+
+FORMER_COMMANDS: Mapping[str, FormerCommand] = {
+    former.name: former
+    for former in (
+        FormerCommand(
+            "why",
+            "provspark backward (provspark forward with --forward, provspark cells with --column or --existence)",
+            ("cells", "forward"),
+            _why,
+        ),
+        FormerCommand("whynot", "provspark why-not", ("why_not",), lambda given: "why_not"),
+        FormerCommand(
+            "beside",
+            "provspark co-contributory-lines (provspark co-dependency-lines with --shared), and --after --operation",
+            ("co_contributory_lines",),
+            _beside,
+            (
+                click.Option(["--shared"], is_flag=True, help="Ask co-dependency-lines."),
+                click.Option(["--after", "operation"], type=click.IntRange(min=0), required=True, metavar="N"),
+            ),
+        ),
+    )
+}
+FORMER_OPTIONS: Mapping[str, FormerOptions] = {
+    "profile": FormerOptions(
+        (
+            click.Option(["--operations", "every"], is_flag=True, hidden=True),
+            click.Option(["--operation", "numbers"], type=click.IntRange(min=0), multiple=True, hidden=True),
+            click.Option(["--functions"], is_flag=True, hidden=True),
+        ),
+        _operation_profiles,
+    ),
+    "locate": FormerOptions((click.Option(["--target-version", "target"], hidden=True),), _into),
+}
+"""By question."""

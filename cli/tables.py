@@ -1,0 +1,205 @@
+"""How tables are written: for people, as JSON, and into files, page by page where they are long."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from provspark.cli.marks import escape_json, say
+from provspark.cli.render import console, count, echo_json, print_rows
+from provspark.index_store.values.json_cells import plain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from provspark.api import Stop
+
+__all__ = [
+    "ENDED_OPTIONS",
+    "JSON_OPTION",
+    "TABLE_OPTIONS",
+    "ended_writer",
+    "limit_option",
+    "print_stops",
+    "show_pages",
+    "show_table",
+    "told",
+]
+
+_BATCH = 10_000
+
+
+def limit_option(default: int = 20, what: str = "Lines to show.") -> click.Option:
+    """Return ``--limit``."""
+    return click.Option(["--limit"], type=click.IntRange(min=0), default=default, show_default=True, help=what)
+
+
+JSON_OPTION = click.Option(["--json", "as_json"], is_flag=True, help="Write JSON instead of text.")
+TABLE_OPTIONS = (
+    click.Option(["--csv", "csv_file"], metavar="FILE", help="Write the whole answer as CSV."),
+    click.Option(["--parquet", "parquet_file"], metavar="FILE", help="Write the whole answer as Parquet."),
+    limit_option(),
+    click.Option(["--json-lines"], is_flag=True, help="Write each line of the answer as JSON, as it comes."),
+    JSON_OPTION,
+)
+"""What `show_table` and `show_pages` take."""
+ENDED_OPTIONS = (
+    click.Option(["--json-lines"], is_flag=True, help="Write a line of JSON for each row that ended."),
+    click.Option(["--csv", "csv_file"], metavar="FILE", help="Write where each row ended as CSV."),
+    click.Option(["--parquet", "parquet_file"], metavar="FILE", help="Write where each row ended as Parquet."),
+    JSON_OPTION,
+)
+"""What `ended_writer` takes, and ``--json``."""
+
+
+def ended_writer(
+    *, json_lines: bool, csv_file: str | None, parquet_file: str | None
+) -> Callable[[Iterator[pa.Table]], None] | None:
+    """Return what writes pages of rows that ended as the options say; None without any."""
+    files = [f for f in (csv_file, parquet_file) if f]
+    if len(files) + bool(json_lines) > 1:
+        raise click.UsageError("one of --json-lines, --csv and --parquet; not several")
+
+    def write(pages: Iterator[pa.Table]) -> None:
+        from provspark.index_store.export.tables import write_pages
+
+        if files:
+            say(f"{count(write_pages(pages, files[0], csv=bool(csv_file)), 'line')} written to {files[0]}.")
+        else:
+            _echo_pages(pages)
+
+    return write if json_lines or files else None
+
+
+def show_pages(
+    pages: Callable[[], Iterable[pa.Table]],
+    table: Callable[[], pa.Table],
+    *,
+    csv_file: str | None = None,
+    parquet_file: str | None = None,
+    as_json: bool = False,
+    json_lines: bool = False,
+    **rest: Any,
+) -> None:
+    """Write an answer page by page, as it comes, into files or as lines of JSON; else as `show_table` does.
+
+    Parameters
+    ----------
+    pages, table : callable
+        Each makes the whole answer, in pages of which there is at least one, or at once.
+    """
+    from provspark.index_store.export.tables import write_pages
+
+    if as_json or not (csv_file or parquet_file or json_lines):
+        files: dict[str, Any] = {"csv_file": csv_file, "parquet_file": parquet_file}
+        show_table(table(), **files, as_json=as_json, json_lines=json_lines, **rest)
+        return
+    last: pa.Table | None = None
+
+    def noted() -> Iterator[pa.Table]:
+        nonlocal last
+        for page in pages():
+            last = page.slice(0, 0)
+            yield _renamed(page)
+
+    for path in filter(None, (csv_file, parquet_file)):
+        lines = write_pages(noted(), path, csv=path is csv_file)
+        say(f"{count(lines, 'line')} written to {path}.", err=json_lines)
+    if json_lines:
+        _echo_pages(map(_renamed, pages()))
+    elif last is not None:
+        _print_about(last)
+
+
+def _echo_pages(pages: Iterable[pa.Table]) -> None:
+    """Write tables as lines of JSON, each when it comes; then where they are less than they could be."""
+    for page in pages:
+        for batch in page.to_batches(max_chunksize=_BATCH):
+            for line in batch.to_pylist():
+                click.echo(escape_json(json.dumps(plain(line), ensure_ascii=False, allow_nan=False)))
+    _print_about(page)
+
+
+def show_table(
+    table: pa.Table,
+    *,
+    csv_file: str | None = None,
+    parquet_file: str | None = None,
+    limit: int = 20,
+    as_json: bool = False,
+    json_lines: bool = False,
+    **about: Any,
+) -> None:
+    """Write an answer: into files, as JSON, or its first lines for people."""
+    from provspark.index_store.export.tables import write_csv, write_parquet
+    from provspark.index_store.query.answer import gone_of, stops_of, versions_of
+    from provspark.model.json_form import jsonable
+
+    stops = stops_of(table)
+    if csv_file or parquet_file or json_lines or as_json:
+        table = _renamed(table)
+    for path, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
+        if path:
+            write(table, path)
+            say(f"{count(table.num_rows, 'line')} written to {path}.", err=as_json)
+    if json_lines:
+        _echo_pages([table])
+        return
+    if as_json:
+        said = {"stops": jsonable(stops), "gone": jsonable(gone_of(table)), "versions": jsonable(versions_of(table))}
+        echo_json({**about, "lines": table.num_rows, "answer": table.to_pylist(), **said})
+        return
+    if not csv_file and not parquet_file:
+        for name, value in about.items():
+            label = name.replace("_", " ")
+            say(f"{label}: {value:,}" if isinstance(value, int) else f"{label}: {value}")
+        if table.num_rows and limit:
+            first = table.slice(0, limit).to_pylist()
+            print_rows(console(), table.column_names, [list(line.values()) for line in first], cell=80)
+        if table.num_rows > limit:
+            say(f"… {count(table.num_rows - limit, 'more line')}; --limit, --csv and --parquet tell more")
+        if not table.num_rows:
+            say("No row, as far as was captured." if stops else "No row.")
+    _print_about(table)
+
+
+def _renamed(table: pa.Table) -> pa.Table:
+    """Return a table that has renamed columns under both names, and say once that the former ones go."""
+    from provspark.index_store.query.tabular import FORMER, both_names
+
+    for name, former in FORMER.items():
+        context = click.get_current_context()
+        if name in table.column_names and former not in context.meta:
+            context.meta[former] = True
+            say(f"The column {former} is called {name} now. {former} goes with the next release.", dim=True, err=True)
+    return both_names(table)
+
+
+def _print_about(table: pa.Table) -> None:
+    """Say which version was used, which rows are gone, and where an answer is less than it could be."""
+    from provspark.index_store.query.answer import gone_of, stops_of, versions_of
+
+    for used in versions_of(table)[:1]:
+        say(f"Using {used}.", dim=True, err=True)
+    for gone in gone_of(table):
+        say(f"{gone}.", err=True)
+    print_stops(stops_of(table))
+
+
+def print_stops(stops: tuple[Stop, ...]) -> None:
+    """Say where an answer is less than it could be; `open_provenance` has named the steps that can't be read."""
+    for stop in stops:
+        if stop.what == "unreadable":
+            continue
+        style, text = told(stop)
+        say(text, fg=style, err=True)
+
+
+def told(stop: Stop) -> tuple[str, str]:
+    """A stop as a colour and a line of text."""
+    from provspark.model.stops import sentence, stop_kind
+
+    return "red" if stop_kind(stop.what).ends else "yellow", f"{stop.what}: {sentence(stop)}"

@@ -1,0 +1,98 @@
+"""How the command line shows answers, by their class, and which options that gives their commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from provspark.api import Answer, Correspondence, Derivations, Explanations, Impact, Located, Profile, RowSet, Trace
+from provspark.cli.export import GRAPH_OPTIONS, PROV_JSON_OPTION, show_cells, show_neighbourhood
+from provspark.cli.operations import show_explanations, show_operations
+from provspark.cli.profile import show_impact, show_operation_profiles, show_profile
+from provspark.cli.relations import (
+    show_answer,
+    show_columns,
+    show_correspondence,
+    show_derivations,
+    show_located,
+    show_rows,
+)
+from provspark.cli.replay import show_counts, show_history, show_replayed, show_shared_rows, show_why_not
+from provspark.cli.tables import ENDED_OPTIONS, JSON_OPTION, TABLE_OPTIONS, limit_option
+from provspark.cli.trace import show_trace
+from provspark.index_store.query.cell_neighbourhood import CellNeighbourhood
+from provspark.index_store.query.column_answer import ColumnAnswer
+from provspark.index_store.query.neighbourhood import Neighbourhood
+from provspark.index_store.query.operation_list import OperationList
+from provspark.index_store.query.parameters import parameters
+from provspark.index_store.query.question import Question
+from provspark.replay.history import History
+from provspark.replay.records import Replayed
+from provspark.replay.shared_witnesses import SharedRows
+from provspark.replay.spread import OperationProfiles
+from provspark.replay.why_not import WhyNot
+
+__all__ = ["View", "view_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A way to show an answer.
+
+    Parameters
+    ----------
+    show : callable
+        Takes the question that was `Asked`, and the values of the options by their names.
+    options : sequence of click.Option
+        Options that are no parameters of the question. Those that a question defines itself are the question's.
+    """
+
+    show: Callable[..., None]
+    options: Sequence[click.Option] = TABLE_OPTIONS
+
+    def besides(self, question: Question) -> list[click.Option]:
+        """Return the options that a question does not define itself."""
+        own = {p.name for p in parameters(question)}
+        return [o for o in self.options if o.name not in own]
+
+
+_PAIRS = click.Option(["--pairs"], is_flag=True, help="Tell the pairs instead of each row's number of counterparts.")
+_PARTS = click.Option(["--parts"], is_flag=True, help="Each operation alone, not those of a script line as one.")
+_SHARES = click.Option(
+    ["--shares"], is_flag=True, help="Tell the share of each value instead of count, mean and so on."
+)
+_TABLE = View(show_answer)
+_BY_CLASS: Mapping[type, View] = {
+    Answer: _TABLE,
+    CellNeighbourhood: View(show_cells, (PROV_JSON_OPTION, JSON_OPTION)),
+    ColumnAnswer: View(show_columns),
+    Correspondence: View(show_correspondence, (_PAIRS, *TABLE_OPTIONS)),
+    Derivations: View(show_derivations),
+    Explanations: View(show_explanations, (_PARTS, limit_option(), JSON_OPTION)),
+    History: View(show_history, ENDED_OPTIONS),
+    Impact: View(show_impact, (_SHARES, *TABLE_OPTIONS)),
+    Located: View(show_located),
+    Neighbourhood: View(show_neighbourhood, (*GRAPH_OPTIONS, JSON_OPTION)),
+    OperationList: View(show_operations, (JSON_OPTION,)),
+    OperationProfiles: View(show_operation_profiles, (JSON_OPTION,)),
+    Profile: View(show_profile, (JSON_OPTION,)),
+    Replayed: View(show_replayed, (limit_option(5), JSON_OPTION)),
+    RowSet: View(show_rows),
+    SharedRows: View(show_shared_rows),
+    Trace: View(show_trace, (limit_option(10, "Rows to show of a data set."), JSON_OPTION)),
+    WhyNot: View(show_why_not, ENDED_OPTIONS),
+}
+_BY_QUESTION: Mapping[str, View] = {"counts": View(show_counts, (JSON_OPTION,))}
+"""Where an answer has no class of its own. All other answers are shown by their table."""
+
+
+def view_of(question: Question) -> View:
+    """Return how answers of a question are shown."""
+    returns: Any = question.function.__annotations__.get("return")
+    if isinstance(returns, str):
+        returns = eval(returns, question.function.__globals__)
+    views = (_BY_CLASS[c] for c in getattr(returns, "__mro__", ()) if c in _BY_CLASS)
+    return _BY_QUESTION.get(question.name) or next(views, _TABLE)
