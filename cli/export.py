@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 import provspark.api  # registers the questions  # noqa: F401
-from provspark.cli.asked import Asked
 from provspark.cli.common import STORE_OPTION, open_provenance
+from provspark.cli.inquiry import Inquiry
 from provspark.cli.marks import say
 from provspark.cli.question_options import option, options, typed
 from provspark.cli.render import count, echo_json
@@ -35,17 +35,17 @@ _ENDS_OPTIONS = (
 )
 
 
-def show_neighbourhood(asked: Asked, *, as_json: bool, **files: str | None) -> None:
+def show_neighbourhood(inquiry: Inquiry, *, as_json: bool, **files: str | None) -> None:
     """Show how large a `Neighbourhood` is, or write it."""
-    near = asked.answer()
+    near = inquiry.answer()
     if as_json:
         echo_json(near.node_link())
     _write_graphs(near, **files)
 
 
-def show_cells(asked: Asked, *, as_json: bool, prov_json: str | None) -> None:
+def show_cells(inquiry: Inquiry, *, as_json: bool, prov_json: str | None) -> None:
     """Show how large a `CellNeighbourhood` is, or write it."""
-    around = asked.answer()
+    around = inquiry.answer()
     if as_json:
         echo_json(around.prov_json())
     if prov_json:
@@ -68,24 +68,24 @@ def _export(columns: tuple[str, ...], store: str | None, **values: Any) -> None:
     csv_file, parquet_file = values["csv_file"], values["parquet_file"]
     if not any((*graphs.values(), csv_file, parquet_file)):
         raise SettingsError("nothing to write; give --prov-json, --graphml, --node-link, --csv or --parquet a FILE")
-    asked = Asked.of(open_provenance(store), _NEAR, typed(click.get_current_context()))
-    both = asked.argument("direction") == "both"
+    inquiry = Inquiry.of(open_provenance(store), _NEAR, typed(click.get_current_context()))
+    both = inquiry.argument("direction") == "both"
     prov_json = graphs["prov_json"]
     if columns and (both or not prov_json):
         raise SettingsError("--column tells cells of one direction in PROV-JSON: give --prov-json, leave --both out")
     if columns and prov_json:
-        around = _CELLS.function(asked.prov, **asked.given, columns=columns)
+        around = _CELLS.function(inquiry.prov, **inquiry.given, columns=columns)
         _write_json(prov_json, around.prov_json())
         graphs["prov_json"] = None
     if any(graphs.values()):
-        _write_graphs(asked.answer(), **graphs)
+        _write_graphs(inquiry.answer(), **graphs)
     elif columns:
         say(f"{count(len(around.near.rows))}, {count(len(around.near.edges), 'edge')}.", err=True)
         print_stops(around.near.stops)
     if csv_file or parquet_file:
-        if both or "hops" in asked.given:
+        if both or "hops" in inquiry.given:
             raise SettingsError("a table tells the ends of one direction: leave --both and --hops out")
-        _write_ends(asked, csv_file, parquet_file)
+        _write_ends(inquiry, csv_file, parquet_file)
 
 
 export = click.Command(
@@ -96,11 +96,11 @@ export = click.Command(
 )
 
 
-def _write_ends(asked: Asked, csv_file: str | None, parquet_file: str | None) -> None:
+def _write_ends(inquiry: Inquiry, csv_file: str | None, parquet_file: str | None) -> None:
     from provspark.index_store.export.tables import write_pages
 
-    chosen = {n: v for n, v in asked.given.items() if n not in ("direction", "limit")}
-    answer = QUESTIONS[asked.argument("direction")].function(asked.prov, **chosen)
+    chosen = {n: v for n, v in inquiry.given.items() if n not in ("direction", "limit")}
+    answer = QUESTIONS[inquiry.argument("direction")].function(inquiry.prov, **chosen)
     for path in filter(None, (csv_file, parquet_file)):
         lines = write_pages(answer.pages(), path, csv=path is csv_file)
     say(f"{count(lines, 'line')}.", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from provspark.cli.asked import Asked
+from provspark.cli.inquiry import Inquiry
 from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.tables import show_table
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["OPERATION_NAMES", "operation_rows", "show_explanations", "show_operations"]
 
 
-def show_explanations(asked: Asked, *, limit: int, as_json: bool, **parts: bool) -> None:
+def show_explanations(inquiry: Inquiry, *, limit: int, as_json: bool, **parts: bool) -> None:
     """Show `Explanations`: the rows, and the operations on each path; `parts` as `Explanations.lines` takes it."""
     from provspark.index_store.query.tabular import both_names
 
-    explanations = asked.answer()
+    explanations = inquiry.answer()
     if as_json:
         answer = {
             "lines": both_names(explanations.table()).to_pylist(),
@@ -38,9 +38,9 @@ def show_explanations(asked: Asked, *, limit: int, as_json: bool, **parts: bool)
         _print_operations([line for i, line in lines if i == number])
 
 
-def show_operations(asked: Asked, *, as_json: bool) -> None:
+def show_operations(inquiry: Inquiry, *, as_json: bool) -> None:
     """Show an `OperationList`."""
-    answer = asked.answer()
+    answer = inquiry.answer()
     if as_json:
         echo_json(list(answer))
     elif answer.lines:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from provspark.cli.asked import Asked
+from provspark.cli.inquiry import Inquiry
 from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.tables import show_table
@@ -18,9 +18,9 @@ __all__ = ["show_impact", "show_operation_profiles", "show_profile"]
 _SHOWN = 10
 
 
-def show_profile(asked: Asked, *, as_json: bool) -> None:
+def show_profile(inquiry: Inquiry, *, as_json: bool) -> None:
     """Show a `Profile`; of columns that were asked for, their values, too."""
-    profiled = asked.answer()
+    profiled = inquiry.answer()
     if as_json:
         echo_json(jsonable(profiled))
         return
@@ -29,17 +29,17 @@ def show_profile(asked: Asked, *, as_json: bool) -> None:
     print_rows(console(), table.column_names, [[_short(v) for v in line.values()] for line in table.to_pylist()])
     for name, why in profiled.left_out:
         say(f"left out: {name}: {why}", fg="yellow", err=True)
-    for column in profiled.columns if asked.argument("columns") else ():
+    for column in profiled.columns if inquiry.argument("columns") else ():
         _print_column(profiled, column)
 
 
-def show_operation_profiles(asked: Asked, *, as_json: bool) -> None:
+def show_operation_profiles(inquiry: Inquiry, *, as_json: bool) -> None:
     """Show `OperationProfiles`: what each operation changed."""
-    told = asked.answer()
+    told = inquiry.answer()
     if as_json:
         echo_json(told.as_dict())
         return
-    columns = asked.argument("columns") or ()
+    columns = inquiry.argument("columns") or ()
     out = console()
     lines: dict[tuple[int, int | None], list[dict[str, Any]]] = {}
     for line in told.table().to_pylist():
@@ -82,9 +82,9 @@ def _print_column(profiled: Profile, column: ColumnProfile) -> None:
         print_rows(out, ["column", "correlation"], [[n, _short(v)] for n, v in ordered[:_SHOWN]], indent=2)
 
 
-def show_impact(asked: Asked, *, shares: bool, **shown: Any) -> None:
+def show_impact(inquiry: Inquiry, *, shares: bool, **shown: Any) -> None:
     """Show an `Impact`, measure by measure, or value by value."""
-    answer = asked.answer()
+    answer = inquiry.answer()
     table = answer.shares() if shares else answer.table()
     show_table(table, **shown, before=answer.before.dataset, after=answer.after.dataset)
 

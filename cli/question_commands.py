@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from provspark.cli.asked import Asked
 from provspark.cli.common import STORE_OPTION, cancelled_by_keys, open_provenance
 from provspark.cli.examples import EXAMPLES
 from provspark.cli.former import FORMER_COMMANDS, FORMER_OPTIONS
+from provspark.cli.inquiry import Inquiry
 from provspark.cli.question_options import command_name, options, sentence, told, typed
 from provspark.cli.views import view_of
 from provspark.index_store.query.parameters import documentation, parameters
@@ -80,7 +80,7 @@ def _ask(question: Question, given: Mapping[str, Any], values: Mapping[str, Any]
     replays = any(p.takes == "progress" for p in parameters(question))
     with cancelled_by_keys(prov) if replays else nullcontext():
         shown = {o.name: values[o.name] for o in view.besides(question) if o.name}
-        view.show(Asked.of(prov, question, given), **shown)
+        view.show(Inquiry.of(prov, question, given), **shown)
 
 
 def _summary(question: Question) -> str:

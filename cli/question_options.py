@@ -164,13 +164,15 @@ def told(text: str, question: Question) -> str:
     """Return a text of a docstring as the command line has it: parameters and questions by their names here."""
     known = {p.name: _METAVARS[p.takes] if _is_argument(question, p) else _spelled(p) for p in parameters(question)}
 
-    def named(match: re.Match[str]) -> str:
+    def called(match: re.Match[str]) -> str:
         if match[1]:
             return match[1]
-        name = match[2].partition("(")[0]
-        return known.get(name) or (command_name(name) if name in QUESTIONS else match[2])
+        name, call, _ = match[2].partition("(")
+        if name in known and not call:
+            return known[name]
+        return command_name(name) if name in QUESTIONS else match[2]
 
-    return re.sub(r"``(.+?)``|`(.+?)`", named, text, flags=re.DOTALL)
+    return re.sub(r"``(.+?)``|`(.+?)`", called, text, flags=re.DOTALL)
 
 
 def sentence(text: str) -> str:

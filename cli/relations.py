@@ -5,33 +5,33 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from provspark.cli.asked import Asked
+from provspark.cli.inquiry import Inquiry
 from provspark.cli.tables import show_pages, show_table
 
 __all__ = ["show_answer", "show_columns", "show_correspondence", "show_derivations", "show_located", "show_rows"]
 
 
-def show_answer(asked: Asked, **shown: Any) -> None:
+def show_answer(inquiry: Inquiry, **shown: Any) -> None:
     """Show an answer by its table."""
-    answer = asked.answer()
+    answer = inquiry.answer()
     if pages := getattr(answer, "pages", None):
         show_pages(pages, answer.table, **shown)
     else:
         show_table(answer.table(), **shown)
 
 
-def show_columns(asked: Asked, **shown: Any) -> None:
+def show_columns(inquiry: Inquiry, **shown: Any) -> None:
     """Show a `ColumnAnswer`, what matters most first."""
-    table = asked.answer().table()
+    table = inquiry.answer().table()
     first = ["column", "related_column", "dependence", "kind", "exact", "dataset"]
     show_table(table.select(first + [n for n in table.column_names if n not in first]), **shown)
 
 
-def show_correspondence(asked: Asked, *, pairs: bool, **shown: Any) -> None:
+def show_correspondence(inquiry: Inquiry, *, pairs: bool, **shown: Any) -> None:
     """Show a `Correspondence`: its size, and its rows or pairs."""
-    answer = asked.answer()
-    using = asked.argument("using")
-    whole = asked.answer(using=None) if using else answer
+    answer = inquiry.answer()
+    using = inquiry.argument("using")
+    whole = inquiry.answer(using=None) if using else answer
     about: dict[str, Any] = {"rows": len(whole.rows), "edges": whole.edges}
     if using:
         about["rows using them"] = len(answer.rows)
@@ -41,22 +41,22 @@ def show_correspondence(asked: Asked, *, pairs: bool, **shown: Any) -> None:
         show_table(answer.counts(), **shown, **about)
 
 
-def show_derivations(asked: Asked, **shown: Any) -> None:
+def show_derivations(inquiry: Inquiry, **shown: Any) -> None:
     """Show `Derivations`, of which no more are written out than are shown."""
-    answer = asked.answer()
+    answer = inquiry.answer()
     most = None if shown["as_json"] else shown["limit"] + 1
     show_pages(lambda: chain([answer.table(0)], answer.batches()), lambda: answer.table(most), **shown)
 
 
-def show_located(asked: Asked, **shown: Any) -> None:
+def show_located(inquiry: Inquiry, **shown: Any) -> None:
     """Show `Located` rows, and how many are not in that version."""
-    answer = asked.answer()
+    answer = inquiry.answer()
     show_table(answer.table(), **shown, target_version=answer.version, rows_gone=len(answer.gone))
 
 
-def show_rows(asked: Asked, **shown: Any) -> None:
+def show_rows(inquiry: Inquiry, **shown: Any) -> None:
     """Show a `RowSet` by its row ids."""
     import pyarrow as pa
 
-    answer = asked.answer()
+    answer = inquiry.answer()
     show_table(pa.table({"row": answer.rows()}), **shown, dataset=answer.dataset, version=answer.version)

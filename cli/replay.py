@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from provspark.cli.asked import Asked
+from provspark.cli.inquiry import Inquiry
 from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.tables import ended_writer, show_table
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["show_counts", "show_history", "show_replayed", "show_shared_rows", "show_why_not"]
 
 
-def show_history(asked: Asked, *, as_json: bool, **files: Any) -> None:
+def show_history(inquiry: Inquiry, *, as_json: bool, **files: Any) -> None:
     """Show a `History`; into files and line by line, where rows ended."""
     if write := ended_writer(**files):
-        write(page.ended() for page in asked.pages())
+        write(page.ended() for page in inquiry.pages())
         return
-    told = asked.answer()
+    told = inquiry.answer()
     if as_json:
         echo_json(told.as_dict())
         return
@@ -65,9 +65,9 @@ def _show_passage(passage: Passage, columns: Sequence[str]) -> None:
     _show_doubts(told)
 
 
-def show_shared_rows(asked: Asked, *, as_json: bool, **shown: Any) -> None:
+def show_shared_rows(inquiry: Inquiry, *, as_json: bool, **shown: Any) -> None:
     """Show `SharedRows`."""
-    told = asked.answer()
+    told = inquiry.answer()
     if as_json:
         echo_json(told.as_dict())
         return
@@ -76,18 +76,18 @@ def show_shared_rows(asked: Asked, *, as_json: bool, **shown: Any) -> None:
         say(f"the replay could not be checked, or differs: {told.why}", fg="yellow", err=True)
 
 
-def show_why_not(asked: Asked, *, as_json: bool, **files: Any) -> None:
+def show_why_not(inquiry: Inquiry, *, as_json: bool, **files: Any) -> None:
     """Show a `WhyNot`; into files and line by line, where input rows ended."""
     if write := ended_writer(**files):
-        write(page.ended() for page in asked.pages())
+        write(page.ended() for page in inquiry.pages())
         return
-    told = asked.answer()
+    told = inquiry.answer()
     if as_json:
         echo_json(told.as_dict())
         return
     if told.found:
         rows = told.found.rows()[:20].tolist()
-        say(f"{asked.argument('dataset')} has {count(told.found.count)} for which this holds: {rows}")
+        say(f"{inquiry.argument('dataset')} has {count(told.found.count)} for which this holds: {rows}")
     for condition in told.untraced:
         say(f"left out: {condition.column} is handed on from no column of an input", fg="yellow", err=True)
     for missed in told.missed:
@@ -103,9 +103,9 @@ def show_why_not(asked: Asked, *, as_json: bool, **files: Any) -> None:
             _show_doubts(missed.replayed)
 
 
-def show_counts(asked: Asked, *, as_json: bool) -> None:
+def show_counts(inquiry: Inquiry, *, as_json: bool) -> None:
     """Show the rows that go into and come out of each operation."""
-    table = asked.answer().table()
+    table = inquiry.answer().table()
     if as_json:
         echo_json(table.to_pylist())
         return
@@ -113,9 +113,9 @@ def show_counts(asked: Asked, *, as_json: bool) -> None:
     print_rows(console(), names, [[line[n] for n in names] for line in table.to_pylist()], cell=80)
 
 
-def show_replayed(asked: Asked, *, limit: int, as_json: bool) -> None:
+def show_replayed(inquiry: Inquiry, *, limit: int, as_json: bool) -> None:
     """Show what was `Replayed`: rows after each operation."""
-    told = asked.answer()
+    told = inquiry.answer()
     if as_json:
         echo_json(told.as_dict())
         return

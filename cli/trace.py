@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from provspark.cli.asked import Asked
+from provspark.cli.inquiry import Inquiry
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.tables import told
 from provspark.model.datasets import Dataset
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["show_trace"]
 
 
-def show_trace(asked: Asked, *, limit: int, as_json: bool) -> None:
+def show_trace(inquiry: Inquiry, *, limit: int, as_json: bool) -> None:
     """Show a `Trace`: the way, and the rows at its end with their values."""
-    prov, to = asked.prov, asked.argument("to")
-    traced = asked.answer()
+    prov, to = inquiry.prov, inquiry.argument("to")
+    traced = inquiry.answer()
     target = None if to is None else str(prov.graph.known(prov.graph.named(to)))
     wanted = [n for n in traced.nodes if (n.dataset == target if target else n.role == "end")]
     if not target and _leads_nowhere(prov, traced):
@@ -34,7 +34,7 @@ def show_trace(asked: Asked, *, limit: int, as_json: bool) -> None:
     if as_json:
         echo_json(_as_json(prov, traced, wanted, limit))
     else:
-        _Report(console(), prov, traced, limit).print(wanted, target, asked.typed.get("where", ()))
+        _Report(console(), prov, traced, limit).print(wanted, target, inquiry.typed.get("where", ()))
 
 
 def _leads_nowhere(prov: Provenance, traced: Trace) -> bool:

@@ -35,17 +35,17 @@ from provspark.replay.shared_witnesses import SharedRows
 from provspark.replay.spread import OperationProfiles
 from provspark.replay.why_not import WhyNot
 
-__all__ = ["View", "view_of"]
+__all__ = ["AnswerView", "view_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """A way to show an answer.
+class AnswerView:
+    """A way to show answers.
 
     Parameters
     ----------
     show : callable
-        Takes the question that was `Asked`, and the values of the options by their names.
+        Takes the `Inquiry`, and the values of the options by their names.
     options : sequence of click.Option
         Options that are no parameters of the question. Those that a question defines itself are the question's.
     """
@@ -64,32 +64,32 @@ _PARTS = click.Option(["--parts"], is_flag=True, help="Each operation alone, not
 _SHARES = click.Option(
     ["--shares"], is_flag=True, help="Tell the share of each value instead of count, mean and so on."
 )
-_TABLE = View(show_answer)
-_BY_CLASS: Mapping[type, View] = {
+_TABLE = AnswerView(show_answer)
+_BY_CLASS: Mapping[type, AnswerView] = {
     Answer: _TABLE,
-    CellNeighbourhood: View(show_cells, (PROV_JSON_OPTION, JSON_OPTION)),
-    ColumnAnswer: View(show_columns),
-    Correspondence: View(show_correspondence, (_PAIRS, *TABLE_OPTIONS)),
-    Derivations: View(show_derivations),
-    Explanations: View(show_explanations, (_PARTS, limit_option(), JSON_OPTION)),
-    History: View(show_history, ENDED_OPTIONS),
-    Impact: View(show_impact, (_SHARES, *TABLE_OPTIONS)),
-    Located: View(show_located),
-    Neighbourhood: View(show_neighbourhood, (*GRAPH_OPTIONS, JSON_OPTION)),
-    OperationList: View(show_operations, (JSON_OPTION,)),
-    OperationProfiles: View(show_operation_profiles, (JSON_OPTION,)),
-    Profile: View(show_profile, (JSON_OPTION,)),
-    Replayed: View(show_replayed, (limit_option(5), JSON_OPTION)),
-    RowSet: View(show_rows),
-    SharedRows: View(show_shared_rows),
-    Trace: View(show_trace, (limit_option(10, "Rows to show of a data set."), JSON_OPTION)),
-    WhyNot: View(show_why_not, ENDED_OPTIONS),
+    CellNeighbourhood: AnswerView(show_cells, (PROV_JSON_OPTION, JSON_OPTION)),
+    ColumnAnswer: AnswerView(show_columns),
+    Correspondence: AnswerView(show_correspondence, (_PAIRS, *TABLE_OPTIONS)),
+    Derivations: AnswerView(show_derivations),
+    Explanations: AnswerView(show_explanations, (_PARTS, limit_option(), JSON_OPTION)),
+    History: AnswerView(show_history, ENDED_OPTIONS),
+    Impact: AnswerView(show_impact, (_SHARES, *TABLE_OPTIONS)),
+    Located: AnswerView(show_located),
+    Neighbourhood: AnswerView(show_neighbourhood, (*GRAPH_OPTIONS, JSON_OPTION)),
+    OperationList: AnswerView(show_operations, (JSON_OPTION,)),
+    OperationProfiles: AnswerView(show_operation_profiles, (JSON_OPTION,)),
+    Profile: AnswerView(show_profile, (JSON_OPTION,)),
+    Replayed: AnswerView(show_replayed, (limit_option(5), JSON_OPTION)),
+    RowSet: AnswerView(show_rows),
+    SharedRows: AnswerView(show_shared_rows),
+    Trace: AnswerView(show_trace, (limit_option(10, "Rows to show of a data set."), JSON_OPTION)),
+    WhyNot: AnswerView(show_why_not, ENDED_OPTIONS),
 }
-_BY_QUESTION: Mapping[str, View] = {"counts": View(show_counts, (JSON_OPTION,))}
+_BY_QUESTION: Mapping[str, AnswerView] = {"counts": AnswerView(show_counts, (JSON_OPTION,))}
 """Where an answer has no class of its own. All other answers are shown by their table."""
 
 
-def view_of(question: Question) -> View:
+def view_of(question: Question) -> AnswerView:
     """Return how answers of a question are shown."""
     returns: Any = question.function.__annotations__.get("return")
     if isinstance(returns, str):

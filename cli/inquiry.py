@@ -15,11 +15,11 @@ from provspark.index_store.query.question import QUESTIONS, Question
 if TYPE_CHECKING:
     from provspark.api import Provenance
 
-__all__ = ["Asked"]
+__all__ = ["Inquiry"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Inquiry:
     """A question with its arguments.
 
     Parameters
@@ -36,7 +36,7 @@ class Asked:
     given: Mapping[str, Any]
 
     @classmethod
-    def of(cls, prov: Provenance, question: Question, typed: Mapping[str, Any]) -> Asked:
+    def of(cls, prov: Provenance, question: Question, typed: Mapping[str, Any]) -> Inquiry:
         """Read the arguments from what was given."""
         return cls(prov, question, typed, arguments(question, typed))
 
