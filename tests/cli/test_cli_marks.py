@@ -82,11 +82,18 @@ def commands(folder: Path) -> list[list[Any]]:
     return [
         *(["ls"], ["ls", "--steps"], ["show", step], ["show", HOSTILE], ["verify"], ["repair", "--dry-run"]),
         *(["trace", *asked], ["trace", source, "--forward"], ["trace", f"/none{HOSTILE}"], ["how", *asked]),
-        *(["trace", *asked, "--where", f"{HOSTILE}=1"], ["why", *asked], ["columns", out], ["operations", step]),
+        *(["trace", *asked, "--where", f"{HOSTILE}=1"], ["backward", *asked], ["columns", out], ["operations", step]),
         *(["dropped", source], ["co-contributory", *asked, "--to", source], ["derivations", *asked]),
         *(["composition", *asked, "--source", source, "--column", f"col{HOSTILE}"], ["profile", out]),
         *(["correspondence", *asked, "--to", source], ["impact", step], ["history", *asked], ["export", *asked]),
-        *(["co-dependency", *asked, "--to", out, "--via", source], ["gc", "--keep-runs", "0", "--dry-run"]),
+        *(
+            ["co-dependency", *asked, "--to", out, "--via", source],
+            ["cells", *asked],
+            ["forward", source],
+            ["datasets"],
+            ["gc", "--keep-runs", "0", "--dry-run"],
+        ),
+        *(["steps"], ["values", out], ["select", out], ["locate", out], ["neighbourhood", out, "--graphml", "-"]),
     ]
 
 

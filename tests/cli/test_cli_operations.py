@@ -1,4 +1,4 @@
-"""``provspark why``, ``how``, ``columns``, ``operations``, ``dropped`` and ``show`` over a pipeline with operations."""
+"""Commands about rows, cells, columns and operations, over a pipeline with operations."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return call
 
 
-def test_why_tells_rows_or_cells(run: Run, tmp_path: Path) -> None:
+def test_rows_and_cells(run: Run, tmp_path: Path) -> None:
     report = tmp_path / "report.csv"
-    rows = json.loads(run("why", report, "--row", 1, "--json"))["answer"]
+    rows = json.loads(run("backward", report, "--row", 1, "--json"))["answer"]
     assert [x["related_row"] for x in rows] == [0, 2]
-    cells = json.loads(run("why", report, "--where", "city=Rome", "--column", "first", "--existence", "--json"))[
+    cells = json.loads(run("cells", report, "--where", "city=Rome", "--column", "first", "--existence", "--json"))[
         "answer"
     ]
     assert {(x["column"], x["related_row"], x["related_column"]) for x in cells} == {
         *((None, row, name) for row in (0, 2) for name in ("age", "city")),
         *(("first", row, "name") for row in (0, 2)),
     }
-    ahead = json.loads(run("why", tmp_path / "people.csv", "--row", 3, "--forward", "--to", report, "--json"))["answer"]
+    ahead = json.loads(run("forward", tmp_path / "people.csv", "--row", 3, "--to", report, "--json"))["answer"]
     assert {x["dataset"] for x in ahead} == {report.as_uri()}
 
 

@@ -111,7 +111,7 @@ def test_located_rows_are_counted_beside_the_list_of_those_that_are_gone(cli: Cl
     said = json.loads(cli(*question, "--json").stdout)
     assert (said["rows_gone"], said["target_version"], said["gone"]) == (2, ids[1], [])
     assert [line["gone"] for line in said["answer"]] == [True, True]
-    said = json.loads(cli(*question, "--target-version", ids[0], "--json").stdout)
+    said = json.loads(cli(*question, "--into", ids[0], "--json").stdout)
     assert (said["rows_gone"], said["target_version"]) == (0, ids[0])
     text = cli(*question).output
     assert f"target version: {ids[1]}" in text and "rows gone: 2" in text

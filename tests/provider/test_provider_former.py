@@ -89,7 +89,7 @@ def test_before_after(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("form", ["--json", "--json-lines", "--csv", "--parquet"])
 def test_what_commands_write_has_both_names(names: dict[str, Any], tmp_path: Path, form: str) -> None:
     file = [str(tmp_path / "file")] if form in ("--csv", "--parquet") else []
-    done = CliRunner().invoke(main, ["why", names["report"], "--row", "1", "--store", names["store"], form, *file])
+    done = CliRunner().invoke(main, ["backward", names["report"], "--row", "1", "--store", names["store"], form, *file])
     assert done.exit_code == 0, done.output
     if form == "--json":
         lines = json.loads(done.stdout)["answer"]
@@ -104,5 +104,5 @@ def test_what_commands_write_has_both_names(names: dict[str, Any], tmp_path: Pat
 
 
 def test_people_are_shown_the_new_names(names: dict[str, Any]) -> None:
-    done = CliRunner().invoke(main, ["why", names["report"], "--row", "1", "--store", names["store"]])
+    done = CliRunner().invoke(main, ["backward", names["report"], "--row", "1", "--store", names["store"]])
     assert "related_row" in done.stdout and "source_row" not in done.output

@@ -236,7 +236,7 @@ def test_long_answers_come_in_pages(prov: Provenance, store: Path, tmp_path: Pat
     file = tmp_path / "ended.parquet"
     assert "written to" in CliRunner().invoke(main, ["history", orders, "--parquet", str(file), *at]).output
     assert {tuple(x[k] for k in key) for x in pq.read_table(file).to_pylist()} == whole
-    lines = CliRunner().invoke(main, ["whynot", str(store / "clean"), "--where", "id=5", "--json-lines", *at]).stdout
+    lines = CliRunner().invoke(main, ["why-not", str(store / "clean"), "--where", "id=5", "--json-lines", *at]).stdout
     assert [json.loads(x)["cause"] for x in lines.splitlines()] == ["condition"]
 
 
@@ -300,7 +300,7 @@ def test_steps_that_were_not_captured(spark: SparkSession, tmp_path: Path) -> No
     (missed,) = prov.why_not(str(tmp_path / "untracked"), [("id", "=", 99)]).missed
     assert missed.why.startswith("not tracked: Generate")
     said = CliRunner().invoke(
-        main, ["whynot", str(tmp_path / "untracked"), "--where", "id=99", "--store", str(tmp_path / "store")]
+        main, ["why-not", str(tmp_path / "untracked"), "--where", "id=99", "--store", str(tmp_path / "store")]
     )
     assert "not tracked" in said.output
     cells = prov.cells(str(tmp_path / "coarse"), [0], "v", replay=True).table().to_pylist()
@@ -361,11 +361,12 @@ def test_commands(store: Path) -> None:
     assert cell.exit_code == 0 and "price = " in cell.output
     column = run(main, ["history", str(store / "orders"), "--column", "price", *at])
     assert column.exit_code == 0 and "price ended at" in column.output and "gone into total" in column.output
-    why = run(main, ["whynot", str(store / "clean"), "--where", "id=5", *at])
+    why = run(main, ["why-not", str(store / "clean"), "--where", "id=5", *at])
     assert why.exit_code == 0 and "ended at" in why.output
     told = json.loads(run(main, ["history", str(store / "orders"), "--row", "1", "--json", *at]).stdout)
     assert told["passages"]
-    assert "endings" in run(main, ["whynot", str(store / "clean"), "--where", "id=5", "--json", *at]).stdout
+    former = run(main, ["whynot", str(store / "clean"), "--where", "id=5", "--json", *at])
+    assert "endings" in former.stdout and "it is called provspark why-not now" in former.stderr
 
 
 def test_changed_since(prov: Provenance, store: Path) -> None:

@@ -88,8 +88,9 @@ def test_rows_of_the_output_address_them_too(world: tuple[Path, provspark.Proven
         answer = prov.co_contributory_lines(str(root / "out"), [row], before, other)
         assert sorted(x.values for x in answer.asked.lines) == sorted(mine)
         assert sorted(x.values for x in answer.found.lines) == sorted({c for p, c in kept if p in mine})
-    at = ["beside", str(root / "out"), "--row", "0", "--after", str(before), "--to", str(other), "--json"]
-    said = CliRunner().invoke(main, [*at, "--store", str(root / "store")])
+    at = [str(root / "out"), "--row", "0", "--to", str(other), "--json", "--store", str(root / "store")]
+    said = CliRunner().invoke(main, ["co-contributory-lines", *at, "--operation", str(before)])
     assert said.exit_code == 0 and json.loads(said.stdout)["found"]["lines"], said.output
+    assert CliRunner().invoke(main, ["beside", *at, "--after", str(before)]).stdout == said.stdout
     with pytest.raises(ReplayError, match="no operation 99"):
         prov.co_contributory_lines(str(root / "out"), [0], join, 99)

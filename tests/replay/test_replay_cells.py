@@ -237,7 +237,8 @@ def test_what_replay_can_not_settle_stays_flagged(world: tuple[Path, provspark.P
 def test_command(world: tuple[Path, provspark.Provenance]) -> None:
     root, _ = world
     at = ["why", str(root / "unpivot"), "--row", "0", "--column", "value", "--store", str(root / "store")]
-    said = CliRunner().invoke(main, [*at, "--replay", "--json"])
+    said = CliRunner().invoke(main, ["cells", *at[1:], "--replay", "--json"])
+    assert CliRunner().invoke(main, [*at, "--replay", "--json"]).stdout == said.stdout
     assert said.exit_code == 0 and '"lines": 1,' in said.stdout.replace("\n", " "), said.output
     assert '"lines": 2,' in CliRunner().invoke(main, [*at, "--json"]).stdout.replace("\n", " ")
     alone = CliRunner().invoke(main, [*at[:4], *at[6:], "--replay"])

@@ -89,16 +89,18 @@ def test_some_operations_and_columns(prov: Provenance, root: Path) -> None:
 
 def test_on_the_command_line(root: Path) -> None:
     at = ["--store", str(root / "store")]
-    shown = CliRunner().invoke(main, ["profile", str(root / "groups"), "--operation", "1", "--column", "city", *at])
+    asked = [str(root / "groups"), "--operation", "1"]
+    shown = CliRunner().invoke(main, ["operation-profiles", *asked, "--column", "city", *at])
     assert shown.exit_code == 0 and "1 keep rows where city IS NOT NULL" in shown.stdout, shown.output
     assert ["city", "nulls", "5.0", "0.0", "-5.0"] in [line.split() for line in shown.stdout.splitlines()]
     assert "city: histogram" in shown.stdout
-    out = CliRunner().invoke(main, ["profile", str(root / "groups"), "--operation", "1", "--json", *at]).stdout
+    out = CliRunner().invoke(main, ["operation-profiles", *asked, "--json", *at]).stdout
+    assert CliRunner().invoke(main, ["profile", *asked, "--json", *at]).stdout == out
     told = json.loads(out)
     assert told["verified"] is True and [x["asked"] for x in told["operations"]] == [False, True]
     assert [x["profile"]["rows"] for x in told["operations"]] == [36, 31]
     for more, why in ((["--operations"], "not both"), (["--row", "1"], "all rows of a step")):
-        said = CliRunner().invoke(main, ["profile", str(root / "groups"), "--operation", "1", *more, *at])
+        said = CliRunner().invoke(main, ["profile", *asked, *more, *at])
         assert said.exit_code == 2 and why in said.output
 
 
