@@ -93,7 +93,14 @@ def commands(folder: Path) -> list[list[Any]]:
             ["datasets"],
             ["gc", "--keep-runs", "0", "--dry-run"],
         ),
-        *(["steps"], ["values", out], ["select", out], ["locate", out], ["neighbourhood", out, "--graphml", "-"]),
+        *(
+            ["steps"],
+            ["values", out],
+            ["select", out],
+            ["locate", out],
+            ["neighbourhood", out],
+            ["neighbourhood", out, "--json"],
+        ),
     ]
 
 
