@@ -130,9 +130,9 @@ def told(boxes: Boxes) -> set[tuple[int, int]]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("column", [(), ("--column", "v")], ids=["rows", "cells"])
-def test_the_command_writes_line_by_line(root: Path, column: tuple[str, ...]) -> None:
-    asked = ["why", str(root / "total"), *column, "--json-lines", "--store", str(root / "prov")]
+@pytest.mark.parametrize(("name", "column"), [("backward", ()), ("cells", ("--column", "v"))], ids=["rows", "cells"])
+def test_the_command_writes_line_by_line(root: Path, name: str, column: tuple[str, ...]) -> None:
+    asked = [name, str(root / "total"), *column, "--json-lines", "--store", str(root / "prov")]
     said = CliRunner().invoke(main, asked)
     assert said.exit_code == 0, said.output
     lines = said.stdout.splitlines()
@@ -158,8 +158,8 @@ def written_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 FILES = [
-    (("why", "total"), ROWS),
-    (("why", "total", "--column", "v"), ROWS),
+    (("backward", "total"), ROWS),
+    (("cells", "total", "--column", "v"), ROWS),
     (("export", "rows", "--forward"), ROWS),
     (("correspondence", "total", "--to", "rows", "--pairs"), ROWS),
     (("co-dependency", "copy", "--to", "copy", "--via", "rows", "--row", "3"), 0),
