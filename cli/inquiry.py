@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from provspark.cli.question_options import arguments
-from provspark.index_store.query.parameters import parameters
+from provspark.cli.question_options import arguments, spelled_name
+from provspark.index_store.query.parameters import Parameter, parameters
 from provspark.index_store.query.question import QUESTIONS, Question
 
 if TYPE_CHECKING:
@@ -59,10 +59,11 @@ class Inquiry:
         by_page = next(q for q in QUESTIONS.values() if q.pages_of == self.question.name)
         known = {p.name for p in parameters(by_page)}
         if left := sorted(self.given.keys() - known):
-            raise click.UsageError(f"an answer written line by line takes no --{left[0].removesuffix('s')}")
+            name = spelled_name(_named(self.question, left[0]))
+            raise click.UsageError(f"an answer written line by line takes no {name}")
         pages: Iterator[Any] = by_page.function(self.prov, **self.given)
         return pages
 
 
-def _named(question: Question, name: str) -> Any:
+def _named(question: Question, name: str) -> Parameter:
     return next(p for p in parameters(question) if p.name == name)

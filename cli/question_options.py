@@ -16,7 +16,18 @@ from provspark.index_store.query.question import QUESTIONS, Question
 from provspark.index_store.values.conditions import parse_condition
 from provspark.settings import Settings
 
-__all__ = ["Shorthand", "arguments", "command_name", "option", "options", "sentence", "shorthands", "told", "typed"]
+__all__ = [
+    "Shorthand",
+    "arguments",
+    "command_name",
+    "option",
+    "options",
+    "sentence",
+    "shorthands",
+    "spelled_name",
+    "told",
+    "typed",
+]
 
 _METAVARS: Mapping[str, str] = {
     "dataset": "DATASET",
@@ -103,7 +114,7 @@ def option(question: Question, p: Parameter, spelled: str = "") -> click.Paramet
     """
     if _is_argument(question, p):
         return click.Argument([p.name], metavar=_METAVARS[p.takes])
-    name = spelled or _spelled(p)
+    name = spelled or spelled_name(p)
     form = f"{', '.join(_followed(question))}." if p.takes == "kinds" else _FORMS.get(p.takes)
     about = " ".join(filter(None, (sentence(told(p.help, question)), form)))
     if p.takes == "flag":
@@ -145,7 +156,7 @@ def arguments(question: Question, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     out: dict[str, Any] = {}
     for p in parameters(question):
-        ways = [(_spelled(p), _value(p, given[p.name]))] if p.name in given else []
+        ways = [(spelled_name(p), _value(p, given[p.name]))] if p.name in given else []
         ways += [(s.flag, s.value) for s in shorthands(question) if s.parameter == p.name and given.get(s.name)]
         if any(value != ways[0][1] for _, value in ways):
             raise click.UsageError(f"{' and '.join(name for name, _ in ways)} contradict each other; give one of them")
@@ -162,7 +173,7 @@ def arguments(question: Question, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def told(text: str, question: Question) -> str:
     """Return a text of a docstring as the command line has it: parameters and questions by their names here."""
-    known = {p.name: _METAVARS[p.takes] if _is_argument(question, p) else _spelled(p) for p in parameters(question)}
+    known = {p.name: _METAVARS[p.takes] if _is_argument(question, p) else spelled_name(p) for p in parameters(question)}
 
     def called(match: re.Match[str]) -> str:
         if match[1]:
@@ -193,7 +204,8 @@ def _is_argument(question: Question, p: Parameter) -> bool:
     return p.required and p is parameters(question)[0]
 
 
-def _spelled(p: Parameter) -> str:
+def spelled_name(p: Parameter) -> str:
+    """Return what the option of a parameter is called."""
     name = p.name.removesuffix("s") if p.many and p.takes in _SINGULAR else p.name
     return f"--{name.replace('_', '-')}"
 
