@@ -12,7 +12,6 @@ from rich.text import Text
 from provspark.cli.inquiry import Inquiry
 from provspark.cli.render import console, count, echo_json, print_rows
 from provspark.cli.tables import told
-from provspark.model.datasets import Dataset
 from provspark.model.errors import ValuesUnavailableError, VersionChangedError
 
 if TYPE_CHECKING:
