@@ -132,7 +132,7 @@ def test_a_new_question_is_a_command(cli: Cli, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (["backward", "nowhere"], "no data set 'file://nowhere'"),
+        (["backward", "nowhere"], "/nowhere' in this store"),
         (["backward", "report.csv", "--kinds", "nonsense"], "'nonsense' is none of data, context, possible"),
         (["how", "report.csv", "--kinds", "possible"], "'possible' is none of data, context"),
         (["backward", "report.csv", "--row", "x"], "'x' is no row id; write 17, or 1,2, or a range 5-9"),
