@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import HTTPException
 
 from provspark import errors
+from provspark.index_store.query.helper_columns import behind
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.values.partitions import unescape
@@ -153,7 +154,9 @@ class Visible:
             return None
         if self._open:
             return text
-        done = [node.operations[i] for i in operations if i < len(node.operations)]
+        numbers = {i for i in operations if i < len(node.operations)}
+        numbers |= {told for i in numbers for told in behind(node.operations, i)}
+        done = [node.operations[i] for i in numbers]
         hidden = self.within(node)
         if any(not hidden.isdisjoint(_touched(operation)) for operation in done):
             return None

@@ -10,10 +10,9 @@ from provspark.index_store.query.column_choice import ColumnNames, known_directi
 from provspark.index_store.query.nodes import Direction, WriteNode
 from provspark.index_store.query.operation_list import OperationLine, OperationList, operation_lines
 from provspark.index_store.query.question import SURE, question
-from provspark.index_store.query.questions.cells import cells
-from provspark.index_store.query.questions.columns import columns
 from provspark.index_store.query.questions.how import how
 from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.touched import touching
 from provspark.index_store.query.walk import plan
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, UnknownDatasetError
@@ -57,8 +56,11 @@ def operations(
     Returns
     -------
     OperationList
-        step, write, dataset (that the write wrote), operations (numbers within the write), categories, contextual,
-        text, site, name, columns_in, columns_out, reads, makes, drops, rows_in, rows_out (null where not counted).
+        step, write, dataset (that the write wrote), operations (numbers within the write), category, contextual,
+        text, site, name, columns_in, columns_out, reads, makes, drops, rows_in, rows_out (null where not counted),
+        exact, why, paper_categories. With columns it may be a superset: `exact` is false where the rows' values choose
+        whether the operation touched them (CASE, coalesce, pivot …), and `why` names what chooses. `categories` is
+        `paper_categories` under its former name, which goes with the next release.
 
     Notes
     -----
@@ -91,10 +93,14 @@ def _lines(
     some = rows is not None or which.get("where") is not None or not isinstance(what, str)
     if column is not None:
         if some:
-            via = cells(prov, what, rows, column, direction=direction, to=to, **which).via
+            asked = prov.asked("cells", what, rows, which)
         else:
-            via = columns(prov, what, column, direction=direction, to=to, existence=False, **which).via
-        return [line for node, chosen in via for line in operation_lines(node, chosen, parts=parts)]
+            if "semantics" in which:
+                raise ConditionError("columns are those of all rows; pass rows to choose how they are compared")
+            which = {"kinds": ("data", "context"), **which}
+            whole = what.at.version.dataset.uri if isinstance(what, RowSet) else what
+            asked = prov.asked("columns", whole, None, which)
+        return touching(asked, column, direction, asked.view.dataset(to), rows=some, parts=parts)
     if some or to is not None:
         return how(prov, what, rows, direction=direction, to=to, **which).all_operations(parts=parts)
     asked = prov.asked("operations", what, None, which)
