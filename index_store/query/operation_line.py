@@ -51,7 +51,7 @@ class OperationLine:
     rows_out: int | None
     exact: bool = True
     """False where the rows' values choose whether it touched the columns that were asked about."""
-    why: str = ""
+    why: str | None = None
     """The operations that choose, where it is not exact."""
 
     @property
