@@ -26,6 +26,7 @@ __all__ = ["export"]
 @click.option("--limit", type=click.IntRange(min=1), default=10_000, show_default=True, help="Edges at most.")
 @click.option("--column", "columns", multiple=True, metavar="NAME", help="In PROV-JSON, cells of this column, too.")
 @click.option("--prov-json", metavar="FILE", help="W3C PROV, as PROV-JSON.")
+@click.option("--operations/--no-operations", default=True, help="In PROV-JSON, the operations of each write, or not.")
 @click.option("--graphml", metavar="FILE", help="GraphML.")
 @click.option("--node-link", metavar="FILE", help="NetworkX's node-link JSON.")
 @click.option("--csv", "csv_file", metavar="FILE", help="CSV of the ends: sources, or results.")
@@ -36,6 +37,7 @@ def export(
     limit: int,
     columns: tuple[str, ...],
     prov_json: str | None,
+    operations: bool,
     graphml: str | None,
     node_link: str | None,
     csv_file: str | None,
@@ -60,11 +62,11 @@ def export(
     if prov_json or graphml or node_link:
         near = prov.neighbourhood(**asked, direction=direction, hops=hops, limit=limit)  # type: ignore[arg-type]
         if prov_json:
-            told = near.prov_json()
+            told = near.prov_json(operations=operations)
             way: Any = direction
             if columns:
                 around = prov.cell_neighbourhood(**asked, columns=columns, direction=way, hops=hops, limit=limit)
-                told = around.prov_json()
+                told = around.prov_json(operations=operations)
             _write(prov_json, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
         if graphml:
             _write(graphml, near.graphml())

@@ -29,6 +29,7 @@ __all__ = [
     "carried",
     "carried_on",
     "column_map",
+    "leaves_rows",
     "names_of",
     "operation_maps",
     "output_places",
@@ -266,7 +267,7 @@ def _matrix(op: Operation, counting: set[int], bare: set[int], ways: Ways) -> Bi
 
 def _decided(op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits], ways: Ways) -> list[Bits]:
     """What decided about the rows that it reads decides about its own; about a subquery's rows by its links' kind."""
-    via = 0 if ways != "all" and _leaves_rows(op, operations) else 1 << op.index
+    via = 0 if ways != "all" and leaves_rows(op, operations) else 1 << op.index
     parts = []
     for i in (*op.children, *op.subqueries):
         made = {c.id for c in operations[i].columns}
@@ -276,7 +277,7 @@ def _decided(op: Operation, operations: tuple[Operation, ...], states: Mapping[i
     return parts
 
 
-def _leaves_rows(op: Operation, operations: tuple[Operation, ...]) -> bool:
+def leaves_rows(op: Operation, operations: tuple[Operation, ...]) -> bool:
     """Whether an operation hands on the rows that it reads, and no others."""
     made = {c.id for c in op.columns} - {c.id for i in op.children for c in operations[i].columns}
     return (
