@@ -249,6 +249,117 @@ def test_operations_are_the_scripts_lines(folder: Path, prov: Any) -> None:
     assert [line for name, line in lines if name == "texts"] == [line for _, line in TEXTS]
 
 
+READS = {
+    "texts": [("texts", "people = spark.read.csv(source, header=True, schema=SCHEMA)")],
+    "census": [("census", "people = spark.read.parquet(source)")],
+    "imputed": [("imputed", "people = spark.read.parquet(source)")],
+    "credit_terms": [("credit_terms", "credit = spark.read.csv(source, header=True, schema=SCHEMA)")],
+    "credit": [("credit", "credit = spark.read.parquet(source)")],
+    "credit_imputed": [("credit_imputed", "credit = spark.read.parquet(source)")],
+    "compas_complete": [("compas_complete", "scores = spark.read.csv(source, header=True).select(*COLUMNS).na.drop()")],
+    "compas": [("compas", ".parquet(source)")],
+    "compas_imputed": [("compas_imputed", "spark.read.csv(source, header=True).select(*COLUMNS)")],
+}
+READ = {"Census": ("texts", "census", "imputed"), "German": ("credit_terms", "credit", "credit_imputed")}
+TRIMMED, TERMS = TEXTS[1:], "credit = credit.replace(terms, subset=[column])"
+FEATURES = [
+    ("imputed", "capital_gain", [], [], ["imputer.fit(people).transform(people)"]),
+    ("imputed", "age", [], [], []),
+    ("imputed", "sex", TRIMMED, [ENCODE[2][1]], []),
+    ("imputed", "income", TRIMMED, [ENCODE[3][1]], []),
+    ("imputed", "occupation_sales", TRIMMED, [ENCODE[1][1]], []),
+    (
+        "credit_imputed",
+        "credit_amount",
+        [],
+        [],
+        ['credit = credit.withColumn("known"', 'credit = credit.withColumn("credit_amount"'],
+    ),
+    ("credit_imputed", "duration", [], [], []),
+    ("credit_imputed", "housing_own", [TERMS], ["credit = credit.withColumn(f"], []),
+    ("credit_imputed", "gender", [], ['credit = credit.withColumn("gender"'], []),
+    (
+        "credit_imputed",
+        "status_single",
+        [],
+        [
+            'credit = credit.withColumn("gender"',
+            'credit = credit.replace(STATUS, subset=["status"])',
+            "credit = credit.withColumn(f",
+        ],
+        [],
+    ),
+    ("credit_imputed", "phone", [TERMS], [], []),
+]
+"""A column, and by hand the lines that touched it or what it was before, but for those that read: one list a task."""
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "first", "second", "third"), FEATURES, ids=lambda v: v if isinstance(v, str) else ""
+)
+def test_operations_of_a_feature_are_those_that_touched_it(
+    name: str, column: str, first: Any, second: Any, third: Any, folder: Path, prov: Any
+) -> None:
+    """Chapman et al.'s PQ4."""
+    tasks = READ["Census" if name == "imputed" else "German"]
+    wanted = []
+    for task, lines in zip(tasks, (first, second, third), strict=True):
+        wanted += [READS[task][0], *((task, line if isinstance(line, str) else line[1]) for line in lines)]
+    found = prov.operations(place(folder, name), column=column)
+    lines = told(found.table())
+    assert [task for task, _ in lines] == [task for task, _ in wanted]
+    assert all(line.startswith(start) for (_, line), (_, start) in zip(lines, wanted, strict=True))
+    assert found.exact and [line.why for line in found.lines] == [None] * len(wanted)
+    every = {(line.step, i) for line in prov.operations(place(folder, name)).lines for i in line.operations}
+    assert {(line.step, i) for line in found.lines for i in line.operations} <= every
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "texts"),
+    [
+        (
+            "compas_imputed",
+            "days_b_screening_arrest",
+            [
+                "read ",
+                "read ",
+                "days_b_screening_arrest = coalesce(CAST(days_b_screening_arrest AS DOUBLE), "
+                "(avg(CAST(days_b_screening_arrest AS DOUBLE)) over all rows))",
+            ],
+        ),
+        ("compas", "race", ["read ", "read ", "race = CASE WHEN (race = 'Caucasian') THEN 1 ELSE 0 END"]),
+        ("compas", "label", ["read ", "read ", "label = (1 - CAST(two_year_recid AS INT))"]),
+        ("compas", "jailtime", ["read ", "read ", "jailtime = CAST(FLOOR("]),
+        ("compas", "age", ["read ", "read "]),
+    ],
+)
+def test_operations_of_a_feature_of_compas(name: str, column: str, texts: list[str], folder: Path, prov: Any) -> None:
+    """Chapman et al.'s PQ4; the filter of incomplete records decides about rows alone."""
+    found = prov.operations(place(folder, name), column=column)
+    assert len(found) == len(texts) and found.exact
+    assert all(line.text.startswith(text) for line, text in zip(found.lines, texts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("imputed", "capital_gain = CAST(CASE WHEN "),
+        (
+            "credit_imputed",
+            "credit_amount = coalesce(CAST(known AS DOUBLE), avg(known) OVER "
+            "(ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)); drop known",
+        ),
+        ("compas_imputed", "days_b_screening_arrest = coalesce("),
+    ],
+)
+def test_each_pipeline_imputes_once(name: str, text: str, folder: Path, prov: Any) -> None:
+    for parts in (False, True):
+        lines = prov.operations(place(folder, name), parts=parts).lines
+        (imputation,) = (line for line in lines if "imputation" in line.category)
+        assert imputation.text.startswith(text if not parts else text.partition(" = ")[0])
+        assert not any("_w0" in repr(line) or "_we0" in repr(line) for line in lines)
+
+
 def test_columns_end_where_the_scripts_drop_them(folder: Path, prov: Any, expected: Any) -> None:
     """Chapman et al.'s PQ7."""
     for first, out in (("texts", "census"), ("credit_terms", "credit"), ("compas_complete", "compas")):
