@@ -1,6 +1,6 @@
 """What each column of a write's output came from: its operations' matrices multiplied, from the sources up.
 
-Matrices tell of three sorts of ways (`Ways`): all ways of a row and its columns; those of the operations that touched a
+Matrices tell of three sorts of ways (`WayChoice`): all ways of a row and its columns; those of the operations that touched a
 column, where what leaves the rows as they are did not touch a count of them; and of these the ones that do not depend
 on the rows' values.
 """
@@ -25,7 +25,7 @@ from provspark.model.writes import Kind
 __all__ = [
     "PLACES",
     "ColumnMap",
-    "Ways",
+    "WayChoice",
     "carried",
     "carried_on",
     "column_map",
@@ -38,7 +38,7 @@ __all__ = [
 
 PLACES = 20
 """Bits for a position in an axis: a source is told as axis and position in one number."""
-Ways = Literal["all", "touching", "sure"]
+WayChoice = Literal["all", "touching", "sure"]
 _OF_COLUMNS = frozenset({"transformation", "vertical reduction", "vertical augmentation"})
 _OUTER = 1 << 50
 """What marks a column of the query around a subquery, in place of a source, until that query is reached."""
@@ -80,7 +80,7 @@ class ColumnMap:
 
 
 @kept
-def column_map(node: WriteNode, ways: Ways = "all") -> ColumnMap:
+def column_map(node: WriteNode, ways: WayChoice = "all") -> ColumnMap:
     """The matrix of a write; of one that is untracked there is none."""
     operations = node.operations
     told = {axis for op in operations for axis in op.axes}
@@ -116,7 +116,7 @@ def operation_maps(node: WriteNode) -> tuple[Bits, ...]:
 
 
 @kept
-def _states(node: WriteNode, ways: Ways) -> tuple[Bits, ...]:
+def _states(node: WriteNode, ways: WayChoice) -> tuple[Bits, ...]:
     """After each operation, what its columns came from."""
     states: list[Bits] = []
     for op in node.operations:
@@ -124,7 +124,7 @@ def _states(node: WriteNode, ways: Ways) -> tuple[Bits, ...]:
     return tuple(states)
 
 
-def carried_on(node: WriteNode, begins: Mapping[int, Bits], ways: Ways) -> Bits:
+def carried_on(node: WriteNode, begins: Mapping[int, Bits], ways: WayChoice) -> Bits:
     """From a write's output to what some of its operations made their columns of, by the operations' numbers."""
     states: dict[int, Bits] = {}
     for op in node.operations:
@@ -216,7 +216,9 @@ def _source(node: WriteNode, op: Operation) -> Bits:
     return Bits.of(entries)
 
 
-def _made(op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits], ways: Ways = "all") -> Bits:
+def _made(
+    op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits], ways: WayChoice = "all"
+) -> Bits:
     """One operation further: its own matrix times that of what it reads."""
     below = [states[i] for i in op.children]
     here = union([*below, *(states[i] for i in op.subqueries)])
@@ -247,7 +249,7 @@ def _resolved(bits: Bits, below: list[Bits]) -> Bits:
     )
 
 
-def _matrix(op: Operation, counting: set[int], bare: set[int], ways: Ways) -> Bits:
+def _matrix(op: Operation, counting: set[int], bare: set[int], ways: WayChoice) -> Bits:
     """An operation's links; what it counts comes of the rows, and what it makes of nothing has no bit."""
     via = 1 << op.index
     rows = bit("aggregation")
@@ -265,7 +267,9 @@ def _matrix(op: Operation, counting: set[int], bare: set[int], ways: Ways) -> Bi
     return Bits.of(entries)
 
 
-def _decided(op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits], ways: Ways) -> list[Bits]:
+def _decided(
+    op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits], ways: WayChoice
+) -> list[Bits]:
     """What decided about the rows that it reads decides about its own; about a subquery's rows by its links' kind."""
     via = 0 if ways != "all" and leaves_rows(op, operations) else 1 << op.index
     parts = []
@@ -288,7 +292,7 @@ def leaves_rows(op: Operation, operations: tuple[Operation, ...]) -> bool:
     )
 
 
-def _blurred(node: WriteNode, axes: dict[int, set[Kind]], ways: Ways) -> Bits:
+def _blurred(node: WriteNode, axes: dict[int, set[Kind]], ways: WayChoice) -> Bits:
     """Every column of the output from every column of some readings, none of it sure."""
     via = 1 << len(node.operations)
     outs = range(1, 1 + len(names_of(node.output)))

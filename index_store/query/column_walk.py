@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from provspark.index_store.query.bits import ROWS, Bits, compose, union
-from provspark.index_store.query.column_maps import ColumnMap, Ways, carried, column_map, names_of
+from provspark.index_store.query.column_maps import ColumnMap, WayChoice, carried, column_map, names_of
 from provspark.index_store.query.links import Linker, Links, VersionLink
 from provspark.index_store.query.model_maps import model_map
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
@@ -98,7 +98,7 @@ def carry(
     context: bool,
     cut: bool = True,
     settle: Settle | None = None,
-    ways: Ways = "all",
+    ways: WayChoice = "all",
 ) -> Carried:
     """Carry columns, or cells, of a version to a data set wherever it is met, or to the ends of all ways.
 
@@ -124,13 +124,13 @@ class _ColumnWalk:
     context: bool
     cut: bool
     settle: Settle | None = None
-    ways: Ways = "all"
+    ways: WayChoice = "all"
     reached: list[ColumnsAt] = field(default_factory=list)
     stops: set[Stop] = field(default_factory=set)
     pending: dict[WriteNode, list[ColumnsAt]] = field(default_factory=dict)
     first: dict[WriteNode, int] = field(default_factory=dict)
     walked: dict[object, tuple[dict[tuple[int, Kind], Boxes], Boxes]] = field(default_factory=dict)
-    """Ways of rows within a write, by the relation that entered; it is kept so that its id stays its own."""
+    """WayChoice of rows within a write, by the relation that entered; it is kept so that its id stays its own."""
     unsettled: dict[WriteNode, str] = field(default_factory=dict)
 
     def run(self, start: ColumnsAt) -> Carried:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from provspark.index_store.query.bits import ROWS, BitEntry, Bits, bit, union
-from provspark.index_store.query.column_maps import Ways, carried_on, names_of
+from provspark.index_store.query.column_maps import WayChoice, carried_on, names_of
 from provspark.index_store.query.memo import kept
 from provspark.index_store.query.nodes import WriteNode
 from provspark.model.operations import Operation
@@ -18,7 +18,7 @@ _COLUMNWISE = frozenset({"ImputerModel", "StringIndexerModel", "OneHotEncoderMod
 
 
 @kept
-def model_map(node: WriteNode, read: WriteNode, ways: Ways = "all") -> Bits:
+def model_map(node: WriteNode, read: WriteNode, ways: WayChoice = "all") -> Bits:
     """From the columns of what a write made to those that a model was fitted to.
 
     Columns that the model made, and what came of them, may come of every one that its fit named. Where it is not known

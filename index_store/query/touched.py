@@ -9,7 +9,7 @@ from provspark.index_store.query.asking import Asked
 from provspark.index_store.query.bits import identity
 from provspark.index_store.query.column_answer import Cells, ColumnAnswer, reason
 from provspark.index_store.query.column_choice import ColumnNames, positions
-from provspark.index_store.query.column_maps import Ways
+from provspark.index_store.query.column_maps import WayChoice
 from provspark.index_store.query.column_walk import Carried, ColumnsAt, carry
 from provspark.index_store.query.nodes import Direction, WriteNode
 from provspark.index_store.query.operation_line import OperationLine
@@ -30,7 +30,7 @@ def touching(
 
     told = _cells if rows else _columns
 
-    def walk(ways: Ways) -> Carried:
+    def walk(ways: WayChoice) -> Carried:
         return told(asked, direction, carry(linker, start, direction, to, context=asked.context, ways=ways))
 
     return _lines(walk, direction, parts=parts)
@@ -48,7 +48,7 @@ def _cells(asked: Asked, direction: Direction, carried: Carried) -> Carried:
     return answer.now(asked.view.currents).carried if direction == "forward" else carried
 
 
-def _lines(walk: Callable[[Ways], Carried], direction: Direction, *, parts: bool) -> list[OperationLine]:
+def _lines(walk: Callable[[WayChoice], Carried], direction: Direction, *, parts: bool) -> list[OperationLine]:
     """Return the operations on the ways of a walk; those that are on none that holds for every row are not exact."""
     carried = walk("touching")
     entries = [(via, doubt) for part in carried.parts for *_, via, doubt in part.bits]

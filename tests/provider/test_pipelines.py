@@ -305,13 +305,13 @@ def test_operations_of_a_feature_are_those_that_touched_it(
     wanted = []
     for task, lines in zip(tasks, (first, second, third), strict=True):
         wanted += [READS[task][0], *((task, line if isinstance(line, str) else line[1]) for line in lines)]
-    found = prov.operations(place(folder, name), column=column)
-    lines = told(found.table())
+    answer = prov.operations(place(folder, name), column=column)
+    lines = told(answer.table())
     assert [task for task, _ in lines] == [task for task, _ in wanted]
     assert all(line.startswith(start) for (_, line), (_, start) in zip(lines, wanted, strict=True))
-    assert found.exact and [line.why for line in found.lines] == [None] * len(wanted)
+    assert answer.exact and [line.why for line in answer.lines] == [None] * len(wanted)
     every = {(line.step, i) for line in prov.operations(place(folder, name)).lines for i in line.operations}
-    assert {(line.step, i) for line in found.lines for i in line.operations} <= every
+    assert {(line.step, i) for line in answer.lines for i in line.operations} <= every
 
 
 @pytest.mark.parametrize(
@@ -335,9 +335,9 @@ def test_operations_of_a_feature_are_those_that_touched_it(
 )
 def test_operations_of_a_feature_of_compas(name: str, column: str, texts: list[str], folder: Path, prov: Any) -> None:
     """Chapman et al.'s PQ4; the filter of incomplete records decides about rows alone."""
-    found = prov.operations(place(folder, name), column=column)
-    assert len(found) == len(texts) and found.exact
-    assert all(line.text.startswith(text) for line, text in zip(found.lines, texts, strict=True))
+    answer = prov.operations(place(folder, name), column=column)
+    assert len(answer) == len(texts) and answer.exact
+    assert all(line.text.startswith(text) for line, text in zip(answer.lines, texts, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -250,12 +250,12 @@ def test_what_is_told_in_the_place_of_sparks_own_columns(spark: Any, tmp_path: P
         read.withColumn("share", sf.col("id") / one).drop("ssn").coalesce(1).write.parquet(q)
     for policy, shown in ((Policy.of(True, "ssn"), False), (Policy.of(True, ""), True), (Policy.of(False, ""), False)):
         api = client(tmp_path, policy=policy)
-        found = {d["label"]: d["id"] for d in api.get(f"{BASE}/datasets").json()["items"]}
+        ids = {d["label"]: d["id"] for d in api.get(f"{BASE}/datasets").json()["items"]}
         for parts in ("false", "true"):
-            answer = api.get(f"{BASE}/datasets/{found['q']}/operations?parts={parts}")
+            answer = api.get(f"{BASE}/datasets/{ids['q']}/operations?parts={parts}")
             assert ("SSNX" in answer.text) == shown
             assert "_we0" not in answer.text and "_w0" not in answer.text
-        graph = api.post(f"{BASE}/trace/graph", json={"dataset": found["q"], "rows": [0]})
+        graph = api.post(f"{BASE}/trace/graph", json={"dataset": ids["q"], "rows": [0]})
         assert graph.status_code == 200 and ("SSNX" in graph.text) == shown
         assert any("operation/" in name for name in graph.json()["activity"])
 
