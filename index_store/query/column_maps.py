@@ -1,8 +1,7 @@
 """What each column of a write's output came from: its operations' matrices multiplied, from the sources up.
 
-Matrices tell of three sorts of ways (`WayChoice`): all ways of a row and its columns; those of the operations that touched a
-column, where what leaves the rows as they are did not touch a count of them; and of these the ones that do not depend
-on the rows' values.
+`WayChoice` says which operations they tell: all on the ways of a row and its columns; those that touched a column, where
+what leaves the rows as they are did not touch a count of them; of these, the ones that did whatever the rows' values.
 """
 
 from __future__ import annotations

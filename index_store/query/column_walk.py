@@ -130,7 +130,7 @@ class _ColumnWalk:
     pending: dict[WriteNode, list[ColumnsAt]] = field(default_factory=dict)
     first: dict[WriteNode, int] = field(default_factory=dict)
     walked: dict[object, tuple[dict[tuple[int, Kind], Boxes], Boxes]] = field(default_factory=dict)
-    """WayChoice of rows within a write, by the relation that entered; it is kept so that its id stays its own."""
+    """Ways of rows within a write, by the relation that entered; it is kept so that its id stays its own."""
     unsettled: dict[WriteNode, str] = field(default_factory=dict)
 
     def run(self, start: ColumnsAt) -> Carried:
