@@ -1,7 +1,8 @@
 """What each column of a write's output came from: its operations' matrices multiplied, from the sources up.
 
-`WayChoice` says which operations they tell: all on the ways of a row and its columns; those that touched a column, where
-what leaves the rows as they are did not touch a count of them; of these, the ones that did whatever the rows' values.
+`WayChoice` says which operations they tell: all on the ways of a row and its columns; those that touched a column,
+where what leaves the rows as they are did not touch a count of them; of these, the ones that did whatever the rows'
+values.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pipeline_features import ENCODE, FEATURES, OF_COMPAS, READ, READS, TEXTS
 from oracle import pipelines as oracle
 from oracle import profiles
 from pyspark.sql.classic.dataframe import DataFrame
@@ -214,20 +215,6 @@ def told(operations: Any) -> list[tuple[str, str]]:
     return found
 
 
-TEXTS = [
-    ("texts", "people = spark.read.csv(source, header=True, schema=SCHEMA)"),
-    ("texts", "people = people.withColumns({name: sf.trim(name) for name in TEXTS})"),
-    ("texts", 'people = people.replace("?", None, subset=TEXTS)'),
-]
-ENCODE = [
-    ("census", "people = spark.read.parquet(source)"),
-    ("census", 'people = people.select("*", *hot).drop(column)'),
-    ("census", 'people = people.withColumn("sex", sf.when(sf.col("sex") == "Male", 1).otherwise(0))'),
-    ("census", 'people = people.withColumn("income", sf.when(sf.col("income") == ">50K", 1).otherwise(0))'),
-    ("census", 'people = people.drop("fnlwgt")'),
-]
-
-
 def test_operations_are_the_scripts_lines(folder: Path, prov: Any) -> None:
     """TensProv's Q5 to Q9, Chapman et al.'s PQ1 and PQ3 to PQ6."""
     out, first = place(folder, "census"), str(DATA / "census.csv")
@@ -247,51 +234,6 @@ def test_operations_are_the_scripts_lines(folder: Path, prov: Any) -> None:
     assert set(told(ahead)) <= {TEXTS[0], ENCODE[0], ENCODE[4]}
     lines = told(prov.how(first, [9], direction="forward", to=place(folder, "joined")).operations())
     assert [line for name, line in lines if name == "texts"] == [line for _, line in TEXTS]
-
-
-READS = {
-    "texts": [("texts", "people = spark.read.csv(source, header=True, schema=SCHEMA)")],
-    "census": [("census", "people = spark.read.parquet(source)")],
-    "imputed": [("imputed", "people = spark.read.parquet(source)")],
-    "credit_terms": [("credit_terms", "credit = spark.read.csv(source, header=True, schema=SCHEMA)")],
-    "credit": [("credit", "credit = spark.read.parquet(source)")],
-    "credit_imputed": [("credit_imputed", "credit = spark.read.parquet(source)")],
-    "compas_complete": [("compas_complete", "scores = spark.read.csv(source, header=True).select(*COLUMNS).na.drop()")],
-    "compas": [("compas", ".parquet(source)")],
-    "compas_imputed": [("compas_imputed", "spark.read.csv(source, header=True).select(*COLUMNS)")],
-}
-READ = {"Census": ("texts", "census", "imputed"), "German": ("credit_terms", "credit", "credit_imputed")}
-TRIMMED, TERMS = TEXTS[1:], "credit = credit.replace(terms, subset=[column])"
-FEATURES = [
-    ("imputed", "capital_gain", [], [], ["imputer.fit(people).transform(people)"]),
-    ("imputed", "age", [], [], []),
-    ("imputed", "sex", TRIMMED, [ENCODE[2][1]], []),
-    ("imputed", "income", TRIMMED, [ENCODE[3][1]], []),
-    ("imputed", "occupation_sales", TRIMMED, [ENCODE[1][1]], []),
-    (
-        "credit_imputed",
-        "credit_amount",
-        [],
-        [],
-        ['credit = credit.withColumn("known"', 'credit = credit.withColumn("credit_amount"'],
-    ),
-    ("credit_imputed", "duration", [], [], []),
-    ("credit_imputed", "housing_own", [TERMS], ["credit = credit.withColumn(f"], []),
-    ("credit_imputed", "gender", [], ['credit = credit.withColumn("gender"'], []),
-    (
-        "credit_imputed",
-        "status_single",
-        [],
-        [
-            'credit = credit.withColumn("gender"',
-            'credit = credit.replace(STATUS, subset=["status"])',
-            "credit = credit.withColumn(f",
-        ],
-        [],
-    ),
-    ("credit_imputed", "phone", [TERMS], [], []),
-]
-"""A column, and by hand the lines that touched it or what it was before, but for those that read: one list a task."""
 
 
 @pytest.mark.parametrize(
@@ -316,22 +258,7 @@ def test_operations_of_a_feature_are_those_that_touched_it(
 
 @pytest.mark.parametrize(
     ("name", "column", "texts"),
-    [
-        (
-            "compas_imputed",
-            "days_b_screening_arrest",
-            [
-                "read ",
-                "read ",
-                "days_b_screening_arrest = coalesce(CAST(days_b_screening_arrest AS DOUBLE), "
-                "(avg(CAST(days_b_screening_arrest AS DOUBLE)) over all rows))",
-            ],
-        ),
-        ("compas", "race", ["read ", "read ", "race = CASE WHEN (race = 'Caucasian') THEN 1 ELSE 0 END"]),
-        ("compas", "label", ["read ", "read ", "label = (1 - CAST(two_year_recid AS INT))"]),
-        ("compas", "jailtime", ["read ", "read ", "jailtime = CAST(FLOOR("]),
-        ("compas", "age", ["read ", "read "]),
-    ],
+    OF_COMPAS,
 )
 def test_operations_of_a_feature_of_compas(name: str, column: str, texts: list[str], folder: Path, prov: Any) -> None:
     """Chapman et al.'s PQ4; the filter of incomplete records decides about rows alone."""
