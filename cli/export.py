@@ -19,11 +19,15 @@ from provspark.index_store.query.parameters import parameters
 from provspark.index_store.query.question import QUESTIONS
 from provspark.model.errors import SettingsError
 
-__all__ = ["GRAPH_OPTIONS", "PROV_JSON_OPTION", "export", "show_cells", "show_neighbourhood"]
+__all__ = ["GRAPH_OPTIONS", "OPERATIONS_OPTION", "PROV_JSON_OPTION", "export", "show_cells", "show_neighbourhood"]
 
 PROV_JSON_OPTION = click.Option(["--prov-json"], metavar="FILE", help="Write W3C PROV, as PROV-JSON.")
+OPERATIONS_OPTION = click.Option(
+    ["--operations/--no-operations"], default=True, help="In PROV-JSON, the operations of each write, or not."
+)
 GRAPH_OPTIONS = (
     PROV_JSON_OPTION,
+    OPERATIONS_OPTION,
     click.Option(["--graphml"], metavar="FILE", help="Write GraphML."),
     click.Option(["--node-link"], metavar="FILE", help="Write NetworkX's node-link JSON."),
 )
@@ -35,21 +39,21 @@ _ENDS_OPTIONS = (
 )
 
 
-def show_neighbourhood(inquiry: Inquiry, *, as_json: bool, **files: str | None) -> None:
+def show_neighbourhood(inquiry: Inquiry, *, as_json: bool, operations: bool, **files: str | None) -> None:
     """Show how large a `Neighbourhood` is, or write it."""
     near = inquiry.answer()
     if as_json:
         echo_json(near.node_link())
-    _write_graphs(near, **files)
+    _write_graphs(near, operations, **files)
 
 
-def show_cells(inquiry: Inquiry, *, as_json: bool, prov_json: str | None) -> None:
+def show_cells(inquiry: Inquiry, *, as_json: bool, operations: bool, prov_json: str | None) -> None:
     """Show how large a `CellNeighbourhood` is, or write it."""
     around = inquiry.answer()
     if as_json:
-        echo_json(around.prov_json())
+        echo_json(around.prov_json(operations=operations))
     if prov_json:
-        _write_json(prov_json, around.prov_json())
+        _write_json(prov_json, around.prov_json(operations=operations))
     say(f"{count(len(around.cells), 'cell')}, {count(len(around.edges), 'edge')}.", err=True)
     print_stops(around.near.stops)
 
@@ -64,7 +68,8 @@ def _export(columns: tuple[str, ...], store: str | None, **values: Any) -> None:
       provspark export /data/report --row 17 --prov-json lineage.json
       provspark export /data/people.csv --row 3 --forward --graphml row3.graphml
     """
-    graphs = {o.name: values[o.name] for o in GRAPH_OPTIONS if o.name}
+    operations = values["operations"]
+    graphs = {o.name: values[o.name] for o in GRAPH_OPTIONS if o.name and o is not OPERATIONS_OPTION}
     csv_file, parquet_file = values["csv_file"], values["parquet_file"]
     if not any((*graphs.values(), csv_file, parquet_file)):
         raise SettingsError("nothing to write; give --prov-json, --graphml, --node-link, --csv or --parquet a FILE")
@@ -75,10 +80,10 @@ def _export(columns: tuple[str, ...], store: str | None, **values: Any) -> None:
         raise SettingsError("--column tells cells of one direction in PROV-JSON: give --prov-json, leave --both out")
     if columns and prov_json:
         around = _CELLS.function(inquiry.prov, **inquiry.given, columns=columns)
-        _write_json(prov_json, around.prov_json())
+        _write_json(prov_json, around.prov_json(operations=operations))
         graphs["prov_json"] = None
     if any(graphs.values()):
-        _write_graphs(inquiry.answer(), **graphs)
+        _write_graphs(inquiry.answer(), operations, **graphs)
     elif columns:
         say(f"{count(len(around.near.rows))}, {count(len(around.near.edges), 'edge')}.", err=True)
         print_stops(around.near.stops)
@@ -106,9 +111,11 @@ def _write_ends(inquiry: Inquiry, csv_file: str | None, parquet_file: str | None
     say(f"{count(lines, 'line')}.", err=True)
 
 
-def _write_graphs(near: Any, *, prov_json: str | None, graphml: str | None, node_link: str | None) -> None:
+def _write_graphs(
+    near: Any, operations: bool, *, prov_json: str | None, graphml: str | None, node_link: str | None
+) -> None:
     if prov_json:
-        _write_json(prov_json, near.prov_json())
+        _write_json(prov_json, near.prov_json(operations=operations))
     if graphml:
         _write(graphml, near.graphml())
     if node_link:

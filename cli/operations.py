@@ -58,7 +58,7 @@ def operation_rows(lines: Sequence[OperationLine]) -> list[list[Any]]:
         text = f"{line.name}: {line.text}" if line.name else line.text
         changed = [f"+{n}" for n in line.makes] + [f"-{n}" for n in line.drops]
         rows = "" if line.rows_out is None else f"{line.rows_out:,}"
-        category = ", ".join(line.categories) + (", contextual" if line.contextual else "")
+        category = ", ".join(line.category) + (", contextual" if line.contextual else "")
         told.append([number, line.site.rsplit("/", 1)[-1], rows, category, text, " ".join(changed)])
     return told
 
@@ -72,3 +72,8 @@ def _print_operations(lines: Sequence[OperationLine]) -> None:
         own = [x for x in lines if (x.step, x.write) == (step, write)]
         console().print(Text(f"{step}, write {write} to {dataset}: {count(len(own), 'operation')}", style="bold"))
         print_rows(console(), OPERATION_NAMES, operation_rows(own), indent=2, cell=60)
+        for line in own:
+            if not line.exact:
+                which = "operation" if len(line.operations) == 1 else "operations"
+                numbers = ", ".join(map(str, line.operations))
+                console().print(Text(f"  {which} {numbers}: only for some rows, as their values choose: {line.why}"))

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from provspark.api import Answer, Correspondence, Derivations, Explanations, Impact, Located, Profile, RowSet, Trace
-from provspark.cli.export import GRAPH_OPTIONS, PROV_JSON_OPTION, show_cells, show_neighbourhood
+from provspark.cli.export import GRAPH_OPTIONS, OPERATIONS_OPTION, PROV_JSON_OPTION, show_cells, show_neighbourhood
 from provspark.cli.operations import show_explanations, show_operations
 from provspark.cli.profile import show_impact, show_operation_profiles, show_profile
 from provspark.cli.relations import (
@@ -67,7 +67,7 @@ _SHARES = click.Option(
 _TABLE = AnswerView(show_answer)
 _BY_CLASS: Mapping[type, AnswerView] = {
     Answer: _TABLE,
-    CellNeighbourhood: AnswerView(show_cells, (PROV_JSON_OPTION, JSON_OPTION)),
+    CellNeighbourhood: AnswerView(show_cells, (PROV_JSON_OPTION, OPERATIONS_OPTION, JSON_OPTION)),
     ColumnAnswer: AnswerView(show_columns),
     Correspondence: AnswerView(show_correspondence, (_PAIRS, *TABLE_OPTIONS)),
     Derivations: AnswerView(show_derivations),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from provspark.model.drafts import DraftExpression, DraftOperation
 
-__all__ = ["conditions", "keys", "made", "shown", "unbracketed"]
+__all__ = ["conditions", "keys", "made", "named", "shown", "unbracketed"]
 
 _LABEL = re.compile(r"`((?:[^`]|``)+)#(\d+)`")
 _QUERY = re.compile(r"\(SELECT \* FROM `subquery#(\d+)`\)")
@@ -32,8 +33,18 @@ def made(o: DraftOperation) -> list[str]:
 
 def shown(e: DraftExpression) -> str:
     """Return an expression with the user's names."""
-    named = _QUERY.sub(r"(operation \1)", _NUMBER.sub(r"\1", e.shown))
-    return _LABEL.sub(lambda m: m[1] if _PLAIN.fullmatch(m[1]) else f"`{m[1]}`", named)
+    return named(e.shown, {})
+
+
+def named(sql: str, instead: Mapping[int, str]) -> str:
+    """Return SQL over `Column.label` with the user's names, or with what stands for some columns instead."""
+    plain = _QUERY.sub(r"(operation \1)", _NUMBER.sub(r"\1", sql))
+
+    def told(match: re.Match[str]) -> str:
+        name = match[1] if _PLAIN.fullmatch(match[1]) else f"`{match[1]}`"
+        return instead.get(int(match[2]), name)
+
+    return _LABEL.sub(told, plain)
 
 
 def unbracketed(text: str) -> str:

@@ -5,6 +5,7 @@ Every class here is frozen and travels as JSON (`provspark.index_store.store.man
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,7 +20,34 @@ Category = Literal[
     "append",
     "aggregate",
 ]
-"""TensProv's categories; vertical is about columns, horizontal about rows. ``aggregate`` and ``source`` are ours."""
+"""What is stored: TensProv's categories; vertical is about columns, horizontal about rows. ``aggregate`` and ``source``
+are ours."""
+
+PlainCategory = Literal[
+    "read",
+    "changed column",
+    "dropped column",
+    "added column",
+    "filter",
+    "added rows",
+    "join",
+    "union",
+    "aggregate",
+    "imputation",
+]
+"""The same in answers, and ``imputation``, which is told by what an operation computes."""
+
+PLAIN_CATEGORIES: Mapping[Category, PlainCategory] = {
+    "source": "read",
+    "transformation": "changed column",
+    "vertical reduction": "dropped column",
+    "vertical augmentation": "added column",
+    "horizontal reduction": "filter",
+    "horizontal augmentation": "added rows",
+    "join": "join",
+    "append": "union",
+    "aggregate": "aggregate",
+}
 
 ExpressionRole = Literal["output", "condition", "group", "order", "partition", "generator", "branch"]
 """What an expression is for; ``branch`` computes a column of one child of an append."""

@@ -336,8 +336,8 @@ def _table(answer: pa.Table) -> str:
                 for line in lines
             ]
         )
-    if "categories" in names:
-        counts = Counter(c for line in lines for c in line["categories"])
+    if "category" in names:
+        counts = Counter(c for line in lines for c in line["category"])
         return f"{len(lines)} operations: " + ", ".join(f"{n} {c}" for c, n in counts.most_common())
     if "rows_out" in names:
         return _some([f"`{short(line['text'])}` {line['rows_in']} → {line['rows_out']}" for line in lines])

@@ -4,11 +4,12 @@ Versions and rows are entities, a version a collection of its rows, writes are a
 with the usage and generation that it stands on; a context edge is a usage alone; a row that a write read and dropped is
 invalidated by it; one record in two versions is two alternates. Cells, where they are asked for, are entities, too:
 members of their row and of their column, which is a member of the version, and derived from cells in the same way.
+`provspark.index_store.query.operation_activities` adds the operations of the writes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -18,10 +19,18 @@ from provspark.model.steps import Manifest
 from provspark.model.times import utc
 from provspark.model.writes import Write
 
-__all__ = ["ProvDocument"]
+__all__ = ["ProvDocument", "qualified"]
 
 _PREFIX = {"ps": "urn:provspark:"}
-_COLLECTION = {"$": "prov:Collection", "type": "prov:QUALIFIED_NAME"}
+_PARTS = {"dcterms": "http://purl.org/dc/terms/"}
+
+
+def qualified(name: str) -> dict[str, str]:
+    """Return a name as the value of an attribute."""
+    return {"$": name, "type": "prov:QUALIFIED_NAME"}
+
+
+_COLLECTION = qualified("prov:Collection")
 
 
 class ProvDocument:
@@ -31,11 +40,12 @@ class ProvDocument:
         self._entities: dict[str, Any] = {}
         self._activities: dict[str, Any] = {}
         self._relations: dict[str, dict[str, dict[str, Any]]] = {}
+        self._parts = False
 
     def json(self) -> dict[str, Any]:
         """Return the document."""
         return {
-            "prefix": _PREFIX,
+            "prefix": _PREFIX | (_PARTS if self._parts else {}),
             "entity": self._entities,
             "activity": self._activities,
             **self._relations,
@@ -64,6 +74,33 @@ class ProvDocument:
                 "ps:coverage": write.coverage,
                 **{name: value for name, value in about.items() if value},
             }
+
+    def add_activity(self, name: str, about: Mapping[str, Any]) -> None:
+        """Add an activity that is part of another one; what is empty of `about` is left out."""
+        self._parts = True
+        self._activities[name] = {k: v for k, v in about.items() if v}
+
+    def add_usage(self, activity: str, source: RowNode | CellNode) -> None:
+        """Tell that an activity used a row or a cell."""
+        self._relate("used", f"{_key(activity)}/{source.id}", activity=activity, entity=_entity(source))
+
+    def add_generation(self, activity: str, made: RowNode | CellNode) -> None:
+        """Tell that an activity generated a row or a cell."""
+        self._relate("wasGeneratedBy", f"{_key(activity)}/{made.id}", entity=_entity(made), activity=activity)
+
+    def add_invalidation(self, activity: str, row: RowNode) -> None:
+        """Tell that an activity dropped a row."""
+        self._relate("wasInvalidatedBy", f"{_key(activity)}/{row.id}", entity=_row(row), activity=activity)
+
+    def add_communication(self, informed: str, informant: str) -> None:
+        """Tell that an activity took what another one made."""
+        name = f"{_key(informed)}/{informant.rpartition('/')[2]}"
+        self._relate("wasInformedBy", name, informed=informed, informant=informant)
+
+    @staticmethod
+    def write_of(step: str, number: int) -> str:
+        """Return the activity that a write is."""
+        return _write(step, number)
 
     def add_rows(
         self,
@@ -146,6 +183,14 @@ def _row(row: RowNode) -> str:
 
 def _cell(cell: CellNode) -> str:
     return f"ps:cell/{cell.id}" if cell.column else _row(cell.row)
+
+
+def _entity(node: RowNode | CellNode) -> str:
+    return _row(node) if isinstance(node, RowNode) else _cell(node)
+
+
+def _key(activity: str) -> str:
+    return activity.removeprefix("ps:")
 
 
 def _column(cell: CellNode) -> str:

@@ -98,6 +98,11 @@ class Bits:
         """The same, none of it sure, for one more reason."""
         return Bits(self.out, self.src, self.may, np.zeros_like(self.sure), self.via, self.doubt | doubt)
 
+    def emptied(self, via: int) -> Bits:
+        """No path, but that some operations made the columns."""
+        zero = np.zeros_like(self.may)
+        return Bits(self.out, self.src, zero, zero, _objects([via] * len(self)), _objects([0] * len(self)))
+
     def moved(self, out: Int64 | None = None, src: Int64 | None = None) -> Bits:
         """The same with other positions."""
         ends = self.out if out is None else out, self.src if src is None else src
@@ -146,15 +151,16 @@ def compose(first: Bits, second: Bits) -> Bits:
 
     The dependence of a path of two parts is that of the part nearest to the out side that decides rather than goes in
     (join, filter, group by, sort, window, conditional), or else the stronger of identity, transformation, aggregation.
-    It is a path of context where either part is one.
+    It is a path of context where either part is one. Behind a column that was made of nothing there are no operations.
     """
     i, j = matched(first.src, second.out)
+    beyond = np.where(first.may[i] != 0, second.via[j], 0)
     return collected(
         first.out[i],
         second.src[j],
         _paths(first.may[i], second.may[j]),
         _paths(first.sure[i], second.sure[j]),
-        first.via[i] | second.via[j],
+        first.via[i] | beyond,
         first.doubt[i] | second.doubt[j],
     )
 

@@ -13,6 +13,7 @@ from provspark.index_store.query.column_maps import carried, column_map, names_o
 from provspark.index_store.query.neighbourhood import Neighbourhood, prov_document
 from provspark.index_store.query.nodes import Direction
 from provspark.index_store.query.notebook import SHOWN, table_html
+from provspark.index_store.query.operation_activities import TextOf, add_operations_of_cells
 from provspark.model.errors import ConditionError
 from provspark.model.neighbours import CellEdge, CellNode, RowEdge, RowNode
 
@@ -42,10 +43,12 @@ class CellNeighbourhood:
         table = pa.table({name: pa.array(column) for name, column in zip(names, columns, strict=True)})
         return self.near._repr_html_() + table_html(table, (), len(self.edges))
 
-    def prov_json(self) -> dict[str, Any]:
-        """In W3C's PROV, as PROV-JSON; see `provspark.index_store.export.prov_json`."""
-        document = prov_document(self.near)
+    def prov_json(self, *, operations: bool = True, text: TextOf | None = None) -> dict[str, Any]:
+        """In W3C's PROV, as PROV-JSON; see `Neighbourhood.prov_json`."""
+        document = prov_document(self.near, operations=operations, text=text)
         document.add_cells(self.cells, self.edges, self.same)
+        if operations:
+            add_operations_of_cells(document, self.near.writes, self.edges)
         return document.json()
 
 

@@ -35,7 +35,7 @@ from provspark.model.runs import Runs
 from provspark.model.stops import Stop
 from provspark.model.writes import Kind
 
-__all__ = ["Cells", "ColumnAnswer", "ColumnLine"]
+__all__ = ["Cells", "ColumnAnswer", "ColumnLine", "reason"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -366,21 +366,26 @@ class Cells(_Answer):
 
     def reason(self, doubt: int) -> str:
         """What chooses by row, for people."""
-        told = []
-        for node, indexes in self.carried.operations(doubt):
-            for i in indexes:
-                if i < len(node.operations):
-                    op = node.operations[i]
-                    told.append(op.text + (f" ({op.site})" if op.site else ""))
-                elif node.write.coverage == "coarse":
-                    told.append(f"step {node.step} was captured as a whole")
-                elif column_map(node).known:
-                    told.append(f"step {node.step} has context in several ways, whose columns are not told apart")
-                else:
-                    told.append(f"step {node.step} kept no operations")
-            if indexes and node in self.carried.unsettled:
-                told.append(f"replay does not settle it: {self.carried.unsettled[node]}")
-        return "; ".join(told)
+        return reason(self.carried, doubt)
+
+
+def reason(carried: Carried, doubt: int) -> str:
+    """Tell for people which operations choose by row, or what is not known of a step."""
+    told = []
+    for node, indexes in carried.operations(doubt):
+        for i in indexes:
+            if i < len(node.operations):
+                op = node.operations[i]
+                told.append(op.text + (f" ({op.site})" if op.site else ""))
+            elif node.write.coverage == "coarse":
+                told.append(f"step {node.step} was captured as a whole")
+            elif column_map(node).known:
+                told.append(f"step {node.step} has context in several ways, whose columns are not told apart")
+            else:
+                told.append(f"step {node.step} kept no operations")
+        if indexes and node in carried.unsettled:
+            told.append(f"replay does not settle it: {carried.unsettled[node]}")
+    return "; ".join(told)
 
 
 _CODED = (

@@ -1,10 +1,16 @@
-"""What each column of a write's output came from: its operations' matrices multiplied, from the sources up."""
+"""What each column of a write's output came from: its operations' matrices multiplied, from the sources up.
+
+`WayChoice` says which operations they tell: all on the ways of a row and its columns; those that touched a column,
+where what leaves the rows as they are did not touch a count of them; of these, the ones that did whatever the rows'
+values.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -19,9 +25,11 @@ from provspark.model.writes import Kind
 __all__ = [
     "PLACES",
     "ColumnMap",
+    "WayChoice",
     "carried",
+    "carried_on",
     "column_map",
-    "model_map",
+    "leaves_rows",
     "names_of",
     "operation_maps",
     "output_places",
@@ -30,6 +38,8 @@ __all__ = [
 
 PLACES = 20
 """Bits for a position in an axis: a source is told as axis and position in one number."""
+WayChoice = Literal["all", "touching", "sure"]
+_OF_COLUMNS = frozenset({"transformation", "vertical reduction", "vertical augmentation"})
 _OUTER = 1 << 50
 """What marks a column of the query around a subquery, in place of a source, until that query is reached."""
 
@@ -70,35 +80,21 @@ class ColumnMap:
 
 
 @kept
-def column_map(node: WriteNode) -> ColumnMap:
+def column_map(node: WriteNode, ways: WayChoice = "all") -> ColumnMap:
     """The matrix of a write; of one that is untracked there is none."""
     operations = node.operations
     told = {axis for op in operations for axis in op.axes}
-    blurred = _blurred(node, {axis: kinds for axis, kinds in _kinds(node).items() if axis not in told})
+    blurred = _blurred(node, {axis: kinds for axis, kinds in _kinds(node).items() if axis not in told}, ways)
     if not operations:
         return ColumnMap(node, blurred, False)
-    last = _states(node)[-1]
-    made = last.take(last.src < _OUTER)
-    where = {c.id + 1: at for c, at in zip(operations[-1].columns, output_places(node), strict=True) if at >= 0}
-    kept = Bits.of((where.get(e[0], ROWS), *e[1:]) for e in made if e[0] == ROWS or e[0] in where)
-    return ColumnMap(node, union([kept, blurred]), not len(blurred))
+    last = _states(node, ways)[-1]
+    return ColumnMap(node, union([_written(node, last.take(last.src < _OUTER)), blurred]), not len(blurred))
 
 
-@kept
-def model_map(node: WriteNode, read: WriteNode) -> Bits:
-    """From the columns of what a write made to those that a model was fitted to.
-
-    Every column may come of every one. A model that was loaded has no columns, nor have the files of one: rows stand
-    for them.
-    """
-    via = 1 << len(node.operations)
-    outs, there = range(1, 1 + len(names_of(node.output))), range(1, 1 + len(names_of(read.output)))
-    entries: list[BitEntry] = []
-    for kind in node.kinds_to(read) - {"possible"}:
-        mask, one = (bit(what, kind == "context") for what in ("transformation", "identity"))
-        entries += [(ROWS, ROWS, one, one, via, 0)] * bool(outs)
-        entries += [(out, src, mask, 0, via, via) for out in outs or [ROWS] for src in there or [ROWS]]
-    return Bits.of(entries)
+def _written(node: WriteNode, made: Bits) -> Bits:
+    """The matrix of what the last operation makes as that of what was written."""
+    where = {c.id + 1: at for c, at in zip(node.operations[-1].columns, output_places(node), strict=True) if at >= 0}
+    return Bits.of((where.get(e[0], ROWS), *e[1:]) for e in made if e[0] == ROWS or e[0] in where)
 
 
 @kept
@@ -108,7 +104,7 @@ def operation_maps(node: WriteNode) -> tuple[Bits, ...]:
     Columns are 1 + their ids. A source leads to its readings, as `ColumnMap.bits` has them; so does what comes of a
     subquery.
     """
-    operations, states = node.operations, _states(node)
+    operations, states = node.operations, _states(node, "all")
     maps = []
     for op in operations:
         if op.axes:
@@ -120,12 +116,22 @@ def operation_maps(node: WriteNode) -> tuple[Bits, ...]:
 
 
 @kept
-def _states(node: WriteNode) -> tuple[Bits, ...]:
+def _states(node: WriteNode, ways: WayChoice) -> tuple[Bits, ...]:
     """After each operation, what its columns came from."""
     states: list[Bits] = []
     for op in node.operations:
-        states.append(_source(node, op) if op.axes else _made(op, node.operations, dict(enumerate(states))))
+        states.append(_source(node, op) if op.axes else _made(op, node.operations, dict(enumerate(states)), ways))
     return tuple(states)
+
+
+def carried_on(node: WriteNode, begins: Mapping[int, Bits], ways: WayChoice) -> Bits:
+    """From a write's output to what some of its operations made their columns of, by the operations' numbers."""
+    states: dict[int, Bits] = {}
+    for op in node.operations:
+        made = Bits.of(()) if op.axes else _made(op, node.operations, states, ways)
+        states[op.index] = union([made, begins[op.index]]) if op.index in begins else made
+    last = states[node.operations[-1].index]
+    return _written(node, last.take((last.src < _OUTER) & (last.out != ROWS)))
 
 
 @kept
@@ -210,7 +216,9 @@ def _source(node: WriteNode, op: Operation) -> Bits:
     return Bits.of(entries)
 
 
-def _made(op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits]) -> Bits:
+def _made(
+    op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits], ways: WayChoice = "all"
+) -> Bits:
     """One operation further: its own matrix times that of what it reads."""
     below = [states[i] for i in op.children]
     here = union([*below, *(states[i] for i in op.subqueries)])
@@ -222,7 +230,8 @@ def _made(op: Operation, operations: tuple[Operation, ...], states: Mapping[int,
     handed = np.array([c.id + 1 for c in op.columns if c.id in old], dtype=np.int64)
     bare = {c.id for c in op.columns} - old - counting - {link.out for link in op.links}
     parts = [s.take(np.isin(s.out, handed)) for s in below]
-    made = union([*parts, compose(_matrix(op, counting, bare), here), *_decided(op, operations, states)])
+    matrix = _matrix(op, counting, bare, ways)
+    made = union([*parts, compose(matrix, here), *_decided(op, operations, states, ways)])
     return _resolved(made, below) if op.subqueries else made
 
 
@@ -240,7 +249,7 @@ def _resolved(bits: Bits, below: list[Bits]) -> Bits:
     )
 
 
-def _matrix(op: Operation, counting: set[int], bare: set[int]) -> Bits:
+def _matrix(op: Operation, counting: set[int], bare: set[int], ways: WayChoice) -> Bits:
     """An operation's links; what it counts comes of the rows, and what it makes of nothing has no bit."""
     via = 1 << op.index
     rows = bit("aggregation")
@@ -251,13 +260,18 @@ def _matrix(op: Operation, counting: set[int], bare: set[int]) -> Bits:
         mask = bit(link.kind, link.context)
         use = link.source, link.kind == "conditional"
         doubt = (link.context and link.out in some) or use in doubtful.get(link.out, ())
+        if doubt and ways == "sure":
+            entries.append((link.out + 1, ROWS, 0, 0, via, 0))
+            continue
         entries.append((link.out + 1, link.source + 1, mask, 0 if doubt else mask, via, via if doubt else 0))
     return Bits.of(entries)
 
 
-def _decided(op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits]) -> list[Bits]:
+def _decided(
+    op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits], ways: WayChoice
+) -> list[Bits]:
     """What decided about the rows that it reads decides about its own; about a subquery's rows by its links' kind."""
-    via = 1 << op.index
+    via = 0 if ways != "all" and leaves_rows(op, operations) else 1 << op.index
     parts = []
     for i in (*op.children, *op.subqueries):
         made = {c.id for c in operations[i].columns}
@@ -267,7 +281,18 @@ def _decided(op: Operation, operations: tuple[Operation, ...], states: Mapping[i
     return parts
 
 
-def _blurred(node: WriteNode, axes: dict[int, set[Kind]]) -> Bits:
+def leaves_rows(op: Operation, operations: tuple[Operation, ...]) -> bool:
+    """Whether an operation hands on the rows that it reads, and no others."""
+    made = {c.id for c in op.columns} - {c.id for i in op.children for c in operations[i].columns}
+    return (
+        len(op.children) == 1
+        and set(op.categories) <= _OF_COLUMNS
+        and all(link.out >= 0 for link in op.links)
+        and made <= {e.column for e in op.expressions if e.role == "output"}
+    )
+
+
+def _blurred(node: WriteNode, axes: dict[int, set[Kind]], ways: WayChoice) -> Bits:
     """Every column of the output from every column of some readings, none of it sure."""
     via = 1 << len(node.operations)
     outs = range(1, 1 + len(names_of(node.output)))
@@ -278,7 +303,9 @@ def _blurred(node: WriteNode, axes: dict[int, set[Kind]]) -> Bits:
         there = range(1, 1 + len(names_of(node.inputs[node.write.axes[axis].version])))
         entries.append((ROWS, axis << PLACES, one, one, via, 0))
         entries += [(out, axis << PLACES | src, mask, 0, via, via) for out in outs for src in there or [ROWS]]
-    return Bits.of(entries)
+    bits = Bits.of(entries)
+    unsure = bits.out != ROWS
+    return union([bits.take(~unsure), bits.take(unsure).emptied(via)]) if ways == "sure" else bits
 
 
 def _kinds(node: WriteNode) -> dict[int, set[Kind]]:

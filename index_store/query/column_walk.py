@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from provspark.index_store.query.bits import ROWS, Bits, compose, union
-from provspark.index_store.query.column_maps import carried, column_map, model_map, names_of
+from provspark.index_store.query.column_maps import ColumnMap, WayChoice, carried, column_map, names_of
 from provspark.index_store.query.links import Linker, Links, VersionLink
+from provspark.index_store.query.model_maps import model_map
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.relation import compose as compose_rows
 from provspark.index_store.query.relation import image, restrict, united
@@ -97,6 +98,7 @@ def carry(
     context: bool,
     cut: bool = True,
     settle: Settle | None = None,
+    ways: WayChoice = "all",
 ) -> Carried:
     """Carry columns, or cells, of a version to a data set wherever it is met, or to the ends of all ways.
 
@@ -108,8 +110,10 @@ def carry(
         Whether rows are cut by the bits of their own kind of edge; else all bits go with all rows.
     settle : callable, optional
         Asked where rows choose a cell's source by their values; else all sources are told, none of them sure.
+    ways : {"all", "touching", "sure"}
+        Whether the bits of `via` are of all operations, of those that touched a column, or surely did.
     """
-    return _ColumnWalk(linker, direction, to, context, cut, settle).run(start)
+    return _ColumnWalk(linker, direction, to, context, cut, settle, ways).run(start)
 
 
 @dataclass(slots=True)
@@ -120,6 +124,7 @@ class _ColumnWalk:
     context: bool
     cut: bool
     settle: Settle | None = None
+    ways: WayChoice = "all"
     reached: list[ColumnsAt] = field(default_factory=list)
     stops: set[Stop] = field(default_factory=set)
     pending: dict[WriteNode, list[ColumnsAt]] = field(default_factory=dict)
@@ -145,6 +150,10 @@ class _ColumnWalk:
                 self.enter(node, _merged(replace(p, occurrence=-1) for p in arrived))
         first = tuple(self.first[n] for n in ran)
         return Carried(tuple(self.reached), tuple(sorted(self.stops)), ran, first, self.unsettled)
+
+    def map_of(self, node: WriteNode) -> ColumnMap:
+        """The matrix of a write."""
+        return column_map(node) if self.ways == "all" else column_map(node, self.ways)
 
     def stand(self, part: ColumnsAt, links: Links) -> None:
         """Take a part to the writes that share the files of its version."""
@@ -215,7 +224,7 @@ class _ColumnWalk:
     def into_models(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
         """Backward from a write, or a model, to the models behind it."""
         for read in node.reads:
-            if not read.is_model or not (bits := model_map(node, read)):
+            if not read.is_model or not (bits := model_map(node, read, self.ways)):
                 continue
             for kind, rows in self.rows(node, part, 0, node.reads_axis):
                 there = rows and compose_rows(rows, stretch(read.base, 0, read.write.output.rows))
@@ -226,7 +235,9 @@ class _ColumnWalk:
         read = part.at.node
         begin = part.rows and compose_rows(part.rows, stretch(0, read.base, read.write.output.rows))
         for kind, rows in self.rows(node, replace(part, rows=begin), node.reads_axis, 0):
-            yield from self.cut_by(node, part, node.reads_axis, kind, rows, node.output, model_map(node, read))
+            yield from self.cut_by(
+                node, part, node.reads_axis, kind, rows, node.output, model_map(node, read, self.ways)
+            )
 
     def behind(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
         yield from self.into_models(node, part)
@@ -266,7 +277,7 @@ class _ColumnWalk:
         if self.settle is None or part.rows is None or not self.cut or node.write.coverage != "exact":
             return False
         backward = self.direction == "backward"
-        for at, bits in column_map(node).axes.items():
+        for at, bits in self.map_of(node).axes.items():
             own = bits.of_kind("data")
             both = compose(part.bits, own) if backward else compose(own, part.bits)
             if axis in (None, at) and bool((own.may & ~own.sure).any()) and bool((both.may & ~both.sure).any()):
@@ -285,7 +296,7 @@ class _ColumnWalk:
 
     def readings(self, node: WriteNode) -> Iterator[tuple[int, str]]:
         """The axes that a write's readings have, and their versions; those without a column only for rows uncut."""
-        known = column_map(node).axes
+        known = self.map_of(node).axes
         for axis, described in enumerate(node.write.axes):
             if described.role == "input" and (axis in known or not self.cut):
                 yield axis, described.version
@@ -312,7 +323,7 @@ class _ColumnWalk:
     ) -> Iterator[ColumnsAt]:
         """One matrix further."""
         whole = 1 << len(node.operations)
-        bits = column_map(node).axes.get(axis) or Bits.of([(ROWS, ROWS, 1, 1, whole, 0)])
+        bits = self.map_of(node).axes.get(axis) or Bits.of([(ROWS, ROWS, 1, 1, whole, 0)])
         yield from self.cut_by(node, part, axis, kind, rows, at, bits)
 
     def cut_by(
@@ -333,9 +344,9 @@ class _ColumnWalk:
             bits = bits.of_kind(kind)
         elif kind is None and not self.context:
             bits = bits.of_kind("data")
-        mixed = kind == "context" and axis in column_map(node).mixed
+        mixed = kind == "context" and axis in self.map_of(node).mixed
         if kind is not None and (mixed or node.write.coverage == "coarse"):
-            bits = bits.doubted(whole)
+            bits = bits.emptied(whole) if self.ways == "sure" else bits.doubted(whole)
         yield from self.composed(node, part, axis, kind, rows, at, bits)
 
     def composed(

@@ -12,6 +12,7 @@ from provspark.index_store.export.prov_json import ProvDocument
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.notebook import brief, graph_html, listed
+from provspark.index_store.query.operation_activities import TextOf, add_operations
 from provspark.index_store.query.relation import gathered, identity, image, restrict
 from provspark.index_store.query.shared_records import shared
 from provspark.index_store.query.tally import distinct_pairs
@@ -68,9 +69,17 @@ class Neighbourhood:
         )
         return graph_html(boxes, edges, self.stops)
 
-    def prov_json(self) -> dict[str, Any]:
-        """In W3C's PROV, as PROV-JSON; see `provspark.index_store.export.prov_json`."""
-        return prov_document(self).json()
+    def prov_json(self, *, operations: bool = True, text: TextOf | None = None) -> dict[str, Any]:
+        """In W3C's PROV, as PROV-JSON; see `provspark.index_store.export.prov_json`.
+
+        Parameters
+        ----------
+        operations : bool
+            Tell the operations of each write, too, as activities that are part of it.
+        text : function of (write, numbers of operations, text), optional
+            Returns the text that may be shown, or None.
+        """
+        return prov_document(self, operations=operations, text=text).json()
 
     def node_link(self) -> dict[str, Any]:
         """As NetworkX's node-link JSON; see `provspark.index_store.export.graphs`."""
@@ -88,7 +97,7 @@ class Neighbourhood:
         return row_graph(self.rows, self.edges, self.same, self.dropped)
 
 
-def prov_document(near: Neighbourhood) -> ProvDocument:
+def prov_document(near: Neighbourhood, *, operations: bool = True, text: TextOf | None = None) -> ProvDocument:
     """Return a PROV document of a neighbourhood."""
     document = ProvDocument()
     document.add_versions(at.version for at in near.versions.values())
@@ -96,6 +105,8 @@ def prov_document(near: Neighbourhood) -> ProvDocument:
     document.add_writes(
         (node.manifest, node.write) for _, node in sorted(near.writes.items(), key=lambda item: item[0])
     )
+    if operations:
+        add_operations(document, near.writes, near.edges, near.dropped, text or (lambda node, numbers, told: told))
     return document
 
 

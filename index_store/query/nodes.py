@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from provspark.index_store.profiles.profile import Profiles
+from provspark.index_store.query.helper_columns import readable
 from provspark.index_store.store.survey import Survey
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
@@ -140,9 +141,9 @@ class WriteNode:
 
     @cached_property
     def operations(self) -> tuple[Operation, ...]:
-        """What its plan did, in order; none where its step kept no operations."""
+        """What its plan did, in order, told in the user's columns; none where its step kept no operations."""
         stored = self.store.operations(self.step, self.write)
-        return stored.operations if stored else ()
+        return readable(stored.operations) if stored else ()
 
     @cached_property
     def memory(self) -> dict[object, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from provspark.index_store.query.nodes import Direction
-from provspark.model.operations import Category, Dependence
+from provspark.model.operations import Category, Dependence, PlainCategory
 from provspark.model.writes import Kind
 from provspark.web.models import (
     BROKEN,
@@ -47,7 +47,12 @@ class OperationJson(Model):
     """What the write wrote."""
     operations: list[int]
     """Their numbers within the write."""
+    category: list[PlainCategory]
+    """What it does to the table."""
+    paper_categories: list[Category]
+    """The same as the papers call it."""
     categories: list[Category]
+    """`paper_categories` under its former name, which goes with the next release."""
     contextual: bool
     text: str | None
     """None where it may tell values that are not shown here."""
@@ -60,6 +65,10 @@ class OperationJson(Model):
     drops: list[str]
     rows_in: int | None
     rows_out: int | None
+    exact: bool = True
+    """False where the rows' values choose whether it touched the columns that were asked about."""
+    why: str | None = None
+    """What chooses, where it is not exact; None where it may tell values that are not shown here."""
 
 
 class ColumnLineJson(Model):

@@ -12,6 +12,7 @@ from provspark.index_store.query.operation_list import OperationLine, operation_
 from provspark.index_store.query.relation import image
 from provspark.index_store.query.tabular import FORMER
 from provspark.model.datasets import Dataset
+from provspark.model.driver_datasets import is_driver
 from provspark.web import describe, models
 from provspark.web import operation_models as told
 from provspark.web.paging import LINKED, Paged
@@ -203,9 +204,11 @@ def _known(scope: UserScope, at: VersionReference, columns: list[str] | None) ->
 def _operations(scope: UserScope, lines: Iterable[OperationLine]) -> list[told.OperationJson]:
     described = []
     for line in lines:
-        text = scope.visible.step_operations(line.step, line.write, line.operations, line.text)
+        read = is_driver(Dataset.parse(line.dataset))
+        text = scope.visible.step_operations(line.step, line.write, line.operations, line.text, read=read)
         about: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in _fields(line).items()}
-        about |= {k: [scope.visible.name_in(line.step, line.write, n) for n in about[k]] for k in _NAMES}
+        about |= {k: [scope.visible.name_in(line.step, line.write, n, read=read) for n in about[k]] for k in _NAMES}
+        about |= {"categories": about["paper_categories"], "why": scope.visible.failure(line.why or "") or None}
         described.append(told.OperationJson(**(about | {"dataset": _dataset(scope, line.dataset), "text": text})))
     return described
 

@@ -114,7 +114,12 @@ def trace_graph(
     if format == "graphml":
         shown = replace(graph, rows=tuple(replace(r, dataset=scope.visible.path(r.dataset)) for r in graph.rows))
         return Response(shown.graphml(), media_type="application/graphml+xml")
-    made = scope.visible.paths(graph.prov_json() if format == "prov_json" else graph.node_link())
+    if format == "prov_json":
+        return _json(scope.visible.paths(graph.prov_json(text=scope.visible.operation)))
+    return _json(scope.visible.paths(graph.node_link()))
+
+
+def _json(made: Any) -> Response:
     return Response(json.dumps(made, ensure_ascii=False), media_type="application/json")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import HTTPException
 
 from provspark import errors
+from provspark.index_store.query.helper_columns import behind
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.values.partitions import unescape
@@ -105,9 +106,9 @@ class Visible:
             self._renamed[key] = {name: told for at in same for name, told in self._hidden_names(at).items()}
         return self._renamed[key].get(name, name)
 
-    def name_in(self, step: str, write: int, name: str) -> str:
-        """The name of a column between the operations of a write."""
-        return HIDDEN if any(name in self._secret(node) for node in self.nodes(step, write)) else name
+    def name_in(self, step: str, write: int, name: str, *, read: bool = False) -> str:
+        """The name of a column between the operations of a write, or of a read on a driver."""
+        return HIDDEN if any(name in self._secret(node) for node in self.nodes(step, write, read=read)) else name
 
     def _secret(self, node: WriteNode) -> frozenset[str]:
         """The names of columns of a write that are masked values."""
@@ -153,7 +154,9 @@ class Visible:
             return None
         if self._open:
             return text
-        done = [node.operations[i] for i in operations if i < len(node.operations)]
+        numbers = {i for i in operations if i < len(node.operations)}
+        numbers |= {told for i in numbers for told in behind(node.operations, i)}
+        done = [node.operations[i] for i in numbers]
         hidden = self.within(node)
         if any(not hidden.isdisjoint(_touched(operation)) for operation in done):
             return None
@@ -161,21 +164,23 @@ class Visible:
             return None
         return _without(self.path(text), self._secret(node))
 
-    def step_operations(self, step: str, write: int, operations: Iterable[int], text: str) -> str | None:
-        """The same, of a write by its step and number."""
+    def step_operations(
+        self, step: str, write: int, operations: Iterable[int], text: str, *, read: bool = False
+    ) -> str | None:
+        """The same, of a write, or a read on a driver, by its step and number."""
         numbers = tuple(operations)
-        told = [self.operation(node, numbers, text) for node in self.nodes(step, write)]
+        told = [self.operation(node, numbers, text) for node in self.nodes(step, write, read=read)]
         return told[0] if told and None not in told else None
 
-    def nodes(self, step: str, write: int) -> Sequence[WriteNode]:
-        """The writes of a step and number: two stores may hold different ones."""
-        return self._nodes.get((step, write), ())
+    def nodes(self, step: str, write: int, *, read: bool = False) -> Sequence[WriteNode]:
+        """The writes, or reads, of a step and number: two stores may hold different ones."""
+        return self._nodes.get((step, write, read), ())
 
     @cached_property
-    def _nodes(self) -> dict[tuple[str, int], list[WriteNode]]:
-        nodes: dict[tuple[str, int], list[WriteNode]] = {}
-        for node in self.graph.nodes:
-            nodes.setdefault((node.step, node.write.index), []).append(node)
+    def _nodes(self) -> dict[tuple[str, int, bool], list[WriteNode]]:
+        nodes: dict[tuple[str, int, bool], list[WriteNode]] = {}
+        for node in (*self.graph.nodes, *self.graph.reads):
+            nodes.setdefault((node.step, node.write.index, node.is_read), []).append(node)
         return nodes
 
     def path(self, text: str) -> str:

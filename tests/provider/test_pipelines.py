@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pipeline_features import ENCODE, FEATURES, OF_COMPAS, READ, READS, TEXTS
 from oracle import pipelines as oracle
 from oracle import profiles
 from pyspark.sql.classic.dataframe import DataFrame
@@ -214,20 +215,6 @@ def told(operations: Any) -> list[tuple[str, str]]:
     return found
 
 
-TEXTS = [
-    ("texts", "people = spark.read.csv(source, header=True, schema=SCHEMA)"),
-    ("texts", "people = people.withColumns({name: sf.trim(name) for name in TEXTS})"),
-    ("texts", 'people = people.replace("?", None, subset=TEXTS)'),
-]
-ENCODE = [
-    ("census", "people = spark.read.parquet(source)"),
-    ("census", 'people = people.select("*", *hot).drop(column)'),
-    ("census", 'people = people.withColumn("sex", sf.when(sf.col("sex") == "Male", 1).otherwise(0))'),
-    ("census", 'people = people.withColumn("income", sf.when(sf.col("income") == ">50K", 1).otherwise(0))'),
-    ("census", 'people = people.drop("fnlwgt")'),
-]
-
-
 def test_operations_are_the_scripts_lines(folder: Path, prov: Any) -> None:
     """TensProv's Q5 to Q9, Chapman et al.'s PQ1 and PQ3 to PQ6."""
     out, first = place(folder, "census"), str(DATA / "census.csv")
@@ -247,6 +234,57 @@ def test_operations_are_the_scripts_lines(folder: Path, prov: Any) -> None:
     assert set(told(ahead)) <= {TEXTS[0], ENCODE[0], ENCODE[4]}
     lines = told(prov.how(first, [9], direction="forward", to=place(folder, "joined")).operations())
     assert [line for name, line in lines if name == "texts"] == [line for _, line in TEXTS]
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "first", "second", "third"), FEATURES, ids=lambda v: v if isinstance(v, str) else ""
+)
+def test_operations_of_a_feature_are_those_that_touched_it(
+    name: str, column: str, first: Any, second: Any, third: Any, folder: Path, prov: Any
+) -> None:
+    """Chapman et al.'s PQ4."""
+    tasks = READ["Census" if name == "imputed" else "German"]
+    wanted = []
+    for task, lines in zip(tasks, (first, second, third), strict=True):
+        wanted += [READS[task][0], *((task, line if isinstance(line, str) else line[1]) for line in lines)]
+    answer = prov.operations(place(folder, name), column=column)
+    lines = told(answer.table())
+    assert [task for task, _ in lines] == [task for task, _ in wanted]
+    assert all(line.startswith(start) for (_, line), (_, start) in zip(lines, wanted, strict=True))
+    assert answer.exact and [line.why for line in answer.lines] == [None] * len(wanted)
+    every = {(line.step, i) for line in prov.operations(place(folder, name)).lines for i in line.operations}
+    assert {(line.step, i) for line in answer.lines for i in line.operations} <= every
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "texts"),
+    OF_COMPAS,
+)
+def test_operations_of_a_feature_of_compas(name: str, column: str, texts: list[str], folder: Path, prov: Any) -> None:
+    """Chapman et al.'s PQ4; the filter of incomplete records decides about rows alone."""
+    answer = prov.operations(place(folder, name), column=column)
+    assert len(answer) == len(texts) and answer.exact
+    assert all(line.text.startswith(text) for line, text in zip(answer.lines, texts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("imputed", "capital_gain = CAST(CASE WHEN "),
+        (
+            "credit_imputed",
+            "credit_amount = coalesce(CAST(known AS DOUBLE), avg(known) OVER "
+            "(ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)); drop known",
+        ),
+        ("compas_imputed", "days_b_screening_arrest = coalesce("),
+    ],
+)
+def test_each_pipeline_imputes_once(name: str, text: str, folder: Path, prov: Any) -> None:
+    for parts in (False, True):
+        lines = prov.operations(place(folder, name), parts=parts).lines
+        (imputation,) = (line for line in lines if "imputation" in line.category)
+        assert imputation.text.startswith(text if not parts else text.partition(" = ")[0])
+        assert not any("_w0" in repr(line) or "_we0" in repr(line) for line in lines)
 
 
 def test_columns_end_where_the_scripts_drop_them(folder: Path, prov: Any, expected: Any) -> None:

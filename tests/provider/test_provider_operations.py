@@ -78,7 +78,9 @@ def test_operations_of_a_script_line_read_as_one(prov: provspark.Provenance, tmp
     assert (composite["operations"], composite["makes"], composite["drops"]) == ([2, 3], ["band"], ["age"])
     assert (composite["columns_in"], composite["columns_out"]) == (["name", "city", "age"], ["name", "city", "band"])
     assert (composite["rows_in"], composite["rows_out"], composite["site"]) == (3, 3, "/app/clean.py:5")
-    assert composite["categories"] == ["vertical augmentation", "vertical reduction"]
+    assert composite["category"] == ["added column", "dropped column"]
+    assert composite["paper_categories"] == composite["categories"] == ["vertical augmentation", "vertical reduction"]
+    assert [x["category"] for x in told] == [["read"], ["filter"], composite["category"], ["read"], ["aggregate"]]
     assert (told[4]["name"], told[4]["contextual"], told[4]["rows_out"]) == ("counted", True, 2)
     assert [x["operations"] for x in prov.operations(report, parts=True).table().to_pylist()] == [
         [0],
@@ -97,6 +99,8 @@ def test_operations_of_a_script_line_read_as_one(prov: provspark.Provenance, tmp
     ]
     touched = prov.operations(report, column="first").table().to_pylist()
     assert [x["operations"] for x in touched] == [[0], [0], [1]]
+    counted = prov.operations(report, column="n").table().to_pylist()
+    assert [x["operations"] for x in counted] == [[0], [1], [0], [1]]  # neither the band nor what dropped the age
     item = prov.operations(str(tmp_path / "clean.csv"), [0], column="band").table().to_pylist()
     assert [x["operations"] for x in item] == [[0], [2]]
 
@@ -179,6 +183,60 @@ def test_cells_as_prov_json_are_read_back_by_the_prov_package(prov: provspark.Pr
     }
     with pytest.raises(ConditionError, match="raise limit"):
         prov.cell_neighbourhood(str(tmp_path / "people.csv"), direction="forward", limit=8)
+
+
+def test_operations_as_activities_are_read_back_by_the_prov_package(prov: provspark.Provenance, tmp_path: Path) -> None:
+    model = pytest.importorskip("prov.model")
+    near = prov.neighbourhood(str(tmp_path / "people.csv"), direction="forward", kinds=("data", "context"))
+    document = model.ProvDocument.deserialize(content=json.dumps(near.prov_json()), format="json")
+
+    def short(name: Any) -> str:
+        kind, step, *rest = str(name).removeprefix("ps:").split("/")
+        return "/".join([kind, step.split("-")[1], *rest]) if kind in ("operation", "composite", "write") else kind
+
+    def pairs(sort: Any) -> set[tuple[str, str]]:
+        records = (r.formal_attributes for r in document.get_records(sort))
+        return {(short(a[0][1]), short(a[1][1])) for a in records}
+
+    whole, about = {}, {}
+    for record in document.get_records(model.ProvActivity):
+        said = {name.localpart: value for name, value in record.extra_attributes}
+        about[short(record.identifier)] = said
+        if "isPartOf" in said:
+            whole[short(record.identifier)] = short(said["isPartOf"])
+    assert {k: v for k, v in whole.items() if "clean" in k} == {
+        "operation/clean/0/0": "write/clean/0",
+        "operation/clean/0/1": "write/clean/0",
+        "composite/clean/0/2": "write/clean/0",
+        "operation/clean/0/2": "composite/clean/0/2",
+        "operation/clean/0/3": "composite/clean/0/2",
+    }
+    assert about["composite/clean/0/2"]["text"] == "band = case when age < 40 …; drop age"
+    assert str(about["composite/clean/0/2"]["type"]) == "ps:Composite"
+    assert {p for p in pairs(model.ProvCommunication) if "clean" in p[0]} == {
+        (f"operation/clean/0/{n}", f"operation/clean/0/{n - 1}") for n in (1, 2, 3)
+    }
+    assert {a for a, _ in pairs(model.ProvUsage)} >= {"operation/clean/0/0", "operation/report/0/0", "write/clean/0"}
+    assert {a for _, a in pairs(model.ProvGeneration)} >= {"operation/clean/0/3", "operation/report/0/1"}
+    assert {a for _, a in pairs(model.ProvInvalidation)} == {"write/clean/0", "operation/clean/0/1"}
+    cells = prov.cell_neighbourhood(str(tmp_path / "clean.csv"), [1], ["band", "name"]).prov_json()
+    made = {
+        (v["prov:entity"].rsplit("/", 1)[-1], short(v["prov:activity"]))
+        for v in cells["wasGeneratedBy"].values()
+        if v["prov:entity"].startswith("ps:cell/")
+    }
+    assert made == {
+        *(("band", a) for a in ("write/clean/0", "operation/clean/0/2")),
+        *(("name", a) for a in ("write/clean/0", "operation/clean/0/0")),
+    }
+    known = {str(e.identifier) for e in document.get_records((model.ProvEntity, model.ProvActivity))}
+    for relation in document.get_records(model.ProvRelation):
+        for name, value in relation.formal_attributes:
+            assert value is None or name.localpart == "time" or str(value) in known, relation
+    plain = near.prov_json(operations=False)
+    assert {k.split("/")[0] for k in plain["activity"]} == {"ps:write"} and "wasInformedBy" not in plain
+    for sort, records in plain.items():
+        assert records.items() <= near.prov_json()[sort].items()
 
 
 def test_a_store_of_format_1_is_answered_as_far_as_can_be() -> None:

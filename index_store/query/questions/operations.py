@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 from provspark.index_store.query.arguments import Edges
 from provspark.index_store.query.asking import Asking, Which
-from provspark.index_store.query.column_answer import Cells, ColumnAnswer
 from provspark.index_store.query.column_choice import known_direction
 from provspark.index_store.query.nodes import Direction, WriteNode
 from provspark.index_store.query.operation_list import OperationList, operation_lines
 from provspark.index_store.query.parameter_types import ColumnNames, DatasetName, Rows, StepOrDataset
 from provspark.index_store.query.question import SURE, question
-from provspark.index_store.query.questions.cells import cells
-from provspark.index_store.query.questions.columns import columns
 from provspark.index_store.query.questions.how import how
 from provspark.index_store.query.rowset import RowSet
+from provspark.index_store.query.touched import touching
 from provspark.index_store.query.walk import doubts, plan, unreadable_stops
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, UnknownDatasetError
@@ -65,8 +63,11 @@ def operations(
     Returns
     -------
     OperationList
-        step, write, dataset (that the write wrote), operations (numbers within the write), categories, contextual,
-        text, site, name, columns_in, columns_out, reads, makes, drops, rows_in, rows_out (null where not counted).
+        step, write, dataset (that the write wrote), operations (numbers within the write), category, contextual,
+        text, site, name, columns_in, columns_out, reads, makes, drops, rows_in, rows_out (null where not counted),
+        exact, why, paper_categories. With columns it may be a superset: `exact` is false where the rows' values choose
+        whether the operation touched them (CASE, coalesce, pivot …), and `why` names what chooses. `categories` is
+        `paper_categories` under its former name, which goes with the next release.
 
     Notes
     -----
@@ -116,13 +117,15 @@ def _of_columns(
     *,
     cut: bool,
 ) -> OperationList:
-    answer: Cells | ColumnAnswer
     if cut:
-        answer = cells(prov, what, rows, column, direction=direction, to=to, **which)
+        asked = prov.asked("cells", what, rows, which)
     else:
-        answer = columns(prov, what, column, direction=direction, to=to, existence=False, **which)
-    lines = [line for node, chosen in answer.via for line in operation_lines(node, chosen, parts=parts)]
-    return OperationList(tuple(lines), answer.stops)
+        if "semantics" in which:
+            raise ConditionError("columns are those of all rows; pass rows to choose how they are compared")
+        which = {"kinds": ("data", "context"), **which}
+        whole = what.at.version.dataset.uri if isinstance(what, RowSet) else what
+        asked = prov.asked("columns", whole, None, which)
+    return touching(asked, column, direction, asked.view.dataset(to), rows=cut, parts=parts)
 
 
 def _unkept(node: WriteNode) -> list[Stop]:

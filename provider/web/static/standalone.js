@@ -43474,7 +43474,7 @@ function yX({ query: e }) {
     e.refetch();
   }, error: e.error, title: "The operations can't be listed" }) : e.data ? /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 2, listStyleType: "none", m: 0, p: 0, children: e.data.map((t) => /* @__PURE__ */ ie(_e, { as: "li", borderColor: "border", borderLeftWidth: 2, pl: 3, children: [
     /* @__PURE__ */ ie(kt, { align: "start", gap: 2, children: [
-      /* @__PURE__ */ R(be, { flex: 1, fontSize: "sm", fontWeight: "medium", overflowWrap: "anywhere", children: t.name || t.categories.join(", ") }),
+      /* @__PURE__ */ R(be, { flex: 1, fontSize: "sm", fontWeight: "medium", overflowWrap: "anywhere", children: t.name || t.category.join(", ") }),
       /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: bX(t) })
     ] }),
     /* @__PURE__ */ R(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", title: t.text ?? void 0, children: t.text ?? "its text may tell values that are not shown here" }),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from _http import BASE, client
 from _steps import publish, read, version, write
+from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
 from provspark.api import Provenance
@@ -236,6 +237,27 @@ def test_names_that_are_masked_values(spark: Any, tmp_path: Path) -> None:
         if d["label"] in "qr":
             assert told == [("name", False), *((f"{HIDDEN}{i}", True) for i in range(2, 1 + len(told)))]
             assert sorted(v[0] for v in rows["values"]) == ["n0", "n1"]
+
+
+@pytest.mark.spark
+def test_what_is_told_in_the_place_of_sparks_own_columns(spark: Any, tmp_path: Path) -> None:
+    """A value over a window is told by its expression, which may quote masked values that other operations compare."""
+    p, q = (str(tmp_path / name) for name in "pq")
+    spark.createDataFrame([(i, f"SSNX{i}") for i in range(4)], "id int, ssn string").coalesce(1).write.parquet(p)
+    with attach(store=str(tmp_path / "prov"), key=StepKey("all", "run", "dag")):
+        read = spark.read.parquet(p)
+        one = sf.sum(sf.when(sf.col("ssn") == "SSNX1", 1).otherwise(2)).over(Window.partitionBy())
+        read.withColumn("share", sf.col("id") / one).drop("ssn").coalesce(1).write.parquet(q)
+    for policy, shown in ((Policy.of(True, "ssn"), False), (Policy.of(True, ""), True), (Policy.of(False, ""), False)):
+        api = client(tmp_path, policy=policy)
+        ids = {d["label"]: d["id"] for d in api.get(f"{BASE}/datasets").json()["items"]}
+        for parts in ("false", "true"):
+            answer = api.get(f"{BASE}/datasets/{ids['q']}/operations?parts={parts}")
+            assert ("SSNX" in answer.text) == shown
+            assert "_we0" not in answer.text and "_w0" not in answer.text
+        graph = api.post(f"{BASE}/trace/graph", json={"dataset": ids["q"], "rows": [0]})
+        assert graph.status_code == 200 and ("SSNX" in graph.text) == shown
+        assert any("operation/" in name for name in graph.json()["activity"])
 
 
 def _read(spark: Any, at: str, name: str) -> Any:

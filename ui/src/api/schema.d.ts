@@ -1268,6 +1268,8 @@ export interface components {
         Operation: {
             /** Categories */
             categories: ("source" | "transformation" | "vertical reduction" | "vertical augmentation" | "horizontal reduction" | "horizontal augmentation" | "join" | "append" | "aggregate")[];
+            /** Category */
+            category: ("read" | "changed column" | "dropped column" | "added column" | "filter" | "added rows" | "join" | "union" | "aggregate" | "imputation")[];
             /** Columns In */
             columns_in: string[];
             /** Columns Out */
@@ -1277,12 +1279,19 @@ export interface components {
             dataset: components["schemas"]["Dataset"];
             /** Drops */
             drops: string[];
+            /**
+             * Exact
+             * @default true
+             */
+            exact: boolean;
             /** Makes */
             makes: string[];
             /** Name */
             name: string;
             /** Operations */
             operations: number[];
+            /** Paper Categories */
+            paper_categories: ("source" | "transformation" | "vertical reduction" | "vertical augmentation" | "horizontal reduction" | "horizontal augmentation" | "join" | "append" | "aggregate")[];
             /** Reads */
             reads: string[];
             /** Rows In */
@@ -1295,6 +1304,8 @@ export interface components {
             step: string;
             /** Text */
             text: string | null;
+            /** Why */
+            why?: string | null;
             /** Write */
             write: number;
         };

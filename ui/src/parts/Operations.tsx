@@ -14,7 +14,7 @@ export function Operations({ query }: { query: UseQueryResult<Operation[]> }) {
       {query.data.map((operation) => (
         <Box as="li" borderColor="border" borderLeftWidth={2} key={`${operation.write} ${operation.operations.join()}`} pl={3}>
           <HStack align="start" gap={2}>
-            <Text flex={1} fontSize="sm" fontWeight="medium" overflowWrap="anywhere">{operation.name || operation.categories.join(", ")}</Text>
+            <Text flex={1} fontSize="sm" fontWeight="medium" overflowWrap="anywhere">{operation.name || operation.category.join(", ")}</Text>
             <Text color="fg.muted" flexShrink={0} fontSize="xs" fontVariantNumeric="tabular-nums">{flow(operation)}</Text>
           </HStack>
           <Text fontFamily="mono" fontSize="xs" lineClamp={6} overflowWrap="anywhere" title={operation.text ?? undefined}>{operation.text ?? "its text may tell values that are not shown here"}</Text>
