@@ -8,6 +8,7 @@ import textwrap
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pyarrow.parquet as pq
 import pytest
@@ -96,6 +97,24 @@ def test_history_across_steps(prov: Provenance, store: Path) -> None:
     back = prov.history(str(store / "report"), [0], direction="backward")
     assert [p.dataset.rsplit("/")[-1] for p in back.passages] == ["clean", "report"]
     assert all(p.replayed and p.replayed.verified for p in back.passages)
+
+
+def test_answers_show_themselves(prov: Provenance, store: Path) -> None:
+    """Orders, clean and report as a graph; the rows after each operation as tables."""
+    history = prov.history(str(store / "report"), [0], direction="backward")
+    replayed = prov.replay(str(store / "report"), [0])
+    missing = prov.why_not(str(store / "clean"), [("id", "=", 5)])
+    for answer in (history, replayed, missing):
+        assert len(repr(answer)) < 600
+    shown = ElementTree.fromstring(f"<div>{history._repr_html_()}</div>")
+    titles = [str(title.text).rsplit("/")[-1] for title in shown.findall(".//g/title")]
+    assert sorted(titles) == ["clean", "orders", "report"] and len(list(shown.iter("path"))) == 2
+    assert len(list(shown.iter("tr"))) == 1 + min(20, len(history.table()))
+    tables = ElementTree.fromstring(f"<div>{replayed._repr_html_()}</div>").findall(".//table")
+    assert [[h.text for h in table.iter("th")] for table in tables] == [list(s.columns) for s in replayed.stages]
+    assert len(ElementTree.fromstring(f"<div>{missing._repr_html_()}</div>").findall(".//tr")) == 1 + len(
+        missing.ended()
+    )
 
 
 def test_history_of_cells_and_columns(prov: Provenance, store: Path) -> None:
