@@ -18,7 +18,7 @@ __all__ = ["COLUMNS", "AnswerLines"]
 
 _log = logging.getLogger(__name__)
 
-Line = dict[str, Any]
+AnswerLine = dict[str, Any]
 
 
 class AnswerLines:
@@ -36,7 +36,7 @@ class AnswerLines:
     def __init__(self, visible: Visible, asked: VersionReference | None, *, checked: bool = False) -> None:
         self.visible, self.asked, self.checked = visible, asked, checked
 
-    def of(self, table: pa.Table) -> list[Line]:
+    def of(self, table: pa.Table) -> list[AnswerLine]:
         """Return lines as JSON. A column of a name that is not among `COLUMNS` is left out."""
         names = [name for name in table.column_names if name not in FORMER.values()]
         unknown = [name for name in names if name not in COLUMNS]
@@ -49,35 +49,35 @@ class AnswerLines:
             for line in lines
         ]
 
-    def plain(self, _: Line, value: Any) -> Any:
+    def plain(self, _: AnswerLine, value: Any) -> Any:
         """Ids, counts and words of ours."""
         return value
 
-    def dataset(self, _: Line, value: Any) -> models.DatasetJson | None:
+    def dataset(self, _: AnswerLine, value: Any) -> models.DatasetJson | None:
         """A data set by its name."""
         return None if value is None else describe.named(value, self.visible)
 
-    def datasets(self, _: Line, value: list[str]) -> list[models.DatasetJson]:
+    def datasets(self, _: AnswerLine, value: list[str]) -> list[models.DatasetJson]:
         """Several."""
         return [describe.named(name, self.visible) for name in value]
 
-    def column(self, line: Line, value: Any) -> Any:
+    def column(self, line: AnswerLine, value: Any) -> Any:
         """A column that was asked about."""
         return self._name(line, value, [self.asked])
 
-    def related_column(self, line: Line, value: Any) -> Any:
+    def related_column(self, line: AnswerLine, value: Any) -> Any:
         """A column of the version in the line."""
         if value is None or not line.get("dataset") or not line.get("version"):
             return value if value is None or self.visible.open else HIDDEN
         return self.visible.name_of(line["dataset"], line["version"], value)
 
-    def between(self, line: Line, value: Any) -> Any:
+    def between(self, line: AnswerLine, value: Any) -> Any:
         """A column, or several, between the operations of the line's write."""
         if isinstance(value, list):
             return [self._name(line, name, []) for name in value]
         return self._name(line, value, [])
 
-    def text(self, line: Line, value: Any) -> Any:
+    def text(self, line: AnswerLine, value: Any) -> Any:
         """The text of the line's operations."""
         if value is None or self.visible.open:
             return value
@@ -87,27 +87,27 @@ class AnswerLines:
             return None
         return self.visible.step_operations(step, write, numbers, value)
 
-    def site(self, _: Line, value: Any) -> Any:
+    def site(self, _: AnswerLine, value: Any) -> Any:
         """A line of a script, or another text with paths in it."""
         return None if value is None else self.visible.path(value)
 
-    def reasons(self, _: Line, value: Iterable[str]) -> list[str]:
+    def reasons(self, _: AnswerLine, value: Iterable[str]) -> list[str]:
         """Why something was not captured."""
         return [self.visible.text(each) for each in value]
 
-    def failure(self, _: Line, value: Any) -> Any:
+    def failure(self, _: AnswerLine, value: Any) -> Any:
         """What a job's own error says."""
         return None if value is None else self.visible.failure(value)
 
-    def doubt(self, _: Line, value: Any) -> Any:
+    def doubt(self, _: AnswerLine, value: Any) -> Any:
         """A reason with operations' texts in it."""
         return value if self.visible.open else None
 
-    def value(self, _: Line, value: Any) -> Any:
+    def value(self, _: AnswerLine, value: Any) -> Any:
         """A value of the user's data."""
         return value if self.visible.open or (self.visible.values and self.checked) else None
 
-    def _name(self, line: Line, name: str | None, versions: list[VersionReference | None]) -> str | None:
+    def _name(self, line: AnswerLine, name: str | None, versions: list[VersionReference | None]) -> str | None:
         """A column's name, unless one of the places that it may be of hides it, or none is known."""
         if name is None or self.visible.open:
             return name
@@ -117,7 +117,7 @@ class AnswerLines:
         return next((other for other in shown if other != name), name if shown else HIDDEN)
 
 
-_Show = Callable[[AnswerLines, Line, Any], Any]
+_Show = Callable[[AnswerLines, AnswerLine, Any], Any]
 _PLAIN = (
     *("row", "related_row", "located", "occurrence", "write", "operation", "operations", "path", "witnesses", "count"),
     *("version", "step", "steps", "kind", "dependence", "exact", "gone", "role", "coverage", "versions", "rows"),

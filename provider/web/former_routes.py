@@ -1,4 +1,4 @@
-"""Routes by their paths of the last release, which go with the next one: they answer as before, and name the new ones."""
+"""Routes by their paths of the last release, which go with the next one; they answer as before, and name the new."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response, StreamingResponse
 
 from provspark.web import models, related_routes, rows
 from provspark.web.paging import LINKED, Paged
 from provspark.web.problems import RESPONSES
-from provspark.web.related_routes import FoundQuery
+from provspark.web.related_routes import AnswerVersion
 from provspark.web.routes import STREAMS, DatasetPath, Seen, VersionQuery
 from provspark.web.threads import Route
 
@@ -69,6 +69,8 @@ class SidewaysQuery(models.Selection):
 class SidewaysRowsQuery(models.PageOfRows, SidewaysQuery):
     """Some of those rows, with values, of one version."""
 
+    found: models.VersionId
+
 
 @router.get("/datasets/{dataset}/beside")
 def beside(
@@ -95,14 +97,15 @@ def sideways(request: Request, scope: Seen, page: Paged, query: SidewaysQuery) -
 def sideways_rows(request: Request, scope: Seen, query: SidewaysRowsQuery) -> models.RowsJson:
     """Return rows: `POST /co_contributory/rows` and `/co_dependency/rows` take its place."""
     asked = _asked(request, query, "/rows")
+    fields = {**_fields(query), "answer_version": query.found}
     if isinstance(asked, models.CoContributoryQuery):
-        return related_routes.co_contributory_rows(scope, models.CoContributoryRowsQuery(**_fields(query)))
-    return related_routes.co_dependency_rows(scope, models.CoDependencyRowsQuery(**_fields(query)))
+        return related_routes.co_contributory_rows(scope, models.CoContributoryRowsQuery(**fields))
+    return related_routes.co_dependency_rows(scope, models.CoDependencyRowsQuery(**fields))
 
 
 @router.post("/sideways/export", response_class=StreamingResponse, responses=STREAMS)
 def sideways_export(
-    request: Request, scope: Seen, query: SidewaysQuery, found: FoundQuery, format: rows.ExportFormat = "csv"
+    request: Request, scope: Seen, query: SidewaysQuery, found: AnswerVersion, format: rows.ExportFormat = "csv"
 ) -> StreamingResponse:
     """Stream rows: `POST /co_contributory/export` and `/co_dependency/export` take its place."""
     asked = _asked(request, query, "/export")
@@ -124,4 +127,4 @@ def _asked(request: Request, query: SidewaysQuery, end: str) -> models.CoContrib
 
 
 def _fields(query: SidewaysQuery) -> dict[str, Any]:
-    return query.model_dump(exclude={"relation"})
+    return query.model_dump(exclude={"relation", "found"})

@@ -380,9 +380,8 @@ class CoDependencyQuery(Selection):
 
 
 class PageOfRows(Model):
-    """Some of the rows of an answer, of one version."""
+    """Some of the rows of an answer."""
 
-    found: VersionId
     cursor: RowId = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
@@ -391,9 +390,13 @@ class PageOfRows(Model):
 class CoContributoryRowsQuery(PageOfRows, CoContributoryQuery):
     """Some of those rows, with values, of one version."""
 
+    answer_version: VersionId
+
 
 class CoDependencyRowsQuery(PageOfRows, CoDependencyQuery):
     """Some of those rows, with values, of one version."""
+
+    answer_version: VersionId
 
 
 class FoundJson(Model):

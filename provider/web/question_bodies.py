@@ -67,8 +67,9 @@ def _type(question: Question, parameter: Parameter) -> Any:
     if parameter.takes == "former names":
         kind = Annotated[dict[models.ColumnName, models.ColumnName], Field(max_length=1000)]
     elif parameter.takes == "conditions":
+        some = list[kind] if parameter.required else list[kind] | None  # type: ignore[valid-type]
         few = AfterValidator(models.few_conditions)
-        kind = Annotated[list[kind], few, Field(json_schema_extra=models.MOST_CONDITIONS)]  # type: ignore[valid-type]
+        return Annotated[some, few, Field(json_schema_extra=models.MOST_CONDITIONS)]
     elif parameter.many:
         kind = Annotated[list[kind], Field(max_length=models.MAX_ROWS)]  # type: ignore[valid-type]
     return kind if parameter.required else kind | None

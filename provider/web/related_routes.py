@@ -25,7 +25,7 @@ from provspark.web.scope import UserScope
 from provspark.web.threads import Route
 
 __all__ = [
-    "FoundQuery",
+    "AnswerVersion",
     "co_contributory",
     "co_contributory_export",
     "co_contributory_rows",
@@ -38,7 +38,7 @@ __all__ = [
 
 router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 
-FoundQuery = Annotated[str, Query(pattern="^[0-9a-f]{32}$")]
+AnswerVersion = Annotated[str, Query(pattern="^[0-9a-f]{32}$")]
 GraphFormat = Literal["prov_json", "node_link", "graphml"]
 _GRAPHS: dict[int | str, dict[str, Any]] = {
     200: {"description": "The graph", "content": {"application/json": {}, "application/graphml+xml": {}}}
@@ -61,16 +61,16 @@ def co_contributory(scope: Seen, page: Paged, query: models.CoContributoryQuery)
 @router.post("/co_contributory/rows")
 def co_contributory_rows(scope: Seen, query: models.CoContributoryRowsQuery) -> models.RowsJson:
     """Return some of those rows, of one version, with values."""
-    at, runs = _rows_of(scope, query.to, query.found, _together(scope, query))
+    at, runs = _rows_of(scope, query.to, query.answer_version, _together(scope, query))
     return rows.page(at, runs, scope.visible, query.cursor, query.limit, query.columns)
 
 
 @router.post("/co_contributory/export", response_class=StreamingResponse, responses=STREAMS)
 def co_contributory_export(
-    scope: Seen, query: models.CoContributoryQuery, found: FoundQuery, format: rows.ExportFormat = "csv"
+    scope: Seen, query: models.CoContributoryQuery, answer_version: AnswerVersion, format: rows.ExportFormat = "csv"
 ) -> StreamingResponse:
     """Stream all of those rows, of one version."""
-    at, met = _rows_of(scope, query.to, found, _together(scope, query))
+    at, met = _rows_of(scope, query.to, answer_version, _together(scope, query))
     return rows.export(at, met, scope.visible, format)
 
 
@@ -83,16 +83,16 @@ def co_dependency(scope: Seen, page: Paged, query: models.CoDependencyQuery) -> 
 @router.post("/co_dependency/rows")
 def co_dependency_rows(scope: Seen, query: models.CoDependencyRowsQuery) -> models.RowsJson:
     """Return some of those rows, of one version, with values."""
-    at, runs = _rows_of(scope, query.to, query.found, _sharing(scope, query))
+    at, runs = _rows_of(scope, query.to, query.answer_version, _sharing(scope, query))
     return rows.page(at, runs, scope.visible, query.cursor, query.limit, query.columns)
 
 
 @router.post("/co_dependency/export", response_class=StreamingResponse, responses=STREAMS)
 def co_dependency_export(
-    scope: Seen, query: models.CoDependencyQuery, found: FoundQuery, format: rows.ExportFormat = "csv"
+    scope: Seen, query: models.CoDependencyQuery, answer_version: AnswerVersion, format: rows.ExportFormat = "csv"
 ) -> StreamingResponse:
     """Stream all of those rows, of one version."""
-    at, met = _rows_of(scope, query.to, found, _sharing(scope, query))
+    at, met = _rows_of(scope, query.to, answer_version, _sharing(scope, query))
     return rows.export(at, met, scope.visible, format)
 
 
