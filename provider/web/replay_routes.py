@@ -95,7 +95,7 @@ def _chosen(spreads: told.OperationSpreadsJson, child: int | None) -> told.Opera
     matches = [s for s in known if child in (None, s.child)]
     if len(matches) != 1:
         children = " and ".join(str(s.child) for s in known if s.child is not None) or "none"
-        raise ConditionError(f"the operation reads the rows of operations: {children}; say which with child")
+        raise ConditionError(f"the operation reads the rows of operations: {children}; say which with child=")
     if isinstance(matches[0], told.UntoldJson):
         raise ReplayError(matches[0].why)
     return matches[0]

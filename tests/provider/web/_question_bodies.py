@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from provspark.index_store.query.parameters import Parameter
 from provspark.index_store.query.question import Question
 from provspark.web.question_bodies import fields
 
@@ -12,8 +13,15 @@ __all__ = ["every_parameter", "least"]
 
 
 def least(question: Question, given: Mapping[str, Any]) -> dict[str, Any]:
-    """A body with the parameters that must be given, by what they take; `dataset` is what most of them are about."""
-    return {p.name: _value(p.takes, p.many, given) for p in fields(question) if p.required}
+    """A body with the parameters that must be given.
+
+    Parameters
+    ----------
+    given : mapping
+        Values by what parameters take: `dataset` for what most questions are about; and by the names of parameters that
+        take another data set.
+    """
+    return {p.name: _value(p, given) for p in fields(question) if p.required}
 
 
 def every_parameter(question: Question, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -21,18 +29,25 @@ def every_parameter(question: Question, given: Mapping[str, Any]) -> Iterator[di
     must = least(question, given)
     yield must
     for p in fields(question):
-        for value in p.choices or (True, False) if p.takes in ("choice", "flag") else [_value(p.takes, p.many, given)]:
-            more = {"rows": None} if p.name == "where" and "rows" in must else {}
+        values: tuple[Any, ...] = (_value(p, given),)
+        if p.takes in ("choice", "flag"):
+            values = p.choices or (True, False)
+        more = {"rows": None} if p.name == "where" and "rows" in must else {}
+        for value in values:
             yield {**must, **more, p.name: value}
 
 
-def _value(takes: str, many: bool, given: Mapping[str, Any]) -> Any:
-    if takes == "former names":
+def _value(p: Parameter, given: Mapping[str, Any]) -> Any:
+    if p.takes == "former names":
         return {given["column"]: given["column"]}
-    value = given.get(takes, given["dataset"] if takes in ("step or dataset", "place") else _VALUES.get(takes))
-    return [value] if many and not isinstance(value, list) else value
+    if p.takes in _PLACES:
+        value = given.get(p.name, given.get(p.takes, given["dataset"]))
+    else:
+        value = given.get(p.takes, _VALUES.get(p.takes))
+    return [value] if p.many and not isinstance(value, list) else value
 
 
+_PLACES = ("dataset", "step or dataset", "place")
 _VALUES: dict[str, Any] = {
     "rows": [0],
     "run": "latest",

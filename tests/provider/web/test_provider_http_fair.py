@@ -119,7 +119,7 @@ def test_fifty_replays_of_one_user(tmp_path: Path) -> None:
             (tmp_path / "go").touch()
             answers = await asyncio.gather(other, *(t for t in mine if not t.done()))
             assert [a.status_code for a in answers] == [200] * 4
-            assert all(a.json() == {"passages": []} for a in answers)
+            assert all(a.json()["passages"] == [] for a in answers)
 
     asyncio.run(run())
     assert not list(replays._slots._folder().glob("0*"))
