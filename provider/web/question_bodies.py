@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, create_model
@@ -54,6 +55,7 @@ def replays(question: Question) -> bool:
     return any(p.takes == "progress" for p in parameters(question))
 
 
+@cache
 def body(question: Question) -> type[models.Model]:
     """Return the model of the body of a request."""
     made: dict[str, Any] = {p.name: (_type(question, p), _field(p)) for p in fields(question)}

@@ -1,4 +1,4 @@
-"""Every registered question over HTTP: its fields, its answers as Python has them, and nothing that is masked or hidden."""
+"""Every registered question over HTTP: its fields, answers as Python has them, nothing that is masked or hidden."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from fastapi.testclient import TestClient
 
 import provspark
 from provspark.errors import ProvSparkError
+from provspark.index_store.profiles.comparison import Impact
+from provspark.index_store.profiles.profile import Profile
 from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.cell_neighbourhood import CellNeighbourhood
 from provspark.index_store.query.column_answer import Cells
@@ -82,13 +84,23 @@ def given(root: Path, prov: provspark.api.Provenance) -> dict[str, Any]:
     }
 
 
+@pytest.fixture(scope="module")
+def api(root: Path) -> Iterator[TestClient]:
+    with client(root) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def described(api: TestClient) -> Any:
+    return api.app.openapi()  # type: ignore[attr-defined]
+
+
 def ask(api: TestClient, asked: Question, body: dict[str, Any], **page: int) -> Any:
     return api.post(f"{BASE}/questions/{asked.name}", json=body, params=page)
 
 
 @named(ASKED)
-def test_each_question_has_a_route_with_its_parameters(asked: Question, root: Path) -> None:
-    described = client(root).app.openapi()  # type: ignore[attr-defined]
+def test_each_question_has_a_route_with_its_parameters(asked: Question, described: Any) -> None:
     route = described["paths"][f"{BASE}/questions/{asked.name}"]["post"]
     reference = route["requestBody"]["content"]["application/json"]["schema"]["$ref"]
     schema = described["components"]["schemas"][reference.rsplit("/", 1)[-1]]
@@ -103,8 +115,8 @@ def test_each_question_has_a_route_with_its_parameters(asked: Question, root: Pa
     assert route["description"]
 
 
-def test_the_questions_are_listed(root: Path) -> None:
-    told = client(root).get(f"{BASE}/questions").json()["questions"]
+def test_the_questions_are_listed(api: TestClient) -> None:
+    told = api.get(f"{BASE}/questions").json()["questions"]
     assert [q["name"] for q in told] == [q.name for q in ASKED]
     assert {q.name for q in QUESTIONS.values()} - {q["name"] for q in told} == {"history_pages", "why_not_pages"}
     for one, asked in zip(told, ASKED, strict=True):
@@ -113,10 +125,9 @@ def test_the_questions_are_listed(root: Path) -> None:
 
 @named(STORED)
 def test_answers_are_those_of_python(
-    asked: Question, root: Path, prov: provspark.api.Provenance, given: dict[str, Any]
+    asked: Question, api: TestClient, prov: provspark.api.Provenance, given: dict[str, Any], caplog: Any
 ) -> None:
-    """For each parameter, and for each choice of one."""
-    api = client(root)
+    """For each parameter, and for each choice of one. All columns are known: one of another name would be left out."""
     answered = 0
     for sent in every_parameter(asked, given):
         if sent.get("replay"):
@@ -133,7 +144,10 @@ def test_answers_are_those_of_python(
         assert answer.status_code == 200, (sent, answer.text)
         same(asked, answer.json(), expected)
         answered += 1
+        if hasattr(expected, "table") and not isinstance(expected, Derivations | Values | Profile | Impact):
+            assert {*expected.table().column_names} - {*FORMER.values()} <= COLUMNS.keys()
     assert answered
+    assert not [r for r in caplog.records if r.name == "provspark.web.answer_lines"]
 
 
 def same(asked: Question, told: Any, expected: Any) -> None:
@@ -188,46 +202,46 @@ def by_name(value: Any) -> Any:
     return [by_name(v) for v in value] if isinstance(value, list) else value
 
 
+@pytest.fixture(scope="module")
+def masked(root: Path) -> Iterator[TestClient]:
+    with client(root, policy=Policy.of(True, "name, age")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def off(root: Path) -> Iterator[TestClient]:
+    with client(root, policy=Policy(False)) as opened:
+        yield opened
+
+
 @named(STORED)
-def test_all_columns_of_answers_are_known(
-    asked: Question, root: Path, prov: provspark.api.Provenance, given: dict[str, Any], caplog: Any
+def test_nothing_masked_is_told(
+    asked: Question, root: Path, given: dict[str, Any], masked: TestClient, off: TestClient
 ) -> None:
-    """What holds the cells of a column is said by its name; one of another name would be left out."""
-    answer = asked.function(prov, **least(asked, given) | ({"column": "city"} if asked.name == "impact" else {}))
-    if hasattr(answer, "table") and not isinstance(answer, Derivations | Values) and asked.name not in NO_LINES:
-        assert {*answer.table().column_names} - {*FORMER.values()} <= COLUMNS.keys()
+    """Whatever parameter is given; and of each data set and column, masked or not."""
+
+    def search(api: TestClient, sent: dict[str, Any]) -> None:
+        if sent.get("replay"):
+            return
+        answer = ask(api, asked, {k: v for k, v in sent.items() if v is not None})
+        assert answer.status_code < 500, (sent, answer.text)
+        text = re.sub(r"file:///[^\"' ]*|/[\w/.-]*/", "", answer.text)
+        assert not SECRETS.search(text), (sent, answer.text)
+
     for sent in every_parameter(asked, given):
-        if not sent.get("replay"):
-            ask(client(root), asked, sent)
-    assert not [r for r in caplog.records if r.name == "provspark.web.answer_lines"]
-
-
-NO_LINES = {"profile", "impact"}
-
-
-@named(STORED)
-def test_nothing_masked_is_told(asked: Question, root: Path, given: dict[str, Any]) -> None:
-    masked = client(root, policy=Policy.of(True, "name, age"))
-    off = client(root, policy=Policy(False))
-    unmasked = client(root)
-    everywhere = [given, *({**given, "dataset": (root / f"{n}.csv").as_uri()} for n in ("people", "clean", "copy"))]
-    for some in everywhere:
-        for column in ("city", "name", "age", "band", "first"):
-            of = {**some, "column": column, "conditions": f"`{column}` is not null", "version": None}
+        for api in (masked, off):
+            search(api, sent)
+    by_column = [p.name for p in fields(asked) if p.takes in ("column", "conditions")]
+    for name in ("people", "clean", "report", "copy"):
+        for column in ("name", "age", "band", "first"):
+            of = {**given, "dataset": (root / f"{name}.csv").as_uri(), "column": column, "version": None}
+            of |= {"conditions": f"`{column}` is not null"}
             for sent in every_parameter(asked, of):
-                if sent.get("replay"):
-                    continue
-                for api in (masked, off):
-                    answer = ask(api, asked, {k: v for k, v in sent.items() if v is not None})
-                    assert answer.status_code < 500, (sent, answer.text)
-                    text = re.sub(r"file:///[^\"' ]*|/[\w/.-]*/", "", answer.text)
-                    assert not SECRETS.search(text), (sent, answer.text)
-                if asked.name == "values":
-                    ask(unmasked, asked, sent)
+                if {*by_column} & sent.keys():
+                    search(masked, sent)
 
 
-def test_the_search_finds_what_is_not_masked(root: Path, given: dict[str, Any]) -> None:
-    api = client(root)
+def test_the_search_finds_what_is_not_masked(api: TestClient, given: dict[str, Any]) -> None:
     texts = [ask(api, q, b).text for q in STORED for b in every_parameter(q, given) if not b.get("replay")]
     whole = [api.post(f"{BASE}/questions/values", json={"dataset": given["source"]}).text]
     assert {*SECRETS.findall("".join(texts + whole))} >= {"Ada", "Bob", "Cy", "Dee", "Eve", "young", "36", "41", "50"}
@@ -324,8 +338,7 @@ def test_an_answer_of_no_known_class_is_refused_when_the_server_starts(root: Pat
         client(root)
 
 
-def test_data_sets_are_named_by_id_or_by_the_name_shown(root: Path, given: dict[str, Any]) -> None:
-    api = client(root)
+def test_data_sets_are_named_by_id_or_by_the_name_shown(api: TestClient, given: dict[str, Any]) -> None:
     by_uri, by_id = (
         ask(api, QUESTIONS["backward"], {"dataset": name, "rows": [0]}).json()
         for name in (given["dataset"], dataset_id(Dataset.parse(given["dataset"])))
@@ -338,10 +351,16 @@ def dags(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("http"))
 
 
+@pytest.fixture(scope="module")
+def shop(dags: Path) -> Iterator[TestClient]:
+    """A user of DAG shop; vault, and the run without a DAG, are others'."""
+    with client(dags, ["shop"]) as opened:
+        yield opened
+
+
 @named(ASKED)
-def test_what_is_hidden_is_not_there(asked: Question, dags: Path) -> None:
+def test_what_is_hidden_is_not_there(asked: Question, dags: Path, shop: TestClient) -> None:
     """A data set or a step of another DAG is as one that is not there, in every field."""
-    shop = client(dags, ["shop"])
     prov = provspark.open(str(dags / "prov"))
     hidden_steps = [s for s in prov.steps().table()["step"].to_pylist() if not s.startswith("shop-")]
     seen = next(s for s in prov.steps().table()["step"].to_pylist() if s.startswith("shop-"))
@@ -358,15 +377,9 @@ def test_what_is_hidden_is_not_there(asked: Question, dags: Path) -> None:
             assert "that you may see" in answer.text and "vault" not in answer.text and "loose" not in answer.text
     if asked not in STORED:
         return
-    for dataset in ("raw", "people", "secret", "report"):
-        of = {
-            **good,
-            "dataset": (dags / dataset).as_uri(),
-            "to": raw,
-            "source": raw,
-            "via": raw,
-            "step or dataset": seen,
-        }
+    for dataset in ("people", "report"):
+        of = {**good, "dataset": (dags / dataset).as_uri(), "to": raw, "source": raw, "via": raw}
+        of |= {"step or dataset": seen}
         for sent in every_parameter(asked, of):
             if not sent.get("replay"):
                 answer = ask(shop, asked, {k: v for k, v in sent.items() if k != "version"})
@@ -382,28 +395,29 @@ PATHS = (
 
 
 @named(ASKED)
-def test_no_text_is_taken_for_a_path(asked: Question, dags: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_text_is_taken_for_a_path(
+    asked: Question, dags: Path, shop: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(dags)  # where `report` would be a folder
     parsed: list[str] = []
     real = Dataset.parse
     monkeypatch.setattr(Dataset, "parse", lambda text: parsed.append(text) or real(text))
-    api = client(dags)
     known = {(dags / name).as_uri() for name in ("raw", "people", "secret", "report", "loose")}
     good = {"dataset": (dags / "report").as_uri(), "step": "x", "column": "age", "conditions": "age = 30"}
     must = least(asked, good)
-    texts = (*PATHS, str(dags / "report"), (dags / "report").as_uri() + "/", (dags / "report").as_uri() + "/../raw")
+    every = PATHS if asked.name in ("backward", "operations", "impact") else PATHS[::4]
+    texts = (*every, str(dags / "report"), (dags / "report").as_uri() + "/", (dags / "report").as_uri() + "/../raw")
     for p in fields(asked):
         if p.takes in ("dataset", "step", "step or dataset", "place"):
             for text in texts:
-                answer = ask(api, asked, {**must, p.name: [text] if p.many else text})
+                answer = ask(shop, asked, {**must, p.name: [text] if p.many else text})
                 assert answer.status_code in (404, 422), (p.name, text, answer.text)
                 assert len(answer.text) < 3000
     assert {*parsed} <= known
 
 
 @named(ASKED)
-def test_values_of_other_types_are_refused(asked: Question, root: Path, given: dict[str, Any]) -> None:
-    api = client(root)
+def test_values_of_other_types_are_refused(asked: Question, api: TestClient, given: dict[str, Any]) -> None:
     must = least(asked, given)
     for name in must:
         assert ask(api, asked, {k: v for k, v in must.items() if k != name}).status_code == 422
@@ -411,22 +425,20 @@ def test_values_of_other_types_are_refused(asked: Question, root: Path, given: d
         assert ask(api, asked, {**must, extra: True}).status_code == 422
     for p in fields(asked):
         if p.takes != "flag":
-            for wrong in ({"a": 1}, [["a"]], [2**63], 1.5, -1, [True], "\ud7ff" * 600):
-                if not (p.takes == "former names" and wrong == {"a": 1}):
-                    answer = ask(api, asked, {**must, p.name: wrong})
-                    assert answer.status_code in (403, 404, 409, 422), (p.name, wrong, answer.text)
+            for wrong in ([["a"]], -1.5, "\ud7ff" * 2001):
+                answer = ask(api, asked, {**must, p.name: wrong})
+                assert answer.status_code == 422, (p.name, wrong, answer.text)
 
 
 @named([q for q in ASKED if replays(q) and any(p.name == "rows" for p in fields(q))])
-def test_a_replay_has_few_rows(asked: Question, root: Path, given: dict[str, Any]) -> None:
+def test_a_replay_has_few_rows(asked: Question, api: TestClient, given: dict[str, Any]) -> None:
     again = {"replay": True} if asked.name == "cells" else {}
     for rows in ([0] * 21, []):
-        answer = ask(client(root), asked, {**least(asked, given), **again, "rows": rows})
+        answer = ask(api, asked, {**least(asked, given), **again, "rows": rows})
         assert answer.status_code == 422 and "1 to 20" in answer.text
 
 
-def test_pages_of_values_and_columns_that_are_not_there(root: Path, given: dict[str, Any]) -> None:
-    api = client(root)
+def test_pages_of_values_and_columns_that_are_not_there(api: TestClient, given: dict[str, Any]) -> None:
     first = ask(api, QUESTIONS["values"], {"dataset": given["source"]}, limit=2).json()
     assert (first["tables"][0]["rows"], first["next"]) == ([0, 1], 2)
     rest = ask(api, QUESTIONS["values"], {"dataset": given["source"]}, cursor=2).json()
