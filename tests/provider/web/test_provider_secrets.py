@@ -353,7 +353,7 @@ def test_answers_do_not_depend_on_masked_values(
         catalogue = Catalogue.of(world.store)
         api = users.client(f"quiet {seed}", None, MASKED, world.root)
         sweep = Sweep("all DAGs", api, Secrets(world), catalogue, every=2, kept=True)
-        for area in ("lists", "rows", "operations", "steps", "traces", "sideways"):
+        for area in ("lists", "rows", "operations", "steps", "traces", "beside", "questions"):
             sweep.run(area)
         step, (output, *_) = next((s, outputs) for s, (_, outputs, _) in catalogue.steps.items() if "derive" in s)
         sweep.ask("POST", "/replay", {"dataset": output, "rows": list(range(8)), "step": step}, always=True)
