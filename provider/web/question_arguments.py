@@ -102,6 +102,8 @@ def _check(scope: UserScope, parameters: Iterable[Parameter], arguments: Argumen
     at = _version(scope, parameters, arguments)
     if at is not None and arguments.get("semantics") == "set" and any(scope.visible.masked(at)):
         raise HTTPException(403, "columns are masked: which rows are equal in all columns (semantics: set) is not told")
+    if arguments.get("replay") and not scope.visible.open:
+        raise HTTPException(403, "columns are masked: which values the rows' values chose (replay) is not told")
     for p in parameters:
         if p.name not in arguments:
             continue

@@ -389,7 +389,6 @@ def _replayed_questions(sweep: Sweep, by_name: dict[str, Found], steps: dict[str
         "counts": {"step": step},
         "operation_profiles": {"step": step, "operations": [1]},
         "why_not": {"dataset": output, "where": ["city = Nowhere"]},
-        "cells": {"dataset": by_name["derived"].id, "rows": [0], "replay": True},
     }
     for name, body in bodies.items():
         if sweep.every <= 2:

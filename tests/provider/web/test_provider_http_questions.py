@@ -260,8 +260,8 @@ def test_what_would_tell_masked_values_is_refused(root: Path, given: dict[str, A
                 answer = ask(api, asked, {**must, p.name: value})
                 assert answer.status_code == 403, (asked.name, p.name, answer.text)
                 conditions += 1
-            if p.name == "semantics":
-                assert ask(api, asked, {**must, "semantics": "set"}).status_code == 403
+            if p.name in ("semantics", "replay"):
+                assert ask(api, asked, {**must, p.name: p.choices[-1] if p.choices else True}).status_code == 403
     assert conditions >= 15
     profiles = ask(api, QUESTIONS["profile"], {"dataset": given["dataset"]})
     assert profiles.status_code == (200 if policy.show_values else 403)
