@@ -13,11 +13,11 @@ SEEN_BY_USERS = {
     # The rows of an answer, as docs/queries.md has it.
     "index_store/query/answer.py": {"Answer.found", "self.found"},
     "index_store/query/asking.py": {"given.found"},
-    # A field and a parameter of the HTTP API: the version whose rows are asked for.
-    "provider/web/models.py": {"SidewaysRowsQuery.found"},
-    "provider/web/sideways.py": {"sideways_export.found", "query.found"},
+    # A field and a parameter of the HTTP API, by what the last release called them.
+    "provider/web/former_routes.py": {"SidewaysRowsQuery.found", "sideways_export.found", "query.found"},
     # Fields of what `co_contributory_lines` and `why_not` return.
     "replay/shared_witnesses.py": {"SharedRows.found", "self.found"},
+    "provider/web/replay_forms.py": {"of.found"},
     "replay/why_not.py": {"WhyNot.found", "self.found"},
     "cli/replay.py": {"told.found"},
 }

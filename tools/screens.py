@@ -81,7 +81,7 @@ def in_airflow(browser: Any, base: str) -> None:
             shoot(page, "aside tbody tr", f"columns-{name}")
             page.get_by_role("tab", name="Values").click()
             shoot(page, "aside [role=img]", f"values-{name}")
-            sideways(page, base, name)
+            beside(page, base, name)
             happened(page, base, name)
         context.close()
     page = browser.new_page(viewport={"width": 1280, "height": 800})
@@ -90,12 +90,12 @@ def in_airflow(browser: Any, base: str) -> None:
     page.close()
 
 
-def sideways(page: Any, base: str, name: str) -> None:
-    """The menu of a row, its questions sideways, and a cell."""
+def beside(page: Any, base: str, name: str) -> None:
+    """The menu of a row, its questions about rows beside it, and a cell."""
     page.goto(f"{base}/plugin/provspark?ds={dataset_id(demo_ui.data('regions'))}")
     page.locator("[data-row='3']").click(button="right")
     shoot(page, "[role=menuitem]", f"menu-{name}")
-    page.get_by_role("menuitem", name="Siblings").click()
+    page.get_by_role("menuitem", name="Co-dependency").click()
     page.get_by_label("Between").select_option(label="regions.csv")
     shoot(page, "[aria-label*='rows found'] [data-row]", f"siblings-{name}")
     source = dataset_id(demo_ui.data("people"))

@@ -14,13 +14,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from provspark.model.release import __version__
 from provspark.web.following import Following
+from provspark.web.former_routes import router as former
 from provspark.web.limits import Limits, named
 from provspark.web.operation_routes import router as operations
 from provspark.web.problems import add_handlers, described, problem
+from provspark.web.question_routes import question_router
+from provspark.web.related_routes import router as related
 from provspark.web.replay_routes import router as replay
 from provspark.web.replays import Replays
 from provspark.web.routes import router
-from provspark.web.sideways import router as sideways
 from provspark.web.source import AnswerSource
 from provspark.web.threads import Route
 
@@ -59,9 +61,11 @@ def create_app(
     )
     app.state.source, app.state.airflow, app.state.replays = source, airflow, Replays(limits, installation)
     app.include_router(router)
-    app.include_router(sideways)
+    app.include_router(related)
+    app.include_router(former)
     app.include_router(operations)
     app.include_router(replay)
+    app.include_router(question_router())
     app.router.route_class = Route
     app.add_api_route("/static/{name}", _static, include_in_schema=False, response_class=FileResponse)
     app.add_middleware(Following, limits=limits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -11,9 +11,10 @@ import numpy as np
 
 from provspark.index_store.query.current_versions import VersionUsed
 from provspark.index_store.query.endings import Ending
+from provspark.index_store.query.gone_rows import Gone
 from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.sideways import SidewaysDatasets
-from provspark.index_store.query.trace import TraceEdge
+from provspark.index_store.query.trace import Trace, TraceEdge
 from provspark.model.datasets import Dataset, Version
 from provspark.model.release import __version__
 from provspark.model.runs import Runs
@@ -26,16 +27,19 @@ from provspark.web.visible import Visible
 
 __all__ = [
     "about",
-    "beside",
     "columns",
     "dataset",
     "dataset_detail",
     "dataset_summary",
+    "gone",
     "located",
+    "named",
+    "related",
     "step",
     "step_detail",
     "stops",
     "trace",
+    "traced",
     "version_used",
     "with_written",
 ]
@@ -57,6 +61,11 @@ def about(scope: UserScope, airflow: bool) -> models.AboutJson:
 def dataset(data: Dataset, visible: Visible) -> models.DatasetJson:
     """Name a data set."""
     return models.DatasetJson(**_names(data, visible))
+
+
+def named(name: str, visible: Visible) -> models.DatasetJson:
+    """Name a data set that an answer names."""
+    return dataset(Dataset.parse(name), visible)
 
 
 def columns(at: VersionReference, visible: Visible) -> list[models.ColumnJson]:
@@ -144,8 +153,15 @@ def _written_rows(m: Manifest, index: int, visible: Visible) -> int | None:
 
 
 def trace(scope: UserScope, query: models.ExampleQuery) -> models.TraceJson:
-    """Answer a trace: counts on its nodes, and marks where it ends at what is hidden."""
-    answer, one = scope.trace(query), scope.one(query)
+    """Answer a trace, with the example that it is asked for."""
+    return traced(scope, scope.trace(query), scope.example(query), scope.one(query))
+
+
+def traced(
+    scope: UserScope, answer: Trace, example: int | None = None, one: Mapping[int, Runs] | None = None
+) -> models.TraceJson:
+    """Describe a trace: counts on its nodes, and marks where it ends at what is hidden."""
+    one = one or {}
     nodes = []
     for n in answer.nodes:
         sure = n.data | n.context
@@ -174,16 +190,13 @@ def trace(scope: UserScope, query: models.ExampleQuery) -> models.TraceJson:
     steps = {x.step for some in told for x in some}
     return models.TraceJson(
         direction=answer.direction,
-        example=scope.example(query),
+        example=example,
         nodes=nodes,
         edges=[_edge(same, [answer.through[e] for e in same]) for same in alike.values()],
         stops=stops(answer.stops, scope.visible),
         endings=[_ending(e, rows, scope.visible) for e, rows in answer.ended.items()],
         steps=[step(m) for name, m in scope.manifests.items() if name in steps],
-        gone=[
-            models.GoneJson(dataset=dataset(Dataset.parse(g.dataset), scope.visible), step=g.step or None, rows=g.rows)
-            for g in answer.gone
-        ],
+        gone=gone(answer.gone, scope.visible),
         versions=[version_used(u, scope.visible) for u in answer.used],
         broken=scope.broken,
     )
@@ -261,22 +274,29 @@ def stops(every: Iterable[Stop], visible: Visible) -> list[models.StopJson]:
     ]
 
 
+def gone(every: Iterable[Gone], visible: Visible) -> list[models.GoneJson]:
+    """Count the rows that are in no current version."""
+    return [models.GoneJson(dataset=named(g.dataset, visible), step=g.step or None, rows=g.rows) for g in every]
+
+
 def _names(data: Dataset, visible: Visible) -> dict[str, Any]:
     uri = visible.dataset(data)
     return {"id": dataset_id(data), "name": uri, "label": uri.rstrip("/").rsplit("/", 1)[-1] or uri}
 
 
-def beside(datasets: SidewaysDatasets, visible: Visible) -> models.BesideJson:
-    """List what can be asked sideways."""
-    together, siblings = (
+def related(datasets: SidewaysDatasets, visible: Visible) -> models.RelatedJson:
+    """List the data sets that questions about rows can name."""
+    together, sharing = (
         [
             models.ChoiceJson(dataset=dataset(d, visible), via=[dataset(v, visible) for v in via])
             for d, via in choices.items()
         ]
         for choices in (datasets.together, datasets.siblings)
     )
-    return models.BesideJson(
-        together=together, siblings=siblings, sources=[dataset(d, visible) for d in datasets.sources]
+    return models.RelatedJson(
+        co_contributory=together,
+        co_dependency=sharing,
+        composition=[dataset(d, visible) for d in datasets.sources],
     )
 
 

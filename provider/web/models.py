@@ -343,42 +343,60 @@ class TraceJson(Model):
 
 
 class ChoiceJson(Model):
-    """A data set that a question sideways can be about, and those that can stand between."""
+    """A data set that a question can be about, and those that can stand between."""
 
     dataset: DatasetJson
     via: list[DatasetJson]
 
 
-class BesideJson(Model):
-    """What can be asked sideways of rows of a data set."""
+class RelatedJson(Model):
+    """The data sets that questions about rows of a data set can name."""
 
-    together: list[ChoiceJson]
+    co_contributory: list[ChoiceJson]
     """Joined with what came of the rows; `via` are those in whose derivations."""
-    siblings: list[ChoiceJson]
+    co_dependency: list[ChoiceJson]
     """Sharing a source with the rows; `via` are those sources."""
-    sources: list[DatasetJson]
-    """What the rows came from, for a composition."""
+    composition: list[DatasetJson]
+    """What the rows came from."""
     next: int | None = None
     """`cursor` of the page of all three lists that follows."""
 
 
-class SidewaysQuery(Selection):
-    """Rows of `to` that were used together with rows (co-contributory), or that share a witness in `via` (siblings)."""
+class CoContributoryQuery(Selection):
+    """Rows of `to` that were used together with rows, in one derivation."""
 
-    relation: Literal["together", "siblings"]
     to: DatasetId
     via: DatasetId | None = None
-    """Needed for siblings; else only derivations of this data set's rows count."""
+    """Only derivations of this data set's rows count."""
     context: bool = False
 
 
-class SidewaysRowsQuery(SidewaysQuery):
-    """Some of those rows, with values, of one version."""
+class CoDependencyQuery(Selection):
+    """Rows of `to` that share a source row in `via` with rows."""
 
-    found: VersionId
+    to: DatasetId
+    via: DatasetId
+    context: bool = False
+
+
+class PageOfRows(Model):
+    """Some of the rows of an answer."""
+
     cursor: RowId = 0
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
+
+
+class CoContributoryRowsQuery(PageOfRows, CoContributoryQuery):
+    """Some of those rows, with values, of one version."""
+
+    answer_version: VersionId
+
+
+class CoDependencyRowsQuery(PageOfRows, CoDependencyQuery):
+    """Some of those rows, with values, of one version."""
+
+    answer_version: VersionId
 
 
 class FoundJson(Model):
@@ -390,7 +408,7 @@ class FoundJson(Model):
     rows: int
     columns: int
     gone: bool = False
-    """Siblings: these rows are in no current version; this is the one in which they were met."""
+    """`co_dependency`: these rows are in no current version; this is the one in which they were met."""
 
 
 class CompositionQuery(Selection):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -36,6 +36,8 @@ __all__ = [
     "OperationJson",
     "PathJson",
 ]
+
+SOURCE_COLUMN: Any = Field(deprecated="use `related_column`; goes with the next release")
 
 
 class OperationJson(Model):
@@ -78,7 +80,8 @@ class ColumnLineJson(Model):
     dataset: DatasetJson
     version: VersionId
     occurrence: int
-    source_column: str | None
+    related_column: str | None
+    source_column: Annotated[str | None, SOURCE_COLUMN]
     kind: Kind
     dependence: Dependence
     exact: bool
@@ -174,8 +177,10 @@ class CellLineJson(Model):
     dataset: DatasetJson
     version: VersionId
     occurrence: int
-    source_row: int
-    source_column: str | None
+    related_row: int
+    related_column: str | None
+    source_row: Annotated[int, Field(deprecated="use `related_row`; goes with the next release")]
+    source_column: Annotated[str | None, SOURCE_COLUMN]
     kind: Kind
     dependence: Dependence
     exact: bool

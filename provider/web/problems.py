@@ -50,6 +50,8 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (errors.UnknownDatasetError, 404),
     (errors.UnknownVersionError, 404),
     (errors.UnknownStepError, 404),
+    (errors.UnknownRunError, 404),
+    (errors.ArgumentError, 422),
     (errors.RowOutOfRangeError, 422),
     (errors.ConditionError, 422),
     (errors.VersionChangedError, 409),

@@ -8,21 +8,33 @@ from pydantic import Field
 
 from provspark.index_store.query.nodes import Direction
 from provspark.web.models import ColumnJson, DatasetJson, Model, Selection, StepJson, VersionId
+from provspark.web.operation_models import DropJson
 
 __all__ = [
     "BinJson",
+    "ColumnDistributionJson",
     "ColumnProfileJson",
     "EndedJson",
+    "MissedJson",
     "OperationSpreadJson",
+    "OperationSpreadsJson",
     "PassageJson",
+    "ProfileJson",
     "ProfilePairJson",
     "ProfilesJson",
     "ReplayJson",
     "ReplayLineJson",
     "ReplayQuery",
     "ReplayStageJson",
+    "SharedRowsJson",
     "SourceRowJson",
+    "TrailJson",
+    "UntoldJson",
+    "WhyNotJson",
 ]
+
+ConditionParts = tuple[str, str, Any]
+"""Column, operator and value."""
 
 
 class ReplayQuery(Selection):
@@ -87,6 +99,13 @@ class EndedJson(ToldJson):
     """Their numbers there."""
 
 
+class TrailJson(ToldJson):
+    """An operation on the way of columns that were asked for."""
+
+    columns: list[str]
+    """Those that they are in after it."""
+
+
 class PassageJson(Model):
     """Rows on their way through one write."""
 
@@ -106,12 +125,67 @@ class PassageJson(Model):
     endings: list[EndedJson]
     notes: list[str]
     """Where the rows could not be followed any further, and what an operation's text does not settle."""
+    trail: list[TrailJson] = Field(default_factory=list)
+    """Where columns were asked for, the operations on their way."""
 
 
 class ReplayJson(Model):
     """What steps did to rows, in order of the data's flow."""
 
     passages: list[PassageJson]
+    columns: list[str] = Field(default_factory=list)
+    """The columns that were asked for; none where it is told of whole rows."""
+    drops: list[DropJson] = Field(default_factory=list)
+    """Where these columns ended: operations that did not hand them on."""
+
+
+class SharedRowsJson(Model):
+    """Rows between two operations of a step that stand beside others."""
+
+    step: str
+    verified: bool | None
+    """Whether the replay ends as the store says; null where that is not known, as `doubt` says."""
+    doubt: str
+    asked: ReplayStageJson
+    """The rows asked about, after an operation."""
+    answer: ReplayStageJson
+    """The rows that stand beside them, after an operation."""
+
+
+class MissedJson(Model):
+    """The rows of an input that satisfy what of the conditions speaks of it, and where they ended."""
+
+    step: str
+    dataset: DatasetJson
+    """The input."""
+    conditions: list[ConditionParts]
+    """As they read on the input's columns; empty where these are masked."""
+    rows: list[int]
+    """The first of them."""
+    count: int
+    rest: int
+    """How many of them were not replayed."""
+    results: list[int]
+    """Rows of what the step wrote that derive from the rows."""
+    verified: bool | None
+    doubt: str
+    why: str
+    """Why nothing is told of this input."""
+    endings: list[EndedJson]
+
+
+class WhyNotJson(Model):
+    """Why no row of a data set satisfies conditions."""
+
+    dataset: DatasetJson
+    conditions: list[ConditionParts]
+    rows: list[int]
+    """The first rows that do satisfy them; with any, nothing is missing."""
+    count: int
+    """How many do."""
+    missed: list[MissedJson]
+    untraced: list[ConditionParts]
+    """Conditions on columns that no input's column was handed on to: the search left them out."""
 
 
 class BinJson(Model):
@@ -160,12 +234,35 @@ class ProfilesJson(Model):
     """Columns that there are."""
 
 
+class ColumnDistributionJson(Model):
+    """A column, and how its values are distributed; null where it is masked."""
+
+    name: str
+    masked: bool
+    profile: ColumnProfileJson | None
+
+
+class ProfileJson(Model):
+    """How the values of a version, or of some rows of it, are distributed."""
+
+    dataset: DatasetJson
+    version: VersionId
+    rows: int
+    columns: list[ColumnDistributionJson]
+    total: int
+    """Columns that there are."""
+    left_out: list[str]
+    """Columns whose values can't be read."""
+
+
 class OperationSpreadJson(ToldJson):
     """What an operation did to the distribution of values."""
 
     step: str
     children: list[int]
     """The operations whose rows it read."""
+    child: int | None = None
+    """The one whose rows are those before."""
     before_rows: int | None
     """Null for an operation that reads none's."""
     after_rows: int
@@ -176,3 +273,21 @@ class OperationSpreadJson(ToldJson):
     """Whether the replay ends in the profile of what the step wrote; null where that could not be compared, as `doubt`
     says."""
     doubt: str
+
+
+class UntoldJson(ToldJson):
+    """An operation of which nothing can be told."""
+
+    child: int | None
+    why: str
+
+
+class OperationSpreadsJson(Model):
+    """What operations of a step did to the distribution of values: of each an item for each that it reads."""
+
+    step: str
+    write: int
+    dataset: DatasetJson
+    """What the write wrote."""
+    spreads: list[OperationSpreadJson]
+    untold: list[UntoldJson]

@@ -8,25 +8,19 @@ from fastapi import APIRouter, HTTPException, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import TypeAdapter
 
-from provspark.index_store.profiles.profile import ColumnProfile, Profile
-from provspark.model.datasets import Dataset
-from provspark.model.json_form import jsonable
-from provspark.model.steps import Manifest
-from provspark.web import describe, models
+from provspark.model.errors import ConditionError, ReplayError
+from provspark.web import models, profile_forms
 from provspark.web import replay_models as told
-from provspark.web.login import Viewer
+from provspark.web.paging import capped
 from provspark.web.problems import RESPONSES, TOO_MANY
-from provspark.web.replays import Replays
+from provspark.web.replays import replayed
 from provspark.web.routes import Seen
-from provspark.web.scope import UserScope
 from provspark.web.threads import Route, as_json, in_thread
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
 
-_TOP = 12
-_COLUMNS = 200
 _REPLAY, _SPREAD = TypeAdapter(told.ReplayJson), TypeAdapter(told.OperationSpreadJson)
 DatasetQuery = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
 
@@ -44,19 +38,12 @@ async def replay(request: Request, scope: Seen, query: told.ReplayQuery) -> Resp
             raise HTTPException(422, f"{len(ids):,} rows were selected to replay; select 1 to {models.MAX_REPLAYED}")
         if query.step is not None:
             scope.step(query.step)
-        return {
-            "dataset": str(at.version.dataset),
-            "version": at.version.id,
-            "rows": ids.tolist(),
-            "step": query.step,
-            "direction": query.direction,
-        }
+        which = {"step": query.step} if query.step is not None else {"direction": query.direction}
+        return {"dataset": str(at.version.dataset), "version": at.version.id, "rows": ids.tolist(), **which}
 
-    def answer(passages: list[dict[str, Any]]) -> Response:
-        made = told.ReplayJson(passages=[told.PassageJson.model_validate(_named(scope, p)) for p in passages])
-        return as_json(made, _REPLAY)
-
-    return await in_thread(answer, await _run(request, scope, await in_thread(asked)))
+    arguments = await in_thread(asked)
+    answer = await replayed(request, scope, "history" if query.step is None else "replay", arguments, 0, capped(None))
+    return await in_thread(lambda: as_json(told.ReplayJson.model_validate(answer), _REPLAY))
 
 
 @router.get("/steps/{step}/profiles")
@@ -68,24 +55,9 @@ def step_profiles(
 ) -> told.ProfilesJson:
     """Tell the distribution of values in what a step read and in what it wrote, column by column."""
     manifest = scope.step(step)
-    if not scope.visible.values:
-        raise HTTPException(403, "values are not shown here, nor how they are distributed")
-    impact = scope.prov.impact(manifest.step, source=_uri(scope, source), output=_uri(scope, output))
-    pairs = impact.pairs()
-    hidden = [_hidden(scope, manifest.step, profile) for profile in (impact.before, impact.after)]
-    return told.ProfilesJson(
-        step=manifest.step,
-        before=describe.dataset(Dataset.parse(impact.before.dataset), scope.visible),
-        before_rows=impact.before.rows,
-        after=describe.dataset(Dataset.parse(impact.after.dataset), scope.visible),
-        after_rows=impact.after.rows,
-        columns=[
-            told.ProfilePairJson(name=_name(scope, manifest, name), masked=True, before=None, after=None)
-            if (old is not None and old.name in hidden[0]) or (new is not None and new.name in hidden[1])
-            else told.ProfilePairJson(name=name, masked=False, before=_column(old), after=_column(new))
-            for name, old, new in pairs[:_COLUMNS]
-        ],
-        total=len(pairs),
+    profile_forms.shown(scope.visible)
+    return profile_forms.impact(
+        scope, scope.prov.impact(manifest.step, source=_uri(scope, source), output=_uri(scope, output))
     )
 
 
@@ -108,76 +80,26 @@ async def operation_profiles(
 
     def asked() -> dict[str, Any]:
         manifest = scope.step(step)
-        if not scope.visible.values:
-            raise HTTPException(403, "values are not shown here, nor how they are distributed")
-        return {"step": manifest.step, "operation": operation, "child": child, "output": _uri(scope, output)}
+        profile_forms.shown(scope.visible)
+        which = {} if output is None else {"output": _uri(scope, output)}
+        return {"step": manifest.step, "operations": [operation], **which}
 
-    def answer(spread: dict[str, Any]) -> Response:
-        pairs = spread.pop("columns")
-        columns = [
-            told.ProfilePairJson(
-                name=p["name"], masked=p["masked"], before=_column_of(p["before"]), after=_column_of(p["after"])
-            )
-            for p in pairs[:_COLUMNS]
-        ]
-        made = told.OperationSpreadJson(step=step, columns=columns, total=len(pairs), **spread)
-        return as_json(made, _SPREAD)
-
-    return await in_thread(answer, await _run(request, scope, await in_thread(asked)))
+    arguments = await in_thread(asked)
+    answer = await replayed(request, scope, "operation_profiles", arguments, 0, capped(None))
+    return await in_thread(lambda: as_json(_chosen(told.OperationSpreadsJson.model_validate(answer), child), _SPREAD))
 
 
-async def _run(request: Request, scope: UserScope, question: dict[str, Any]) -> Any:
-    """Have a process of replays answer, over what may be seen."""
-    replays: Replays = request.app.state.replays
-    viewer: Viewer = request.state.provspark_viewer
-    whole = {
-        "url": scope.prov.url,
-        "dags": None if scope.dags is None else sorted(scope.dags),
-        "policy": jsonable(scope.visible.policy),
-        **question,
-    }
-    return await replays.run(whole, viewer.user)
-
-
-def _name(scope: UserScope, manifest: Manifest, name: str) -> str:
-    told = (scope.visible.name_in(manifest.step, w.index, name) for w in manifest.writes)
-    return next((t for t in told if t != name), name)
-
-
-def _hidden(scope: UserScope, step: str, profile: Profile) -> set[str]:
-    """The columns of a profile that are masked in its version, as the step knows it."""
-    nodes = (n for n in scope.prov.graph.nodes if n.step == step)
-    known = (at for n in nodes for at in (n.output, *n.inputs.values()))
-    same = [at for at in known if (str(at.version.dataset), at.version.id) == (profile.dataset, profile.version)]
-    names = {c.name for c in profile.columns}
-    return set[str]().union(*(names.difference(scope.visible.columns(at)) for at in same)) if same else names
+def _chosen(spreads: told.OperationSpreadsJson, child: int | None) -> told.OperationSpreadJson:
+    """The rows before that are asked about: those of one operation."""
+    known: tuple[told.OperationSpreadJson | told.UntoldJson, ...] = (*spreads.spreads, *spreads.untold)
+    matches = [s for s in known if child in (None, s.child)]
+    if len(matches) != 1:
+        children = " and ".join(str(s.child) for s in known if s.child is not None) or "none"
+        raise ConditionError(f"the operation reads the rows of operations: {children}; say which with child=")
+    if isinstance(matches[0], told.UntoldJson):
+        raise ReplayError(matches[0].why)
+    return matches[0]
 
 
 def _uri(scope: Seen, dataset: str | None) -> str | None:
     return None if dataset is None else str(scope.dataset(dataset))
-
-
-def _column(profile: ColumnProfile | None) -> told.ColumnProfileJson | None:
-    return None if profile is None else _column_of(jsonable(profile))
-
-
-def _column_of(profile: dict[str, Any] | None) -> told.ColumnProfileJson | None:
-    if profile is None:
-        return None
-    names = ("type", "count", "nulls", "distinct", "mean", "deviation", "low", "high", "histogram")
-    top = [(s["value"], s["count"]) for s in profile["top"][:_TOP]]
-    return told.ColumnProfileJson(**{name: profile[name] for name in names}, top=top)
-
-
-def _named(scope: Seen, passage: dict[str, Any]) -> dict[str, Any]:
-    """Name data sets and steps as the API does."""
-    stages = [
-        {**s, "lines": [{**line, "sources": [_dataset(scope, x) for x in line["sources"]]} for line in s["lines"]]}
-        for s in passage["stages"]
-    ]
-    return {**_dataset(scope, passage), "step": describe.step(scope.step(passage["step"])), "stages": stages}
-
-
-def _dataset(scope: Seen, what: dict[str, Any]) -> dict[str, Any]:
-    described: models.DatasetJson = describe.dataset(Dataset.parse(what["dataset"]), scope.visible)
-    return {**what, "dataset": described}

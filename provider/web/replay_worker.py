@@ -14,22 +14,18 @@ import sys
 from threading import Event, Thread
 from typing import Any, TextIO
 
+from fastapi import HTTPException
+
 from provspark.api import Provenance
-from provspark.index_store.profiles.comparison import Impact
-from provspark.index_store.profiles.profile import Profile
 from provspark.index_store.query.links import Linker
-from provspark.index_store.query.nodes import Direction
-from provspark.index_store.values.json_cells import plain
+from provspark.index_store.query.question import QUESTIONS
 from provspark.machine_checks import find_java
-from provspark.model.errors import CorruptIndexError, ProvSparkError, ReplayError
-from provspark.model.json_form import jsonable
-from provspark.model.operations import Operation
-from provspark.replay.columns import distinct
-from provspark.replay.history import History, Passage
-from provspark.replay.profiled import names_of
-from provspark.replay.records import InputRow, Replayed
-from provspark.replay.spread import OperationProfiles
+from provspark.model.errors import CorruptIndexError, ProvSparkError
+from provspark.web.answer_forms import AskedFor, shown
 from provspark.web.policy import Policy
+from provspark.web.question_arguments import answered, checked_columns, version_asked
+from provspark.web.replay_forms import LINES
+from provspark.web.scope import UserScope
 from provspark.web.visible import Visible
 
 __all__ = ["main"]
@@ -37,8 +33,6 @@ __all__ = ["main"]
 _NICE = 10
 _PATIENCE = 120.0
 """Seconds without a question after which the process ends."""
-_LINES = 200
-_UNTOLD = "the reason may tell values that are not shown here"
 
 
 def main() -> int:
@@ -71,157 +65,38 @@ def _watch_server(busy: Event) -> None:
         os.killpg(os.getpid(), signal.SIGKILL)
 
 
-def _answer(question: dict[str, Any], known: dict[str, Provenance], out: TextIO) -> dict[str, Any]:
+def _answer(asked: dict[str, Any], known: dict[str, Provenance], out: TextIO) -> dict[str, Any]:
     visible = None
     try:
         if not known:
             find_java()
-        url = question["url"]
+        url = asked["url"]
         prov = known.get(url) or known.setdefault(url, Provenance(url, relative=False))
         prov.refresh()
-        visible = Visible(Policy.read(question["policy"]), Linker(prov.graph))
-        return {"answer": _replay(question, prov, visible, out)}
+        prov.replayer.most = LINES
+        linker = Linker(prov.graph)
+        visible = Visible(Policy.read(asked["policy"]), linker)
+        dags = None if asked["dags"] is None else frozenset(asked["dags"])
+        return {"answer": _asked(asked, UserScope(linker, prov, dags, visible), out)}
     except CorruptIndexError as error:
         return {"error": type(error).__name__, "why": error.what, "path": error.path}
     except ProvSparkError as error:
         return {"error": type(error).__name__, "why": visible.error(error) if visible else str(error)}
+    except HTTPException as error:
+        return {"error": type(error).__name__, "why": str(error.detail), "status": error.status_code}
 
 
-def _replay(question: dict[str, Any], prov: Provenance, visible: Visible, out: TextIO) -> Any:
-    dags = question["dags"]
-    prov.replayer.most = _LINES
-    mine = prov if dags is None else prov.restricted(lambda m: m.key.dag_id in dags)
+def _asked(asked: dict[str, Any], scope: UserScope, out: TextIO) -> Any:
+    """Ask a question over what the user may see, and return what the API answers."""
+    question, arguments = QUESTIONS[asked["question"]], asked["arguments"]
 
     def progress(done: int, of: int, text: str) -> None:
         _say(out, {"done": done, "of": of})
 
-    if "operation" in question:
-        number = question["operation"]
-        told = mine.operation_profiles(question["step"], [number], output=question["output"], progress=progress)
-        return _spread(told, number, question["child"], visible)
-    about: dict[str, Any] = {"version": question["version"], "progress": progress}
-    dataset, rows, step = question["dataset"], question["rows"], question["step"]
-    if step is None:
-        history: History = mine.history(dataset, rows, direction=question["direction"], **about)
-        return [_passage(p, visible) for p in history.passages]
-    replayed = mine.replay(dataset, rows, step=step, **about)
-    way: Direction = "backward" if replayed.dataset == dataset else "forward"
-    return [_passage(Passage(way, replayed.step, replayed.write, replayed.dataset, (), replayed), visible)]
-
-
-def _spread(told: OperationProfiles, number: int, child: int | None, visible: Visible) -> dict[str, Any]:
-    """An operation's columns before and after; those that are masked, or made with one that is, by name alone."""
-    hidden = _hidden(told, visible)
-    untold = next((s for s in told.stages if s.profile is None), None)
-    if untold is not None and hidden:
-        raise ReplayError(f"the rows after operation {untold.operation.index} can't be profiled: {_UNTOLD}")
-    operation = told.operations[number]
-    if operation.children:
-        impact = told.impact(number, child)
-    else:
-        impact = Impact(told.step, Profile("", "", 0, ()), told.after(number))
-    covered = {
-        names_of(o)[i]
-        for o in (operation, *(told.operations[c] for c in operation.children))
-        for i in hidden & names_of(o).keys()
-    }
-    return {
-        **_told(told, operation, visible),
-        "children": list(operation.children),
-        "before_rows": impact.before.rows if operation.children else None,
-        "after_rows": impact.after.rows,
-        "columns": [
-            {"name": visible.name_in(told.step, told.write, name), "masked": True, "before": None, "after": None}
-            if name in covered
-            else {"name": name, "masked": False, "before": jsonable(before), "after": jsonable(after)}
-            for name, before, after in impact.pairs()
-        ],
-        "verified": told.verified,
-        "doubt": _UNTOLD if told.why and hidden else told.why,
-    }
-
-
-def _passage(passage: Passage, visible: Visible) -> dict[str, Any]:
-    about = {"direction": passage.direction, "step": passage.step, "write": passage.write, "dataset": passage.dataset}
-    told = passage.replayed
-    if told is None:
-        empty: dict[str, Any] = {"verified": None, "doubt": "", "results": [], "stages": [], "endings": [], "notes": []}
-        return {**about, "why": visible.text(passage.why), **empty}
-    hidden = _hidden(told, visible)
-    open_text = visible.values and not hidden
-    return {
-        **about,
-        "why": "",
-        "verified": told.verified,
-        "doubt": told.why if open_text or not told.why else _UNTOLD,
-        "results": list(told.results[:_LINES]),
-        "stages": _stages(told, visible, hidden),
-        "endings": [
-            {
-                **_told(told, e.operation, visible),
-                "cause": e.cause,
-                "whole": e.whole,
-                "before": e.before,
-                "lines": list(e.lines),
-            }
-            for e in told.endings
-        ],
-        "notes": [
-            f"{_told(told, operation, visible)['text'] or operation.node}: {why}"
-            for operation, why in (*told.stopped, *told.doubts)
-            if open_text
-        ],
-    }
-
-
-def _stages(told: Replayed, visible: Visible, hidden: frozenset[int]) -> list[dict[str, Any]]:
-    stages = []
-    for stage in told.stages:
-        columns = distinct(stage.operation.columns)
-        open_to = [visible.values and c.id not in hidden for c in columns]
-        closed = {c.name for c, o in zip(columns, open_to, strict=True) if not o}
-        stages.append(
-            {
-                **_told(told, stage.operation, visible),
-                "columns": [
-                    {"name": visible.name_in(told.step, told.write, c.name), "type": c.type, "masked": not o}
-                    for c, o in zip(columns, open_to, strict=True)
-                ],
-                "cut": stage.cut,
-                "lines": [
-                    {
-                        "values": [plain(v) if o else None for v, o in zip(line.values, open_to, strict=True)]
-                        if visible.values
-                        else None,
-                        "changed": [name for name in line.changed if name not in closed],
-                        "added": [visible.name_in(told.step, told.write, name) for name in line.added],
-                        "parents": [list(p) for p in line.parents],
-                        "sources": [_source(s) for s in line.sources[:_LINES]],
-                    }
-                    for line in stage.lines
-                ],
-            }
-        )
-    return stages
-
-
-def _hidden(told: Replayed | OperationProfiles, visible: Visible) -> frozenset[int]:
-    """Columns between operations that are masked."""
-    return frozenset[int]().union(*(visible.within(node) for node in visible.nodes(told.step, told.write)))
-
-
-def _told(told: Replayed | OperationProfiles, operation: Operation, visible: Visible) -> dict[str, Any]:
-    """An operation, without its text where that may tell what masked values are compared with."""
-    return {
-        "operation": operation.index,
-        "name": operation.name or operation.node,
-        "text": visible.step_operations(told.step, told.write, [operation.index], operation.text),
-        "site": visible.path(operation.site),
-    }
-
-
-def _source(source: InputRow) -> dict[str, Any]:
-    return {"dataset": source.dataset, "version": source.version, "row": source.row}
+    answer = answered(scope, question, arguments, progress=progress)
+    at = version_asked(scope, question, arguments)
+    about = AskedFor(scope, arguments, at, checked_columns(question), asked["cursor"], asked["limit"])
+    return shown(about, answer).model_dump(mode="json")
 
 
 def _say(out: TextIO, what: dict[str, Any]) -> None:

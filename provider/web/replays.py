@@ -14,13 +14,17 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from anyio import move_on_after, wait_readable, wait_writable
+from fastapi import HTTPException, Request
 
 from provspark import errors
+from provspark.model.json_form import jsonable
 from provspark.model.progress import check, lasts, tell
 from provspark.web.limits import Limits, named
+from provspark.web.login import Viewer
+from provspark.web.scope import UserScope
 from provspark.web.slots import Slots
 
-__all__ = ["Replays"]
+__all__ = ["Replays", "replayed"]
 
 _COMMAND = (sys.executable, "-m", "provspark.web.replay_worker")
 _LOOK = 0.1
@@ -136,6 +140,8 @@ class _Worker:
             elif "error" in told:
                 if "path" in told:
                     raise errors.CorruptIndexError(told["path"], told["why"])
+                if "status" in told:
+                    raise HTTPException(told["status"], told["why"])
                 raise _error(told["error"], told["why"])
             else:
                 return told["answer"]
@@ -179,8 +185,35 @@ class _Worker:
                 pipe.close()
 
 
+async def replayed(
+    request: Request, scope: UserScope, question: str, arguments: dict[str, Any], cursor: int, limit: int
+) -> Any:
+    """Return what the API answers to a question, from a process that replays, over what the user may see.
+
+    Parameters
+    ----------
+    arguments : dict
+        As `provspark.web.question_arguments` makes them.
+    """
+    replays: Replays = request.app.state.replays
+    viewer: Viewer = request.state.provspark_viewer
+    whole = {
+        "url": scope.prov.url,
+        "dags": None if scope.dags is None else sorted(scope.dags),
+        "policy": jsonable(scope.visible.policy),
+        "question": question,
+        "arguments": arguments,
+        "cursor": cursor,
+        "limit": limit,
+    }
+    return await replays.run(whole, viewer.user)
+
+
 def _error(name: str, why: str) -> errors.ProvSparkError:
     if name == errors.PackageMissingError.__name__:
         return errors.PackageMissingError("replay on this server", "pyspark")
-    same = (errors.VersionChangedError, errors.ValuesUnavailableError, errors.JavaNotFoundError)
+    same = (
+        *(errors.VersionChangedError, errors.ValuesUnavailableError, errors.JavaNotFoundError, errors.UntrackedError),
+        *(errors.ConditionError, errors.UnknownColumnError),
+    )
     return next((type_ for type_ in same if type_.__name__ == name), errors.ReplayError)(why)

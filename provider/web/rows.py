@@ -17,6 +17,7 @@ from provspark.index_store.export.formulas import neutral, neutral_column
 from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.values.json_cells import plain
 from provspark.index_store.values.row_reader import read_rows
+from provspark.model.arrays import Int64
 from provspark.model.errors import ValuesUnavailableError, VersionChangedError
 from provspark.model.runs import Runs
 from provspark.web import describe, models
@@ -38,14 +39,23 @@ MEDIA_TYPES = {
 
 
 def page(
-    at: VersionReference, selected: Runs, visible: Visible, cursor: int, limit: int, columns: Sequence[str] | None
+    at: VersionReference,
+    selected: Runs | Int64,
+    visible: Visible,
+    cursor: int,
+    limit: int,
+    columns: Sequence[str] | None,
 ) -> models.RowsJson:
-    """Return some of the selected rows; a version whose values can't be read has ids only, and says why."""
+    """Return some of the selected rows; a version whose values can't be read has ids only, and says why.
+
+    Rows that are selected by an array are in its order, as often as it has them.
+    """
     version = at.version
     names = {f.name for f in version.fields} if columns is None else {visible.find(at, c).name for c in columns}
     told = zip((f.name for f in version.fields), describe.columns(at, visible), strict=True)
     listed = [(name, column) for name, column in told if name in names]
-    ids = _ids(selected, cursor, limit)
+    count = selected.count if isinstance(selected, Runs) else len(selected)
+    ids = _ids(selected, cursor, limit) if isinstance(selected, Runs) else selected[cursor : cursor + limit]
     values: list[list[Any]] | None = None
     why = ""
     if not visible.values:
@@ -66,12 +76,12 @@ def page(
         dataset=describe.dataset(version.dataset, visible),
         version=version.id,
         total=version.rows,
-        selected=selected.count,
+        selected=count,
         columns=[column for _, column in listed],
         rows=ids.tolist(),
         values=values,
         why=why,
-        next=after if after < selected.count else None,
+        next=after if after < count else None,
     )
 
 

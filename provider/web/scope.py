@@ -113,6 +113,25 @@ class UserScope:
             raise HTTPException(404, f"no data set {name} that you may see; GET /datasets lists them")
         return dataset
 
+    def named(self, name: str) -> Dataset:
+        """Return a data set by its id, or by its name as it is shown; no name is taken for a path."""
+        if name in self.datasets or name in self._on_drivers:
+            return self.dataset(name)
+        same = self._by_name.get(name, ())
+        if len(same) > 1:
+            raise HTTPException(422, "several data sets are shown by that name; use the id, as GET /datasets lists it")
+        if not same:
+            raise HTTPException(404, "no data set of that id or name that you may see; GET /datasets lists them")
+        return same[0]
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Dataset]]:
+        """Data sets by their names as they are shown: where folders are named after masked values, without these."""
+        by_name: dict[str, list[Dataset]] = {}
+        for dataset in (*self.datasets.values(), *self._on_drivers.values()):
+            by_name.setdefault(self.visible.dataset(dataset), []).append(dataset)
+        return by_name
+
     def step(self, name: str) -> Manifest:
         """Return a step by its id; one that is hidden is not told from one that is not there."""
         manifest = self.manifests.get(name)

@@ -57,6 +57,11 @@ class Visible:
         """Whether any values are shown."""
         return self.policy.show_values
 
+    @property
+    def open(self) -> bool:
+        """Whether everything is shown."""
+        return self._open
+
     def masked(self, at: VersionReference) -> list[bool]:
         """Of each column of a version whether its values are hidden."""
         if self._open or not self.values:

@@ -205,18 +205,18 @@ def test_a_path_is_lit_across_graph_and_tables(tab: Tab, server: Server, expecte
     tab.check()
 
 
-def test_sideways_from_the_menu_of_a_row(tab: Tab, server: Server, chromium: Any, home: Path) -> None:
+def test_rows_beside_a_row_from_its_menu(tab: Tab, server: Server, chromium: Any, home: Path) -> None:
     prov = provspark.open(str(home / "store"))
     lookup, people = str(ROOT / "dags_examples" / "data" / "regions.csv"), str(home / "data" / "clean")
     together = prov.co_contributory(people, [0], to=lookup).table()["related_row"].to_pylist()
     regions = str(home / "data" / "regions")
-    siblings = prov.co_dependency(regions, [0], to=regions, via=lookup).table()["related_row"].to_pylist()
+    sharing = prov.co_dependency(regions, [0], to=regions, via=lookup).table()["related_row"].to_pylist()
     open_list(tab, server)
     tab.view.get_by_role("button", name="clean", exact=True).click()
     tab.page.locator("[data-row='0']").click(button="right")
     tab.page.get_by_role("menuitem", name="Rows used together with it").click()
     tab.shows("regions.csv: rows found", together)
-    assert "trace=together" in tab.page.url
+    assert "trace=co_contributory" in tab.page.url
     tab.check()
     tab.view.get_by_role("button", name="Take away").click()
     with tab.page.expect_download() as saved:
@@ -229,10 +229,10 @@ def test_sideways_from_the_menu_of_a_row(tab: Tab, server: Server, chromium: Any
     open_list(tab, server)
     tab.view.get_by_role("button", name="regions", exact=True).click()
     tab.page.locator("[data-row='0']").click(button="right")
-    tab.page.get_by_role("menuitem", name="Siblings").click()
+    tab.page.get_by_role("menuitem", name="Co-dependency").click()
     tab.view.get_by_label("Between").select_option(label="regions.csv")
-    tab.view.get_by_text(f"{len(siblings):,} of 30,068 rows share a row of regions.csv with it").wait_for()
-    tab.shows("regions: rows found", sorted(siblings)[:3], more=True)
+    tab.view.get_by_text(f"{len(sharing):,} of 30,068 rows share a row of regions.csv with it").wait_for()
+    tab.shows("regions: rows found", sorted(sharing)[:3], more=True)
     tab.check()
 
 
@@ -492,12 +492,12 @@ def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -
         keys.press("ArrowDown")
     keys.press("m")
     tab.page.wait_for_function("document.activeElement.getAttribute('role') === 'menu'")
-    siblings = tab.page.locator("[role=menuitem][data-highlighted]", has_text="Siblings")
+    sharing = tab.page.locator("[role=menuitem][data-highlighted]", has_text="Co-dependency")
     for _ in range(4):
         keys.press("ArrowDown")
-    siblings.wait_for()
+    sharing.wait_for()
     keys.press("Enter")
-    tab.page.wait_for_url("**trace=siblings**")
+    tab.page.wait_for_url("**trace=co_dependency**")
     tab.view.get_by_label("Between").wait_for()
     keys.press("Escape")
     tab.view.get_by_text("1 row chosen").wait_for()

@@ -31,8 +31,8 @@ export function stepPython(step: string): string {
   return `${OPEN}prov.operations(${text(step)})\n`;
 }
 
-const COMMANDS = { backward: "trace", forward: "trace", together: "co-contributory", siblings: "co-dependency", composition: "composition", happened: "replay" };
-const METHODS = { backward: "backward", forward: "forward", together: "co_contributory", siblings: "co_dependency", composition: "composition", happened: "replay" };
+const COMMANDS = { backward: "trace", forward: "trace", co_contributory: "co-contributory", co_dependency: "co-dependency", composition: "composition", happened: "replay" };
+const METHODS = { backward: "backward", forward: "forward", co_contributory: "co_contributory", co_dependency: "co_dependency", composition: "composition", happened: "replay" };
 
 export function asPython(state: State, names: Names): string {
   const { to, through } = names;

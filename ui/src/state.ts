@@ -5,13 +5,16 @@ import { useSearchParams } from "react-router-dom";
 import type { TraceQuery } from "./api/client";
 import { readRows, writeRows } from "./rowset";
 
-export const WAYS = ["backward", "forward", "together", "siblings", "composition", "happened"] as const;
+export const WAYS = ["backward", "forward", "co_contributory", "co_dependency", "composition", "happened"] as const;
 export type Way = (typeof WAYS)[number];
 export type Direction = "backward" | "forward";
-export type Aside = "together" | "siblings" | "composition";
+export type Aside = "co_contributory" | "co_dependency" | "composition";
 
-// Some rows, and what is asked of them; the data set at the other end, the one between and the column for questions
-// sideways; which table is looked at, whether with columns that stayed as they were, and the row of the one example shown.
+// What addresses of the last release call them.
+const FORMER = new Map<unknown, Way>([["together", "co_contributory"], ["siblings", "co_dependency"]]);
+
+// Some rows, and what is asked of them; the data set at the other end, the one between and the column for
+// questions about rows beside them; which table is looked at, whether with columns that stayed as they were, and the row of the one example shown.
 export type Place = {
   dataset: string;
   version: string | null;
@@ -87,7 +90,7 @@ export function write(state: State): URLSearchParams {
 }
 
 function known(way: unknown): Way | null {
-  return WAYS.find((one) => one === way) ?? null;
+  return WAYS.find((one) => one === way) ?? FORMER.get(way) ?? null;
 }
 
 function row(given: unknown): number | null {

@@ -23,7 +23,7 @@ const STATE: State = {
   at: "fedcba9876543210",
   step: "clean-1",
   tab: "profile",
-  via: [{ dataset: "00", version: null, rows: [5], where: ["a = '&'"], way: "siblings", to: "11", through: null, column: null, at: "22", all: true, example: 5 }],
+  via: [{ dataset: "00", version: null, rows: [5], where: ["a = '&'"], way: "co_dependency", to: "11", through: null, column: null, at: "22", all: true, example: 5 }],
 };
 
 describe("the URL", () => {
@@ -36,13 +36,19 @@ describe("the URL", () => {
     expect([state.all, state.example]).toEqual([true, null]);
     expect(state.via.map((place) => [place.rows, place.all, place.example])).toEqual([[[5], true, null]]);
   });
+  it("of links of the last release is read: the questions had other names", () => {
+    const via = '["00",null,"5",[],"together",null,null,null,"22",1,null]';
+    const state = read(new URLSearchParams({ ds: "00", trace: "siblings", via }));
+    expect([state.way, state.via[0]?.way]).toEqual(["co_dependency", "co_contributory"]);
+    expect(read(new URLSearchParams({ trace: "constructor" })).way).toBeNull();
+  });
   it("names an example only by a row id", () => {
     for (const example of ["", "-1", "1.5", "x", "99999999999999999999"]) expect(read(new URLSearchParams({ example })).example).toBeNull();
     expect(read(new URLSearchParams({ example: "0" })).example).toBe(0);
   });
   it("survives anything", () => {
-    for (const via of ["", "{", "[]", "[1,2,3]", "null", '["a",1,"2",["x",5],"sideways"]']) {
-      const state = read(new URLSearchParams({ via, rows: "x,-1,9-7,1-99999999", trace: "sideways" }));
+    for (const via of ["", "{", "[]", "[1,2,3]", "null", '["a",1,"2",["x",5],"beside"]']) {
+      const state = read(new URLSearchParams({ via, rows: "x,-1,9-7,1-99999999", trace: "beside" }));
       expect(state.way).toBeNull();
       expect(state.rows.length).toBe(10_000);
     }
@@ -90,8 +96,8 @@ describe("copies", () => {
     expect(asCommand(where, { dataset: "/data/a b" })).toBe("provspark trace '/data/a b' --where 'name = '\\''it'\\'''\\''s'\\''' --forward");
     expect(asPython(STATE, { dataset: "/d" })).toContain('prov.forward("/d", rows=[1, 2, 3, 9], version=');
   });
-  it("name the other data set of a question sideways", () => {
-    const aside = { ...STATE, way: "siblings" as const, rows: [7], where: [], context: false, version: null };
+  it("name the other data set of a question about rows beside", () => {
+    const aside = { ...STATE, way: "co_dependency" as const, rows: [7], where: [], context: false, version: null };
     const names = { dataset: "/d", to: "/t", through: "/v" };
     expect(asCommand(aside, names)).toBe("provspark co-dependency /d --row 7 --to /t --via /v");
     expect(asPython({ ...aside, way: "composition", column: "sex" }, { dataset: "/d", to: "/t" })).toContain(

@@ -2086,7 +2086,7 @@ function Ht(e = {}) {
     d
   ];
 }
-var [Ere, Bi] = Ht({
+var [_re, Bi] = Ht({
   name: "EnvironmentContext",
   hookName: "useEnvironmentContext",
   providerName: "<EnvironmentProvider />",
@@ -2993,7 +2993,7 @@ var wy = (e) => {
       return e.has(o) || e.set(o, wy(o)), e.get(o);
     }
   });
-}, Ee = XL(), [_re, Bl] = Ht({
+}, Ee = XL(), [kre, Bl] = Ht({
   name: "LocaleContext",
   hookName: "useLocaleContext",
   providerName: "<LocaleProvider />",
@@ -8012,7 +8012,7 @@ var ux = ke("progress").parts(
   "circle",
   "circleTrack",
   "circleRange"
-), Io = ux.build(), KH = (e) => e.ids?.root ?? `progress-${e.id}`, QH = (e) => e.ids?.track ?? `progress-${e.id}-track`, ZH = (e) => e.ids?.label ?? `progress-${e.id}-label`, JH = (e) => e.ids?.circle ?? `progress-${e.id}-circle`, e8 = {
+), Io = ux.build(), KH = (e) => e.ids?.root ?? `progress-${e.id}`, QH = (e) => e.ids?.track ?? `progress-${e.id}-track`, ZH = (e) => e.ids?.label ?? `progress-${e.id}-label`, JH = (e) => e.ids?.circle ?? `progress-${e.id}-circle`, eB = {
   value: ({ value: e, percent: t, formatter: r }) => {
     if (e === null) return "loading...";
     if (r) {
@@ -8022,8 +8022,8 @@ var ux = ke("progress").parts(
     return e.toString();
   }
 };
-function t8(e, t) {
-  const { context: r, computed: o, prop: a, send: l, scope: c } = e, d = o("percent"), f = o("isIndeterminate") ? "" : o("formatter").format(d / 100), g = a("max"), p = a("min"), v = a("orientation"), y = t$(e8, a("translations")), b = o("isIndeterminate"), x = r.get("value"), w = y.value({ value: x, max: g, percent: d, min: p, formatter: o("formatter") }), S = n8(x, g), k = {
+function tB(e, t) {
+  const { context: r, computed: o, prop: a, send: l, scope: c } = e, d = o("percent"), f = o("isIndeterminate") ? "" : o("formatter").format(d / 100), g = a("max"), p = a("min"), v = a("orientation"), y = t$(eB, a("translations")), b = o("isIndeterminate"), x = r.get("value"), w = y.value({ value: x, max: g, percent: d, min: p, formatter: o("formatter") }), S = nB(x, g), k = {
     role: "progressbar",
     "aria-label": w,
     "data-max": g,
@@ -8032,7 +8032,7 @@ function t8(e, t) {
     "aria-valuenow": x ?? void 0,
     "data-orientation": v,
     "data-state": S
-  }, T = o8(e);
+  }, T = oB(e);
   return {
     value: x,
     valueAsString: w,
@@ -8133,7 +8133,7 @@ function t8(e, t) {
     }
   };
 }
-function n8(e, t) {
+function nB(e, t) {
   return e == null ? "indeterminate" : e === t ? "complete" : "loading";
 }
 var I_ = {
@@ -8145,16 +8145,16 @@ var I_ = {
     fill: "transparent",
     strokeWidth: "var(--thickness)"
   }
-}, r8 = {
+}, rB = {
   style: {
     width: "var(--size)",
     height: "var(--size)"
   }
 };
-function o8(e) {
+function oB(e) {
   const { context: t, computed: r } = e;
   return {
-    root: r8,
+    root: rB,
     track: I_,
     range: {
       opacity: t.get("value") === 0 ? 0 : void 0,
@@ -8171,7 +8171,7 @@ function o8(e) {
     }
   };
 }
-var i8 = Ya({
+var iB = Ya({
   props({ props: e }) {
     const t = e.min ?? 0, r = e.max ?? 100;
     return {
@@ -8179,7 +8179,7 @@ var i8 = Ya({
       ...e,
       max: r,
       min: t,
-      defaultValue: e.defaultValue !== void 0 ? e.defaultValue : l8(t, r),
+      defaultValue: e.defaultValue !== void 0 ? e.defaultValue : lB(t, r),
       formatOptions: {
         style: "percent",
         ...e.formatOptions
@@ -8233,15 +8233,15 @@ var i8 = Ya({
         if (a != null) {
           if (!dx(r))
             throw new Error(`[progress] The max value passed \`${r}\` is not a valid number`);
-          if (!a8(a, r))
+          if (!aB(a, r))
             throw new Error(`[progress] The value passed \`${a}\` exceeds the max value \`${r}\``);
-          if (!s8(a, o))
+          if (!sB(a, o))
             throw new Error(`[progress] The value passed \`${a}\` exceeds the min value \`${o}\``);
         }
       }
     }
   }
-}), dx = (e) => JR(e) && !isNaN(e), a8 = (e, t) => dx(e) && e <= t, s8 = (e, t) => dx(e) && e >= t, l8 = (e, t) => e + (t - e) / 2, Dz = ke("qr-code").parts("root", "frame", "pattern", "overlay", "downloadTrigger");
+}), dx = (e) => JR(e) && !isNaN(e), aB = (e, t) => dx(e) && e <= t, sB = (e, t) => dx(e) && e >= t, lB = (e, t) => e + (t - e) / 2, Dz = ke("qr-code").parts("root", "frame", "pattern", "overlay", "downloadTrigger");
 Dz.build();
 var fx = ke("radio-group").parts(
   "root",
@@ -8250,19 +8250,19 @@ var fx = ke("radio-group").parts(
   "itemText",
   "itemControl",
   "indicator"
-), tl = fx.build(), ag = (e) => e.ids?.root ?? `radio-group:${e.id}`, D_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, $z = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, $b = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, c8 = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, $_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Lz = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Xg = (e) => e.getById(ag(e)), u8 = (e, t) => e.getById($b(e, t)), d8 = (e) => e.getById(Lz(e)), f8 = (e) => Xg(e)?.querySelector("input:not(:disabled)"), h8 = (e) => Xg(e)?.querySelector("input:not(:disabled):checked"), L_ = (e) => {
+), tl = fx.build(), ag = (e) => e.ids?.root ?? `radio-group:${e.id}`, D_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, $z = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, $b = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, cB = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, $_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Lz = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Xg = (e) => e.getById(ag(e)), uB = (e, t) => e.getById($b(e, t)), dB = (e) => e.getById(Lz(e)), fB = (e) => Xg(e)?.querySelector("input:not(:disabled)"), hB = (e) => Xg(e)?.querySelector("input:not(:disabled):checked"), L_ = (e) => {
   const t = `input[type=radio]${id(ag(e))}:not([disabled])`;
   return sd(Xg(e), t);
-}, g8 = (e, t) => {
+}, gB = (e, t) => {
   if (t)
     return e.getById($z(e, t));
-}, p8 = (e) => ({
+}, pB = (e) => ({
   x: e?.offsetLeft ?? 0,
   y: e?.offsetTop ?? 0,
   width: e?.offsetWidth ?? 0,
   height: e?.offsetHeight ?? 0
 });
-function m8(e, t) {
+function mB(e, t) {
   const { context: r, send: o, computed: a, prop: l, scope: c } = e, d = a("isDisabled"), f = l("invalid"), g = l("readOnly");
   function p(b) {
     return {
@@ -8291,7 +8291,7 @@ function m8(e, t) {
     };
   }
   const y = () => {
-    (h8(c) ?? f8(c))?.focus();
+    (hB(c) ?? fB(c))?.focus();
   };
   return {
     focus: y,
@@ -8356,7 +8356,7 @@ function m8(e, t) {
           x.disabled || o({ type: "SET_ACTIVE", value: null });
         },
         onClick() {
-          !x.disabled && W0() && u8(c, b.value)?.focus();
+          !x.disabled && W0() && uB(c, b.value)?.focus();
         }
       });
     },
@@ -8373,7 +8373,7 @@ function m8(e, t) {
       return t.element({
         ...tl.itemControl.attrs,
         dir: l("dir"),
-        id: c8(c, b.value),
+        id: cB(c, b.value),
         "data-active": Ce(x.active),
         "aria-hidden": !0,
         ...v(b)
@@ -8422,7 +8422,7 @@ function m8(e, t) {
         id: Lz(c),
         ...tl.indicator.attrs,
         dir: l("dir"),
-        hidden: r.get("value") == null || v8(b),
+        hidden: r.get("value") == null || vB(b),
         "data-disabled": Ce(d),
         "data-orientation": l("orientation"),
         onTransitionEnd(w) {
@@ -8445,7 +8445,7 @@ function m8(e, t) {
     }
   };
 }
-var v8 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { not: y8 } = od(), b8 = Ya({
+var vB = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { not: yB } = od(), bB = Ya({
   props({ props: e }) {
     return {
       orientation: "vertical",
@@ -8511,7 +8511,7 @@ var v8 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
   on: {
     SET_VALUE: [
       {
-        guard: y8("isTrusted"),
+        guard: yB("isTrusted"),
         actions: ["setValue", "dispatchChangeEvent"]
       },
       {
@@ -8590,14 +8590,14 @@ var v8 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
         e.set("ssr", !1);
       },
       syncIndicatorRect({ context: e, scope: t, refs: r }) {
-        if (r.get("indicatorCleanup")?.(), !d8(t)) return;
-        const o = e.get("value"), a = g8(t, o);
+        if (r.get("indicatorCleanup")?.(), !dB(t)) return;
+        const o = e.get("value"), a = gB(t, o);
         if (o == null || !a) {
           e.set("indicatorRect", null);
           return;
         }
         const l = () => {
-          e.set("indicatorRect", p8(a));
+          e.set("indicatorRect", pB(a));
         };
         l();
         const c = _b.observe(a, l);
@@ -8648,8 +8648,8 @@ var Uz = ke("slider").parts(
 Uz.build();
 var Wz = ke("splitter").parts("root", "panel", "resizeTrigger", "resizeTriggerIndicator");
 Wz.build();
-var Fz = ke("switch").parts("root", "label", "control", "thumb"), hh = Fz.build(), qz = (e) => e.ids?.root ?? `switch:${e.id}`, V_ = (e) => e.ids?.label ?? `switch:${e.id}:label`, x8 = (e) => e.ids?.thumb ?? `switch:${e.id}:thumb`, w8 = (e) => e.ids?.control ?? `switch:${e.id}:control`, Lb = (e) => e.ids?.hiddenInput ?? `switch:${e.id}:input`, S8 = (e) => e.getById(qz(e)), hl = (e) => e.getById(Lb(e));
-function C8(e, t) {
+var Fz = ke("switch").parts("root", "label", "control", "thumb"), hh = Fz.build(), qz = (e) => e.ids?.root ?? `switch:${e.id}`, V_ = (e) => e.ids?.label ?? `switch:${e.id}:label`, xB = (e) => e.ids?.thumb ?? `switch:${e.id}:thumb`, wB = (e) => e.ids?.control ?? `switch:${e.id}:control`, Lb = (e) => e.ids?.hiddenInput ?? `switch:${e.id}:input`, SB = (e) => e.getById(qz(e)), hl = (e) => e.getById(Lb(e));
+function CB(e, t) {
   const { context: r, send: o, prop: a, scope: l } = e, c = !!a("disabled"), d = !!a("readOnly"), f = !!a("required"), g = !!r.get("checked"), p = !c && r.get("focused"), v = !c && r.get("focusVisible"), y = !c && r.get("active"), b = {
     "data-active": Ce(y),
     "data-focus": Ce(p),
@@ -8703,7 +8703,7 @@ function C8(e, t) {
         ...hh.thumb.attrs,
         ...b,
         dir: a("dir"),
-        id: x8(l),
+        id: xB(l),
         "aria-hidden": !0
       });
     },
@@ -8712,7 +8712,7 @@ function C8(e, t) {
         ...hh.control.attrs,
         ...b,
         dir: a("dir"),
-        id: w8(l),
+        id: wB(l),
         "aria-hidden": !0
       });
     },
@@ -8748,7 +8748,7 @@ function C8(e, t) {
     }
   };
 }
-var { not: H_ } = od(), E8 = Ya({
+var { not: H_ } = od(), EB = Ya({
   props({ props: e }) {
     return {
       defaultChecked: !1,
@@ -8831,7 +8831,7 @@ var { not: H_ } = od(), E8 = Ya({
       trackPressEvent({ computed: e, scope: t, context: r }) {
         if (!e("isDisabled"))
           return S2({
-            pointerNode: S8(t),
+            pointerNode: SB(t),
             keyboardNode: hl(t),
             isValidKey: (o) => o.key === " ",
             onPress: () => r.set("active", !1),
@@ -8894,7 +8894,7 @@ var { not: H_ } = od(), E8 = Ya({
   "itemDeleteTrigger"
 );
 Gz.build();
-var _8 = (e) => {
+var _B = (e) => {
   if (!e) return;
   const t = Au(e), r = Tt(e), o = rr(e), a = () => {
     requestAnimationFrame(() => {
@@ -8939,11 +8939,11 @@ var Xz = ke("tree-view").parts(
   "tree"
 );
 Xz.build();
-var k8 = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Kz, Gl] = Ht({
+var kB = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Kz, Gl] = Ht({
   name: "CheckboxContext",
   hookName: "useCheckboxContext",
   providerName: "<CheckboxProvider />"
-}), T8 = (e) => e.children(Gl()), Qz = _.forwardRef((e, t) => {
+}), TB = (e) => e.children(Gl()), Qz = _.forwardRef((e, t) => {
   const r = Gl(), o = we(r.getControlProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...o,
@@ -8951,18 +8951,18 @@ var k8 = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Kz, Gl] = Ht({
   });
 });
 Qz.displayName = "CheckboxControl";
-var [kre, Zz] = Ht({
+var [Tre, Zz] = Ht({
   name: "FieldsetContext",
   hookName: "useFieldsetContext",
   providerName: "<FieldsetProvider />",
   strict: !1
 });
-function R8(e) {
+function RB(e) {
   const { value: t, onChange: r, defaultValue: o } = e, [a, l] = _.useState(o), c = t !== void 0;
   return [c ? t : a, _.useCallback((d) => (c || l(d), r?.(d)), [c, r])];
 }
-function z8(e = {}) {
-  const t = Zz(), { defaultValue: r, value: o, onValueChange: a, disabled: l = t?.disabled, readOnly: c, name: d, invalid: f = t?.invalid, maxSelectedValues: g } = e, p = !(l || c), v = Tb(a, { sync: !0 }), [y, b] = R8({
+function zB(e = {}) {
+  const t = Zz(), { defaultValue: r, value: o, onValueChange: a, disabled: l = t?.disabled, readOnly: c, name: d, invalid: f = t?.invalid, maxSelectedValues: g } = e, p = !(l || c), v = Tb(a, { sync: !0 }), [y, b] = RB({
     value: o,
     defaultValue: r || [],
     onChange: v
@@ -8998,13 +8998,13 @@ function z8(e = {}) {
     }
   };
 }
-var [Jz, O8] = Ht({
+var [Jz, OB] = Ht({
   name: "CheckboxGroupContext",
   hookName: "useCheckboxGroupContext",
   providerName: "<CheckboxGroupProvider />",
   strict: !1
-}), A8 = dt(), eO = _.forwardRef((e, t) => {
-  const [r, o] = A8(e, [
+}), AB = dt(), eO = _.forwardRef((e, t) => {
+  const [r, o] = AB(e, [
     "defaultValue",
     "value",
     "onValueChange",
@@ -9013,7 +9013,7 @@ var [Jz, O8] = Ht({
     "readOnly",
     "name",
     "maxSelectedValues"
-  ]), a = z8(r);
+  ]), a = zB(r);
   return /* @__PURE__ */ P.jsx(Jz, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9025,8 +9025,8 @@ var [Jz, O8] = Ht({
   });
 });
 eO.displayName = "CheckboxGroup";
-var N8 = dt(), tO = _.forwardRef((e, t) => {
-  const [r, o] = N8(e, ["value"]);
+var NB = dt(), tO = _.forwardRef((e, t) => {
+  const [r, o] = NB(e, ["value"]);
   return /* @__PURE__ */ P.jsx(Jz, {
     value: r.value,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9043,7 +9043,7 @@ var [hx, jn] = Ht({
   hookName: "useFieldContext",
   providerName: "<FieldProvider />",
   strict: !1
-}), M8 = (e) => e.children(jn()), nO = _.forwardRef((e, t) => {
+}), MB = (e) => e.children(jn()), nO = _.forwardRef((e, t) => {
   const r = jn(), o = we(r.getErrorTextProps(), e);
   return r?.invalid ? /* @__PURE__ */ P.jsx(Ee.span, {
     ...o,
@@ -9125,9 +9125,9 @@ var sO = _.forwardRef(({ fallback: e, ...t }, r) => {
   });
 });
 sO.displayName = "FieldRequiredIndicator";
-var P8 = (e = {}) => {
+var PB = (e = {}) => {
   const t = Zz(), r = Bi(), { ids: o, target: a, disabled: l = !!t?.disabled, invalid: c = !1, readOnly: d = !1, required: f = !1 } = e, [g, p] = _.useState(!1), [v, y] = _.useState(!1), b = _.useId(), x = e.id ?? b, w = _.useRef(null), S = o?.control ?? `field::${x}`, k = o?.errorText ?? `field::${x}::error-text`, T = o?.helperText ?? `field::${x}::helper-text`, E = o?.label ?? `field::${x}::label`;
-  k8(() => {
+  kB(() => {
     const W = w.current;
     if (!W) return;
     const D = () => {
@@ -9238,8 +9238,8 @@ var P8 = (e = {}) => {
     getErrorTextProps: G,
     getRequiredIndicatorProps: I
   };
-}, I8 = dt(), lO = _.forwardRef((e, t) => {
-  const [r, o] = I8(e, [
+}, IB = dt(), lO = _.forwardRef((e, t) => {
+  const [r, o] = IB(e, [
     "id",
     "ids",
     "disabled",
@@ -9247,7 +9247,7 @@ var P8 = (e = {}) => {
     "readOnly",
     "required",
     "target"
-  ]), a = P8(r), l = we(a.getRootProps(), o), c = nd(t, a.refs.rootRef);
+  ]), a = PB(r), l = we(a.getRootProps(), o), c = nd(t, a.refs.rootRef);
   return /* @__PURE__ */ P.jsx(hx, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9257,8 +9257,8 @@ var P8 = (e = {}) => {
   });
 });
 lO.displayName = "FieldRoot";
-var D8 = dt(), cO = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = D8(e, ["value"]), a = we(r.getRootProps(), o);
+var DB = dt(), cO = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = DB(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(hx, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9280,7 +9280,7 @@ var dO = _.forwardRef((e, t) => {
   const { autoresize: r, ...o } = e, a = _.useRef(null), l = jn(), c = we(l?.getTextareaProps(), { style: { resize: r ? "none" : void 0 } }, o), d = nd(t, a);
   return _.useEffect(() => {
     if (r)
-      return _8(a.current);
+      return _B(a.current);
   }, [r]), /* @__PURE__ */ P.jsx(Ee.textarea, {
     ...c,
     ref: d
@@ -9288,7 +9288,7 @@ var dO = _.forwardRef((e, t) => {
 });
 dO.displayName = "FieldTextarea";
 var fO = /* @__PURE__ */ Xa({
-  Context: () => M8,
+  Context: () => MB,
   ErrorText: () => nO,
   HelperText: () => rO,
   Input: () => oO,
@@ -9325,8 +9325,8 @@ var pO = _.forwardRef((e, t) => {
   });
 });
 pO.displayName = "CheckboxLabel";
-var $8 = (e = {}) => {
-  const t = O8(), r = jn(), o = _.useMemo(() => we(t?.getItemProps({ value: e.value }) ?? {}, e), [e, t]), a = _.useId(), { getRootNode: l } = Bi(), { dir: c } = Bl(), d = {
+var $B = (e = {}) => {
+  const t = OB(), r = jn(), o = _.useMemo(() => we(t?.getItemProps({ value: e.value }) ?? {}, e), [e, t]), a = _.useId(), { getRootNode: l } = Bi(), { dir: c } = Bl(), d = {
     id: a,
     ids: {
       label: r?.ids.label,
@@ -9341,8 +9341,8 @@ var $8 = (e = {}) => {
     ...o
   }, f = Ka(dV, d);
   return uV(f, jl);
-}, L8 = dt(), mO = _.forwardRef((e, t) => {
-  const [r, o] = L8(e, [
+}, LB = dt(), mO = _.forwardRef((e, t) => {
+  const [r, o] = LB(e, [
     "checked",
     "defaultChecked",
     "disabled",
@@ -9355,7 +9355,7 @@ var $8 = (e = {}) => {
     "readOnly",
     "required",
     "value"
-  ]), a = $8(r), l = we(a.getRootProps(), o);
+  ]), a = $B(r), l = we(a.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(Kz, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -9365,8 +9365,8 @@ var $8 = (e = {}) => {
   });
 });
 mO.displayName = "CheckboxRoot";
-var V8 = dt(), vO = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = V8(e, ["value"]), a = we(r.getRootProps(), o);
+var VB = dt(), vO = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = VB(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(Kz, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -9377,7 +9377,7 @@ var V8 = dt(), vO = _.forwardRef((e, t) => {
 });
 vO.displayName = "CheckboxRootProvider";
 var Za = /* @__PURE__ */ Xa({
-  Context: () => T8,
+  Context: () => TB,
   Control: () => Qz,
   Group: () => eO,
   GroupProvider: () => tO,
@@ -9407,7 +9407,7 @@ var xO = _.forwardRef((e, t) => {
   });
 });
 xO.displayName = "MenuArrowTip";
-var [gx, H8] = Ht({
+var [gx, HB] = Ht({
   name: "MenuItemContext",
   hookName: "useMenuItemContext",
   providerName: "<MenuItemProvider />"
@@ -9415,8 +9415,8 @@ var [gx, H8] = Ht({
   name: "MenuItemPropsContext",
   hookName: "useMenuItemPropsContext",
   providerName: "<MenuItemPropsProvider />"
-}), B8 = dt(), SO = _.forwardRef((e, t) => {
-  const [r, o] = B8(e, [
+}), BB = dt(), SO = _.forwardRef((e, t) => {
+  const [r, o] = BB(e, [
     "checked",
     "closeOnSelect",
     "disabled",
@@ -9450,7 +9450,7 @@ var CO = _.forwardRef((e, t) => {
   });
 });
 CO.displayName = "MenuContent";
-var j8 = (e) => e.children(qt()), EO = _.forwardRef((e, t) => {
+var jB = (e) => e.children(qt()), EO = _.forwardRef((e, t) => {
   const r = qt(), o = we(r.getContextTriggerProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.button, {
     ...o,
@@ -9466,8 +9466,8 @@ var _O = _.forwardRef((e, t) => {
   });
 });
 _O.displayName = "MenuIndicator";
-var U8 = dt(), kO = _.forwardRef((e, t) => {
-  const [r, o] = U8(e, [
+var UB = dt(), kO = _.forwardRef((e, t) => {
+  const [r, o] = UB(e, [
     "closeOnSelect",
     "disabled",
     "value",
@@ -9489,12 +9489,12 @@ var U8 = dt(), kO = _.forwardRef((e, t) => {
   });
 });
 kO.displayName = "MenuItem";
-var W8 = (e) => e.children(H8()), [TO, RO] = Ht({
+var WB = (e) => e.children(HB()), [TO, RO] = Ht({
   name: "MenuItemGroupContext",
   hookName: "useMenuItemGroupContext",
   providerName: "<MenuItemGroupProvider />"
-}), F8 = dt(), zO = _.forwardRef((e, t) => {
-  const [r, o] = F8(e, ["id"]), a = qt(), l = {
+}), FB = dt(), zO = _.forwardRef((e, t) => {
+  const [r, o] = FB(e, ["id"]), a = qt(), l = {
     id: _.useId(),
     ...r
   }, c = we(a.getItemGroupProps(l), o);
@@ -9539,8 +9539,8 @@ var MO = _.forwardRef((e, t) => {
   });
 });
 MO.displayName = "MenuPositioner";
-var q8 = dt(), PO = _.forwardRef((e, t) => {
-  const [r, o] = q8(e, [
+var qB = dt(), PO = _.forwardRef((e, t) => {
+  const [r, o] = qB(e, [
     "closeOnSelect",
     "disabled",
     "value",
@@ -9563,8 +9563,8 @@ var q8 = dt(), PO = _.forwardRef((e, t) => {
   });
 });
 PO.displayName = "MenuRadioItem";
-var G8 = dt(), IO = _.forwardRef((e, t) => {
-  const [r, o] = G8(e, [
+var GB = dt(), IO = _.forwardRef((e, t) => {
+  const [r, o] = GB(e, [
     "id",
     "onValueChange",
     "value"
@@ -9581,7 +9581,7 @@ var G8 = dt(), IO = _.forwardRef((e, t) => {
   });
 });
 IO.displayName = "MenuRadioItemGroup";
-var Y8 = (e) => {
+var YB = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = {
     id: t,
     dir: o,
@@ -9604,13 +9604,13 @@ var Y8 = (e) => {
   hookName: "useMenuMachineContext",
   providerName: "<MenuMachineProvider />",
   strict: !1
-}), [VO, X8] = Ht({
+}), [VO, XB] = Ht({
   name: "MenuMachineContext",
   hookName: "useMenuMachineContext",
   providerName: "<MenuMachineProvider />",
   strict: !1
-}), K8 = dt(), Q8 = (e) => {
-  const [t, r] = k2(e), [o, a] = K8(r, [
+}), KB = dt(), QB = (e) => {
+  const [t, r] = k2(e), [o, a] = KB(r, [
     "anchorPoint",
     "aria-label",
     "closeOnSelect",
@@ -9636,7 +9636,7 @@ var Y8 = (e) => {
     "triggerValue",
     "defaultTriggerValue",
     "typeahead"
-  ]), l = qt(), c = LO(), { api: d, service: f } = Y8(o), g = Z0(we({ present: d.open }, t));
+  ]), l = qt(), c = LO(), { api: d, service: f } = YB(o), g = Z0(we({ present: d.open }, t));
   DO(() => {
     c && l && (l.setChild(f), d.setParent(c));
   });
@@ -9654,7 +9654,7 @@ var Y8 = (e) => {
       })
     })
   });
-}, Z8 = (e) => {
+}, ZB = (e) => {
   const t = qt(), r = LO(), [o, { value: a, children: l }] = k2(e), { api: c, service: d } = a, f = Z0(we({ present: c.open }, o));
   DO(() => {
     r && t && (t.setChild(d), c.setParent(r));
@@ -9681,8 +9681,8 @@ var Y8 = (e) => {
   });
 });
 HO.displayName = "MenuSeparator";
-var J8 = dt(), BO = _.forwardRef((e, t) => {
-  const [r, o] = J8(e, ["value"]), a = qt(), l = ex(), c = a.getTriggerProps(r), d = we({
+var JB = dt(), BO = _.forwardRef((e, t) => {
+  const [r, o] = JB(e, ["value"]), a = qt(), l = ex(), c = a.getTriggerProps(r), d = we({
     ...c,
     "aria-controls": l.unmounted ? void 0 : c["aria-controls"]
   }, o);
@@ -9693,7 +9693,7 @@ var J8 = dt(), BO = _.forwardRef((e, t) => {
 });
 BO.displayName = "MenuTrigger";
 var jO = _.forwardRef((e, t) => {
-  const r = X8(), o = we(r?.() ?? {}, e);
+  const r = XB(), o = we(r?.() ?? {}, e);
   return /* @__PURE__ */ P.jsx(Kg, {
     value: { value: o["data-value"] },
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9708,11 +9708,11 @@ var Rt = /* @__PURE__ */ Xa({
   ArrowTip: () => xO,
   CheckboxItem: () => SO,
   Content: () => CO,
-  Context: () => j8,
+  Context: () => jB,
   ContextTrigger: () => EO,
   Indicator: () => _O,
   Item: () => kO,
-  ItemContext: () => W8,
+  ItemContext: () => WB,
   ItemGroup: () => zO,
   ItemGroupLabel: () => OO,
   ItemIndicator: () => AO,
@@ -9720,22 +9720,22 @@ var Rt = /* @__PURE__ */ Xa({
   Positioner: () => MO,
   RadioItem: () => PO,
   RadioItemGroup: () => IO,
-  Root: () => Q8,
-  RootProvider: () => Z8,
+  Root: () => QB,
+  RootProvider: () => ZB,
   Separator: () => HO,
   Trigger: () => BO,
   TriggerItem: () => jO
 }), UO = (e) => {
-  const { children: t, disabled: r } = e, [o, a] = _.useState(e.container?.current), l = _.useSyncExternalStore(tB, () => !1, () => !0), { getRootNode: c } = Bi();
+  const { children: t, disabled: r } = e, [o, a] = _.useState(e.container?.current), l = _.useSyncExternalStore(t8, () => !1, () => !0), { getRootNode: c } = Bi();
   if (_.useEffect(() => {
     a(() => e.container?.current);
   }, [e.container]), l || r) return /* @__PURE__ */ P.jsx(P.Fragment, { children: t });
-  const d = o ?? eB(c);
+  const d = o ?? e8(c);
   return /* @__PURE__ */ P.jsx(P.Fragment, { children: _.Children.map(t, (f) => ld.createPortal(f, d)) });
-}, eB = (e) => {
+}, e8 = (e) => {
   const t = e?.(), r = t.getRootNode();
   return Ia(r) ? r : rr(t).body;
-}, tB = () => () => {
+}, t8 = () => () => {
 }, [WO, Zo] = Ht({
   name: "ProgressContext",
   hookName: "useProgressContext",
@@ -9764,7 +9764,7 @@ var GO = _.forwardRef((e, t) => {
   });
 });
 GO.displayName = "ProgressCircleTrack";
-var nB = (e) => e.children(Zo()), YO = _.forwardRef((e, t) => {
+var n8 = (e) => e.children(Zo()), YO = _.forwardRef((e, t) => {
   const r = Zo(), o = we(r.getLabelProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.span, {
     ...o,
@@ -9780,17 +9780,17 @@ var XO = _.forwardRef((e, t) => {
   });
 });
 XO.displayName = "ProgressRange";
-var rB = (e) => {
+var r8 = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o, locale: a } = Bl(), l = {
     id: t,
     dir: o,
     locale: a,
     getRootNode: r,
     ...e
-  }, c = Ka(i8, l);
-  return t8(c, jl);
-}, oB = dt(), KO = _.forwardRef((e, t) => {
-  const [r, o] = oB(e, [
+  }, c = Ka(iB, l);
+  return tB(c, jl);
+}, o8 = dt(), KO = _.forwardRef((e, t) => {
+  const [r, o] = o8(e, [
     "defaultValue",
     "formatOptions",
     "id",
@@ -9802,7 +9802,7 @@ var rB = (e) => {
     "orientation",
     "translations",
     "value"
-  ]), a = rB(r), l = we(a.getRootProps(), o);
+  ]), a = r8(r), l = we(a.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(WO, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9812,8 +9812,8 @@ var rB = (e) => {
   });
 });
 KO.displayName = "ProgressRoot";
-var iB = dt(), QO = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = iB(e, ["value"]), a = we(r.getRootProps(), o);
+var i8 = dt(), QO = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = i8(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(WO, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9840,8 +9840,8 @@ var JO = _.forwardRef((e, t) => {
   });
 });
 JO.displayName = "ProgressValueText";
-var aB = dt(), eA = _.forwardRef((e, t) => {
-  const [r, o] = aB(e, ["state"]), a = Zo(), l = we(a.getViewProps(r), o);
+var a8 = dt(), eA = _.forwardRef((e, t) => {
+  const [r, o] = a8(e, ["state"]), a = Zo(), l = we(a.getViewProps(r), o);
   return /* @__PURE__ */ P.jsx(Ee.span, {
     ...l,
     ref: t
@@ -9852,7 +9852,7 @@ var Ja = /* @__PURE__ */ Xa({
   Circle: () => FO,
   CircleRange: () => qO,
   CircleTrack: () => GO,
-  Context: () => nB,
+  Context: () => n8,
   Label: () => YO,
   Range: () => XO,
   Root: () => KO,
@@ -9864,7 +9864,7 @@ var Ja = /* @__PURE__ */ Xa({
   name: "SegmentGroupContext",
   hookName: "useSegmentGroupContext",
   providerName: "<SegmentGroupProvider />"
-}), sB = (e) => e.children(es()), nA = _.forwardRef((e, t) => {
+}), s8 = (e) => e.children(es()), nA = _.forwardRef((e, t) => {
   const r = es(), o = we(r.getIndicatorProps(), Qa.indicator.attrs, e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...o,
@@ -9872,23 +9872,23 @@ var Ja = /* @__PURE__ */ Xa({
   });
 });
 nA.displayName = "SegmentGroupIndicator";
-var [lB, cB] = Ht({
+var [l8, c8] = Ht({
   name: "SegmentGroupItemContext",
   hookName: "useSegmentGroupItemContext",
   providerName: "<SegmentGroupItemProvider />"
-}), [uB, px] = Ht({
+}), [u8, px] = Ht({
   name: "SegmentGroupItemPropsContext",
   hookName: "useSegmentGroupItemPropsContext",
   providerName: "<SegmentGroupItemPropsProvider />"
-}), dB = dt(), rA = _.forwardRef((e, t) => {
-  const [r, o] = dB(e, [
+}), d8 = dt(), rA = _.forwardRef((e, t) => {
+  const [r, o] = d8(e, [
     "value",
     "disabled",
     "invalid"
   ]), a = es(), l = we(a.getItemProps(r), Qa.item.attrs, o), c = a.getItemState(r);
-  return /* @__PURE__ */ P.jsx(uB, {
+  return /* @__PURE__ */ P.jsx(u8, {
     value: r,
-    children: /* @__PURE__ */ P.jsx(lB, {
+    children: /* @__PURE__ */ P.jsx(l8, {
       value: c,
       children: /* @__PURE__ */ P.jsx(Ee.label, {
         ...l,
@@ -9898,7 +9898,7 @@ var [lB, cB] = Ht({
   });
 });
 rA.displayName = "SegmentGroupItem";
-var fB = (e) => e.children(cB()), oA = _.forwardRef((e, t) => {
+var f8 = (e) => e.children(c8()), oA = _.forwardRef((e, t) => {
   const r = es(), o = px(), a = we(r.getItemControlProps(o), Qa.itemControl.attrs, e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...a,
@@ -9930,16 +9930,16 @@ var sA = _.forwardRef((e, t) => {
   });
 });
 sA.displayName = "SegmentGroupLabel";
-var hB = (e) => {
+var h8 = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = {
     id: t,
     dir: o,
     getRootNode: r,
     ...e
-  }, l = Ka(b8, a);
-  return m8(l, jl);
-}, gB = dt(), lA = _.forwardRef((e, t) => {
-  const [r, o] = gB(e, [
+  }, l = Ka(bB, a);
+  return mB(l, jl);
+}, g8 = dt(), lA = _.forwardRef((e, t) => {
+  const [r, o] = g8(e, [
     "defaultValue",
     "disabled",
     "form",
@@ -9952,7 +9952,7 @@ var hB = (e) => {
     "readOnly",
     "required",
     "value"
-  ]), a = hB(r), l = we(a.getRootProps(), Qa.root.attrs, o);
+  ]), a = h8(r), l = we(a.getRootProps(), Qa.root.attrs, o);
   return /* @__PURE__ */ P.jsx(tA, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9962,8 +9962,8 @@ var hB = (e) => {
   });
 });
 lA.displayName = "SegmentGroupRoot";
-var pB = dt(), cA = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = pB(e, ["value"]), a = we(r.getRootProps(), Qa.root.attrs, o);
+var p8 = dt(), cA = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = p8(e, ["value"]), a = we(r.getRootProps(), Qa.root.attrs, o);
   return /* @__PURE__ */ P.jsx(tA, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9974,10 +9974,10 @@ var pB = dt(), cA = _.forwardRef((e, t) => {
 });
 cA.displayName = "SegmentGroupRootProvider";
 var Wi = /* @__PURE__ */ Xa({
-  Context: () => sB,
+  Context: () => s8,
   Indicator: () => nA,
   Item: () => rA,
-  ItemContext: () => fB,
+  ItemContext: () => f8,
   ItemControl: () => oA,
   ItemHiddenInput: () => iA,
   ItemText: () => aA,
@@ -9988,7 +9988,7 @@ var Wi = /* @__PURE__ */ Xa({
   name: "SwitchContext",
   hookName: "useSwitchContext",
   providerName: "<SwitchProvider />"
-}), mB = (e) => e.children(ts()), dA = _.forwardRef((e, t) => {
+}), m8 = (e) => e.children(ts()), dA = _.forwardRef((e, t) => {
   const r = ts(), o = we(r.getControlProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.span, {
     ...o,
@@ -10013,7 +10013,7 @@ var hA = _.forwardRef((e, t) => {
   });
 });
 hA.displayName = "SwitchLabel";
-var vB = (e) => {
+var v8 = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = jn(), l = {
     id: t,
     ids: {
@@ -10027,10 +10027,10 @@ var vB = (e) => {
     required: a?.required,
     getRootNode: r,
     ...e
-  }, c = Ka(E8, l);
-  return C8(c, jl);
-}, yB = dt(), gA = _.forwardRef((e, t) => {
-  const [r, o] = yB(e, [
+  }, c = Ka(EB, l);
+  return CB(c, jl);
+}, y8 = dt(), gA = _.forwardRef((e, t) => {
+  const [r, o] = y8(e, [
     "checked",
     "defaultChecked",
     "disabled",
@@ -10044,7 +10044,7 @@ var vB = (e) => {
     "readOnly",
     "required",
     "value"
-  ]), a = vB(r), l = we(a.getRootProps(), o);
+  ]), a = v8(r), l = we(a.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(uA, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -10054,8 +10054,8 @@ var vB = (e) => {
   });
 });
 gA.displayName = "SwitchRoot";
-var bB = dt(), pA = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = bB(e, ["value"]), a = we(r.getRootProps(), o);
+var b8 = dt(), pA = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = b8(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(uA, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -10074,7 +10074,7 @@ var mA = _.forwardRef((e, t) => {
 });
 mA.displayName = "SwitchThumb";
 var ns = /* @__PURE__ */ Xa({
-  Context: () => mB,
+  Context: () => m8,
   Control: () => dA,
   HiddenInput: () => fA,
   Label: () => hA,
@@ -10088,7 +10088,7 @@ function vA(e, t = []) {
     o in r && delete r[o];
   return r;
 }
-const xB = (e, t) => {
+const x8 = (e, t) => {
   if (!e || typeof e != "string")
     return { invalid: !0, value: e };
   const [r, o] = e.split("/");
@@ -10163,7 +10163,7 @@ function po(e, t, r = {}) {
 function yA(e, t) {
   return Array.isArray(e) ? e.map((r) => Bb(r) ? t(r) : r) : Ln(e) ? po(e, (r) => t(r)) : Bb(e) ? t(e) : e;
 }
-const gh = ["value", "type", "description"], wB = (e) => e && typeof e == "object" && !Array.isArray(e), bA = (...e) => {
+const gh = ["value", "type", "description"], w8 = (e) => e && typeof e == "object" && !Array.isArray(e), bA = (...e) => {
   const t = Li({}, ...e.map(Vb));
   return t.theme?.tokens && po(
     t.theme.tokens,
@@ -10176,11 +10176,11 @@ const gh = ["value", "type", "description"], wB = (e) => e && typeof e == "objec
     },
     {
       stop(r) {
-        return wB(r) && gh.some((o) => r[o] != null);
+        return w8(r) && gh.some((o) => r[o] != null);
       }
     }
   ), t;
-}, SB = (e) => e, Gt = (e) => e, ze = (e) => e, CB = (e) => e, EB = (e) => e, Fi = (e) => e, _B = (e) => e, kB = (e) => e, TB = (e) => e;
+}, S8 = (e) => e, Gt = (e) => e, ze = (e) => e, C8 = (e) => e, E8 = (e) => e, Fi = (e) => e, _8 = (e) => e, k8 = (e) => e, T8 = (e) => e;
 function xA() {
   const e = (t) => t;
   return new Proxy(e, {
@@ -10189,23 +10189,23 @@ function xA() {
     }
   });
 }
-const Bt = /* @__PURE__ */ xA(), mx = /* @__PURE__ */ xA(), wA = (e) => e, RB = /[^a-zA-Z0-9_\u0081-\uffff-]/g;
-function zB(e) {
-  return `${e}`.replace(RB, (t) => `\\${t}`);
+const Bt = /* @__PURE__ */ xA(), mx = /* @__PURE__ */ xA(), wA = (e) => e, R8 = /[^a-zA-Z0-9_\u0081-\uffff-]/g;
+function z8(e) {
+  return `${e}`.replace(R8, (t) => `\\${t}`);
 }
-const OB = /[A-Z]/g;
-function AB(e) {
-  return e.replace(OB, (t) => `-${t.toLowerCase()}`);
+const O8 = /[A-Z]/g;
+function A8(e) {
+  return e.replace(O8, (t) => `-${t.toLowerCase()}`);
 }
 function SA(e, t = {}) {
-  const { fallback: r = "", prefix: o = "" } = t, a = AB(["-", o, zB(e)].filter(Boolean).join("-"));
+  const { fallback: r = "", prefix: o = "" } = t, a = A8(["-", o, z8(e)].filter(Boolean).join("-"));
   return {
     var: a,
     ref: `var(${a}${r ? `, ${r}` : ""})`
   };
 }
-const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t})` : t, Sa = (e) => {
-  if (NB(e) || e == null) return e;
+const N8 = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t})` : t, Sa = (e) => {
+  if (N8(e) || e == null) return e;
   const t = typeof e == "string" && !e.endsWith("deg");
   return typeof e == "number" || t ? `${e}deg` : e;
 }, B_ = (e) => ({
@@ -10249,11 +10249,11 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
       }
     }[t] ?? {};
   }
-}), MB = ct("borderColor"), Do = (e) => ({
+}), M8 = ct("borderColor"), Do = (e) => ({
   transition: e,
   transitionTimingFunction: "cubic-bezier(0.4, 0, 0.2, 1)",
   transitionDuration: "150ms"
-}), PB = SB({
+}), P8 = S8({
   hover: [
     "@media (hover: hover)",
     "&:is(:hover, [data-hover]):not(:disabled, [data-disabled])"
@@ -10364,8 +10364,8 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
 }), gl = SA("bg-currentcolor"), j_ = (e) => e === gl.ref || e === "currentBg", lt = (e) => ({
   ...e("colors"),
   currentBg: gl
-}), IB = wA({
-  conditions: PB,
+}), I8 = wA({
+  conditions: P8,
   utilities: {
     // background
     background: {
@@ -10668,7 +10668,7 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
       values: lt,
       transform(e, t) {
         return {
-          "& > :not(style, [hidden]) ~ :not(style, [hidden])": MB(
+          "& > :not(style, [hidden]) ~ :not(style, [hidden])": M8(
             e,
             t
           )
@@ -11208,7 +11208,7 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
     srOnly: {
       values: { type: "boolean" },
       transform(e) {
-        return DB[e] || {};
+        return D8[e] || {};
       }
     },
     debug: {
@@ -11228,7 +11228,7 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
     },
     cursor: { values: "cursor" }
   }
-}), DB = {
+}), D8 = {
   true: {
     position: "absolute",
     width: "1px",
@@ -11251,12 +11251,12 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
     whiteSpace: "normal"
   }
 };
-var $B = "", LB = $B.split(","), VB = "WebkitAppearance,WebkitBorderBefore,WebkitBorderBeforeColor,WebkitBorderBeforeStyle,WebkitBorderBeforeWidth,WebkitBoxReflect,WebkitLineClamp,WebkitMask,WebkitMaskAttachment,WebkitMaskClip,WebkitMaskComposite,WebkitMaskImage,WebkitMaskOrigin,WebkitMaskPosition,WebkitMaskPositionX,WebkitMaskPositionY,WebkitMaskRepeat,WebkitMaskRepeatX,WebkitMaskRepeatY,WebkitMaskSize,WebkitOverflowScrolling,WebkitTapHighlightColor,WebkitTextFillColor,WebkitTextStroke,WebkitTextStrokeColor,WebkitTextStrokeWidth,WebkitTouchCallout,WebkitUserModify,WebkitUserSelect,accentColor,alignContent,alignItems,alignSelf,alignTracks,all,anchorName,anchorScope,animation,animationComposition,animationDelay,animationDirection,animationDuration,animationFillMode,animationIterationCount,animationName,animationPlayState,animationRange,animationRangeEnd,animationRangeStart,animationTimeline,animationTimingFunction,appearance,aspectRatio,backdropFilter,backfaceVisibility,background,backgroundAttachment,backgroundBlendMode,backgroundClip,backgroundColor,backgroundImage,backgroundOrigin,backgroundPosition,backgroundPositionX,backgroundPositionY,backgroundRepeat,backgroundSize,blockSize,border,borderBlock,borderBlockColor,borderBlockEnd,borderBlockEndColor,borderBlockEndStyle,borderBlockEndWidth,borderBlockStart,borderBlockStartColor,borderBlockStartStyle,borderBlockStartWidth,borderBlockStyle,borderBlockWidth,borderBottom,borderBottomColor,borderBottomLeftRadius,borderBottomRightRadius,borderBottomStyle,borderBottomWidth,borderCollapse,borderColor,borderEndEndRadius,borderEndStartRadius,borderImage,borderImageOutset,borderImageRepeat,borderImageSlice,borderImageSource,borderImageWidth,borderInline,borderInlineColor,borderInlineEnd,borderInlineEndColor,borderInlineEndStyle,borderInlineEndWidth,borderInlineStart,borderInlineStartColor,borderInlineStartStyle,borderInlineStartWidth,borderInlineStyle,borderInlineWidth,borderLeft,borderLeftColor,borderLeftStyle,borderLeftWidth,borderRadius,borderRight,borderRightColor,borderRightStyle,borderRightWidth,borderSpacing,borderStartEndRadius,borderStartStartRadius,borderStyle,borderTop,borderTopColor,borderTopLeftRadius,borderTopRightRadius,borderTopStyle,borderTopWidth,borderWidth,bottom,boxAlign,boxDecorationBreak,boxDirection,boxFlex,boxFlexGroup,boxLines,boxOrdinalGroup,boxOrient,boxPack,boxShadow,boxSizing,breakAfter,breakBefore,breakInside,captionSide,caret,caretColor,caretShape,clear,clip,clipPath,clipRule,color,colorInterpolationFilters,colorScheme,columnCount,columnFill,columnGap,columnRule,columnRuleColor,columnRuleStyle,columnRuleWidth,columnSpan,columnWidth,columns,contain,containIntrinsicBlockSize,containIntrinsicHeight,containIntrinsicInlineSize,containIntrinsicSize,containIntrinsicWidth,container,containerName,containerType,content,contentVisibility,cornerShape,counterIncrement,counterReset,counterSet,cursor,cx,cy,d,direction,display,dominantBaseline,emptyCells,fieldSizing,fill,fillOpacity,fillRule,filter,flex,flexBasis,flexDirection,flexFlow,flexGrow,flexShrink,flexWrap,float,floodColor,floodOpacity,font,fontFamily,fontFeatureSettings,fontKerning,fontLanguageOverride,fontOpticalSizing,fontPalette,fontSize,fontSizeAdjust,fontSmooth,fontStretch,fontStyle,fontSynthesis,fontSynthesisPosition,fontSynthesisSmallCaps,fontSynthesisStyle,fontSynthesisWeight,fontVariant,fontVariantAlternates,fontVariantCaps,fontVariantEastAsian,fontVariantEmoji,fontVariantLigatures,fontVariantNumeric,fontVariantPosition,fontVariationSettings,fontWeight,forcedColorAdjust,gap,grid,gridArea,gridAutoColumns,gridAutoFlow,gridAutoRows,gridColumn,gridColumnEnd,gridColumnGap,gridColumnStart,gridGap,gridRow,gridRowEnd,gridRowGap,gridRowStart,gridTemplate,gridTemplateAreas,gridTemplateColumns,gridTemplateRows,hangingPunctuation,height,hyphenateCharacter,hyphenateLimitChars,hyphens,imageOrientation,imageRendering,imageResolution,imeMode,initialLetter,initialLetterAlign,inlineSize,inset,insetBlock,insetBlockEnd,insetBlockStart,insetInline,insetInlineEnd,insetInlineStart,interpolateSize,isolation,justifyContent,justifyItems,justifySelf,justifyTracks,left,letterSpacing,lightingColor,lineBreak,lineClamp,lineHeight,lineHeightStep,listStyle,listStyleImage,listStylePosition,listStyleType,margin,marginBlock,marginBlockEnd,marginBlockStart,marginBottom,marginInline,marginInlineEnd,marginInlineStart,marginLeft,marginRight,marginTop,marginTrim,marker,markerEnd,markerMid,markerStart,mask,maskBorder,maskBorderMode,maskBorderOutset,maskBorderRepeat,maskBorderSlice,maskBorderSource,maskBorderWidth,maskClip,maskComposite,maskImage,maskMode,maskOrigin,maskPosition,maskRepeat,maskSize,maskType,masonryAutoFlow,mathDepth,mathShift,mathStyle,maxBlockSize,maxHeight,maxInlineSize,maxLines,maxWidth,minBlockSize,minHeight,minInlineSize,minWidth,mixBlendMode,objectFit,objectPosition,offset,offsetAnchor,offsetDistance,offsetPath,offsetPosition,offsetRotate,opacity,order,orphans,outline,outlineColor,outlineOffset,outlineStyle,outlineWidth,overflow,overflowAnchor,overflowBlock,overflowClipBox,overflowClipMargin,overflowInline,overflowWrap,overflowX,overflowY,overlay,overscrollBehavior,overscrollBehaviorBlock,overscrollBehaviorInline,overscrollBehaviorX,overscrollBehaviorY,padding,paddingBlock,paddingBlockEnd,paddingBlockStart,paddingBottom,paddingInline,paddingInlineEnd,paddingInlineStart,paddingLeft,paddingRight,paddingTop,page,pageBreakAfter,pageBreakBefore,pageBreakInside,paintOrder,perspective,perspectiveOrigin,placeContent,placeItems,placeSelf,pointerEvents,position,positionAnchor,positionArea,positionTry,positionTryFallbacks,positionTryOrder,positionVisibility,printColorAdjust,quotes,r,resize,right,rotate,rowGap,rubyAlign,rubyMerge,rubyPosition,rx,ry,scale,scrollBehavior,scrollMargin,scrollMarginBlock,scrollMarginBlockEnd,scrollMarginBlockStart,scrollMarginBottom,scrollMarginInline,scrollMarginInlineEnd,scrollMarginInlineStart,scrollMarginLeft,scrollMarginRight,scrollMarginTop,scrollPadding,scrollPaddingBlock,scrollPaddingBlockEnd,scrollPaddingBlockStart,scrollPaddingBottom,scrollPaddingInline,scrollPaddingInlineEnd,scrollPaddingInlineStart,scrollPaddingLeft,scrollPaddingRight,scrollPaddingTop,scrollSnapAlign,scrollSnapCoordinate,scrollSnapDestination,scrollSnapPointsX,scrollSnapPointsY,scrollSnapStop,scrollSnapType,scrollSnapTypeX,scrollSnapTypeY,scrollTimeline,scrollTimelineAxis,scrollTimelineName,scrollbarColor,scrollbarGutter,scrollbarWidth,shapeImageThreshold,shapeMargin,shapeOutside,shapeRendering,stopColor,stopOpacity,stroke,strokeDasharray,strokeDashoffset,strokeLinecap,strokeLinejoin,strokeMiterlimit,strokeOpacity,strokeWidth,tabSize,tableLayout,textAlign,textAlignLast,textAnchor,textBox,textBoxEdge,textBoxTrim,textCombineUpright,textDecoration,textDecorationColor,textDecorationLine,textDecorationSkip,textDecorationSkipInk,textDecorationStyle,textDecorationThickness,textEmphasis,textEmphasisColor,textEmphasisPosition,textEmphasisStyle,textIndent,textJustify,textOrientation,textOverflow,textRendering,textShadow,textSizeAdjust,textSpacingTrim,textTransform,textUnderlineOffset,textUnderlinePosition,textWrap,textWrapMode,textWrapStyle,timelineScope,top,touchAction,transform,transformBox,transformOrigin,transformStyle,transition,transitionBehavior,transitionDelay,transitionDuration,transitionProperty,transitionTimingFunction,translate,unicodeBidi,userSelect,vectorEffect,verticalAlign,viewTimeline,viewTimelineAxis,viewTimelineInset,viewTimelineName,viewTransitionName,visibility,whiteSpace,whiteSpaceCollapse,widows,width,willChange,wordBreak,wordSpacing,wordWrap,writingMode,x,y,zIndex,zoom,alignmentBaseline,baselineShift,colorInterpolation,colorRendering,glyphOrientationVertical", HB = VB.split(",").concat(LB), BB = new Map(HB.map((e) => [e, !0]));
-function jB(e) {
+var $8 = "", L8 = $8.split(","), V8 = "WebkitAppearance,WebkitBorderBefore,WebkitBorderBeforeColor,WebkitBorderBeforeStyle,WebkitBorderBeforeWidth,WebkitBoxReflect,WebkitLineClamp,WebkitMask,WebkitMaskAttachment,WebkitMaskClip,WebkitMaskComposite,WebkitMaskImage,WebkitMaskOrigin,WebkitMaskPosition,WebkitMaskPositionX,WebkitMaskPositionY,WebkitMaskRepeat,WebkitMaskRepeatX,WebkitMaskRepeatY,WebkitMaskSize,WebkitOverflowScrolling,WebkitTapHighlightColor,WebkitTextFillColor,WebkitTextStroke,WebkitTextStrokeColor,WebkitTextStrokeWidth,WebkitTouchCallout,WebkitUserModify,WebkitUserSelect,accentColor,alignContent,alignItems,alignSelf,alignTracks,all,anchorName,anchorScope,animation,animationComposition,animationDelay,animationDirection,animationDuration,animationFillMode,animationIterationCount,animationName,animationPlayState,animationRange,animationRangeEnd,animationRangeStart,animationTimeline,animationTimingFunction,appearance,aspectRatio,backdropFilter,backfaceVisibility,background,backgroundAttachment,backgroundBlendMode,backgroundClip,backgroundColor,backgroundImage,backgroundOrigin,backgroundPosition,backgroundPositionX,backgroundPositionY,backgroundRepeat,backgroundSize,blockSize,border,borderBlock,borderBlockColor,borderBlockEnd,borderBlockEndColor,borderBlockEndStyle,borderBlockEndWidth,borderBlockStart,borderBlockStartColor,borderBlockStartStyle,borderBlockStartWidth,borderBlockStyle,borderBlockWidth,borderBottom,borderBottomColor,borderBottomLeftRadius,borderBottomRightRadius,borderBottomStyle,borderBottomWidth,borderCollapse,borderColor,borderEndEndRadius,borderEndStartRadius,borderImage,borderImageOutset,borderImageRepeat,borderImageSlice,borderImageSource,borderImageWidth,borderInline,borderInlineColor,borderInlineEnd,borderInlineEndColor,borderInlineEndStyle,borderInlineEndWidth,borderInlineStart,borderInlineStartColor,borderInlineStartStyle,borderInlineStartWidth,borderInlineStyle,borderInlineWidth,borderLeft,borderLeftColor,borderLeftStyle,borderLeftWidth,borderRadius,borderRight,borderRightColor,borderRightStyle,borderRightWidth,borderSpacing,borderStartEndRadius,borderStartStartRadius,borderStyle,borderTop,borderTopColor,borderTopLeftRadius,borderTopRightRadius,borderTopStyle,borderTopWidth,borderWidth,bottom,boxAlign,boxDecorationBreak,boxDirection,boxFlex,boxFlexGroup,boxLines,boxOrdinalGroup,boxOrient,boxPack,boxShadow,boxSizing,breakAfter,breakBefore,breakInside,captionSide,caret,caretColor,caretShape,clear,clip,clipPath,clipRule,color,colorInterpolationFilters,colorScheme,columnCount,columnFill,columnGap,columnRule,columnRuleColor,columnRuleStyle,columnRuleWidth,columnSpan,columnWidth,columns,contain,containIntrinsicBlockSize,containIntrinsicHeight,containIntrinsicInlineSize,containIntrinsicSize,containIntrinsicWidth,container,containerName,containerType,content,contentVisibility,cornerShape,counterIncrement,counterReset,counterSet,cursor,cx,cy,d,direction,display,dominantBaseline,emptyCells,fieldSizing,fill,fillOpacity,fillRule,filter,flex,flexBasis,flexDirection,flexFlow,flexGrow,flexShrink,flexWrap,float,floodColor,floodOpacity,font,fontFamily,fontFeatureSettings,fontKerning,fontLanguageOverride,fontOpticalSizing,fontPalette,fontSize,fontSizeAdjust,fontSmooth,fontStretch,fontStyle,fontSynthesis,fontSynthesisPosition,fontSynthesisSmallCaps,fontSynthesisStyle,fontSynthesisWeight,fontVariant,fontVariantAlternates,fontVariantCaps,fontVariantEastAsian,fontVariantEmoji,fontVariantLigatures,fontVariantNumeric,fontVariantPosition,fontVariationSettings,fontWeight,forcedColorAdjust,gap,grid,gridArea,gridAutoColumns,gridAutoFlow,gridAutoRows,gridColumn,gridColumnEnd,gridColumnGap,gridColumnStart,gridGap,gridRow,gridRowEnd,gridRowGap,gridRowStart,gridTemplate,gridTemplateAreas,gridTemplateColumns,gridTemplateRows,hangingPunctuation,height,hyphenateCharacter,hyphenateLimitChars,hyphens,imageOrientation,imageRendering,imageResolution,imeMode,initialLetter,initialLetterAlign,inlineSize,inset,insetBlock,insetBlockEnd,insetBlockStart,insetInline,insetInlineEnd,insetInlineStart,interpolateSize,isolation,justifyContent,justifyItems,justifySelf,justifyTracks,left,letterSpacing,lightingColor,lineBreak,lineClamp,lineHeight,lineHeightStep,listStyle,listStyleImage,listStylePosition,listStyleType,margin,marginBlock,marginBlockEnd,marginBlockStart,marginBottom,marginInline,marginInlineEnd,marginInlineStart,marginLeft,marginRight,marginTop,marginTrim,marker,markerEnd,markerMid,markerStart,mask,maskBorder,maskBorderMode,maskBorderOutset,maskBorderRepeat,maskBorderSlice,maskBorderSource,maskBorderWidth,maskClip,maskComposite,maskImage,maskMode,maskOrigin,maskPosition,maskRepeat,maskSize,maskType,masonryAutoFlow,mathDepth,mathShift,mathStyle,maxBlockSize,maxHeight,maxInlineSize,maxLines,maxWidth,minBlockSize,minHeight,minInlineSize,minWidth,mixBlendMode,objectFit,objectPosition,offset,offsetAnchor,offsetDistance,offsetPath,offsetPosition,offsetRotate,opacity,order,orphans,outline,outlineColor,outlineOffset,outlineStyle,outlineWidth,overflow,overflowAnchor,overflowBlock,overflowClipBox,overflowClipMargin,overflowInline,overflowWrap,overflowX,overflowY,overlay,overscrollBehavior,overscrollBehaviorBlock,overscrollBehaviorInline,overscrollBehaviorX,overscrollBehaviorY,padding,paddingBlock,paddingBlockEnd,paddingBlockStart,paddingBottom,paddingInline,paddingInlineEnd,paddingInlineStart,paddingLeft,paddingRight,paddingTop,page,pageBreakAfter,pageBreakBefore,pageBreakInside,paintOrder,perspective,perspectiveOrigin,placeContent,placeItems,placeSelf,pointerEvents,position,positionAnchor,positionArea,positionTry,positionTryFallbacks,positionTryOrder,positionVisibility,printColorAdjust,quotes,r,resize,right,rotate,rowGap,rubyAlign,rubyMerge,rubyPosition,rx,ry,scale,scrollBehavior,scrollMargin,scrollMarginBlock,scrollMarginBlockEnd,scrollMarginBlockStart,scrollMarginBottom,scrollMarginInline,scrollMarginInlineEnd,scrollMarginInlineStart,scrollMarginLeft,scrollMarginRight,scrollMarginTop,scrollPadding,scrollPaddingBlock,scrollPaddingBlockEnd,scrollPaddingBlockStart,scrollPaddingBottom,scrollPaddingInline,scrollPaddingInlineEnd,scrollPaddingInlineStart,scrollPaddingLeft,scrollPaddingRight,scrollPaddingTop,scrollSnapAlign,scrollSnapCoordinate,scrollSnapDestination,scrollSnapPointsX,scrollSnapPointsY,scrollSnapStop,scrollSnapType,scrollSnapTypeX,scrollSnapTypeY,scrollTimeline,scrollTimelineAxis,scrollTimelineName,scrollbarColor,scrollbarGutter,scrollbarWidth,shapeImageThreshold,shapeMargin,shapeOutside,shapeRendering,stopColor,stopOpacity,stroke,strokeDasharray,strokeDashoffset,strokeLinecap,strokeLinejoin,strokeMiterlimit,strokeOpacity,strokeWidth,tabSize,tableLayout,textAlign,textAlignLast,textAnchor,textBox,textBoxEdge,textBoxTrim,textCombineUpright,textDecoration,textDecorationColor,textDecorationLine,textDecorationSkip,textDecorationSkipInk,textDecorationStyle,textDecorationThickness,textEmphasis,textEmphasisColor,textEmphasisPosition,textEmphasisStyle,textIndent,textJustify,textOrientation,textOverflow,textRendering,textShadow,textSizeAdjust,textSpacingTrim,textTransform,textUnderlineOffset,textUnderlinePosition,textWrap,textWrapMode,textWrapStyle,timelineScope,top,touchAction,transform,transformBox,transformOrigin,transformStyle,transition,transitionBehavior,transitionDelay,transitionDuration,transitionProperty,transitionTimingFunction,translate,unicodeBidi,userSelect,vectorEffect,verticalAlign,viewTimeline,viewTimelineAxis,viewTimelineInset,viewTimelineName,viewTransitionName,visibility,whiteSpace,whiteSpaceCollapse,widows,width,willChange,wordBreak,wordSpacing,wordWrap,writingMode,x,y,zIndex,zoom,alignmentBaseline,baselineShift,colorInterpolation,colorRendering,glyphOrientationVertical", H8 = V8.split(",").concat(L8), B8 = new Map(H8.map((e) => [e, !0]));
+function j8(e) {
   const t = /* @__PURE__ */ Object.create(null);
   return (r) => (t[r] === void 0 && (t[r] = e(r)), t[r]);
 }
-var UB = /&|@/, WB = /* @__PURE__ */ jB((e) => BB.has(e) || e.startsWith("--") || UB.test(e));
+var U8 = /&|@/, W8 = /* @__PURE__ */ j8((e) => B8.has(e) || e.startsWith("--") || U8.test(e));
 function Ir(e, t) {
   const r = {};
   for (const o in e) {
@@ -11275,14 +11275,14 @@ function CA(e, t) {
     { stop: t }
   ), r;
 }
-var FB = Object.defineProperty, qB = (e, t, r) => t in e ? FB(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, U_ = (e, t, r) => qB(e, typeof t != "symbol" ? t + "" : t, r);
+var F8 = Object.defineProperty, q8 = (e, t, r) => t in e ? F8(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, U_ = (e, t, r) => q8(e, typeof t != "symbol" ? t + "" : t, r);
 function sg(e) {
   if (e === null) return "null";
   if (e === void 0) return "undefined";
   const t = typeof e;
   return t === "string" ? `s:${e}` : t === "number" ? `n:${e}` : t === "boolean" ? `b:${e}` : t === "function" ? `f:${e.name || "anonymous"}` : Array.isArray(e) ? `a:[${e.map(sg).join(",")}]` : t === "object" ? `o:{${Object.keys(e).sort().map((o) => `${o}:${sg(e[o])}`).join(",")}}` : String(e);
 }
-class GB {
+class G8 {
   constructor(t = 500) {
     U_(this, "cache", /* @__PURE__ */ new Map()), U_(this, "maxSize"), this.maxSize = t;
   }
@@ -11304,7 +11304,7 @@ class GB {
   }
 }
 const Jt = (e) => {
-  const t = new GB();
+  const t = new G8();
   function r(...o) {
     const a = o.length === 1 ? sg(o[0]) : o.map(sg).join("|");
     let l = t.get(a);
@@ -11336,9 +11336,9 @@ function TA(e = "") {
   if (t === lg)
     return `${parseFloat(e) / EA}${Cu}`;
 }
-const YB = (e) => e.charAt(0).toUpperCase() + e.slice(1);
-function XB(e) {
-  const t = KB(e), r = Object.fromEntries(t);
+const Y8 = (e) => e.charAt(0).toUpperCase() + e.slice(1);
+function X8(e) {
+  const t = K8(e), r = Object.fromEntries(t);
   function o(y) {
     return r[y];
   }
@@ -11346,7 +11346,7 @@ function XB(e) {
     return nl(o(y));
   }
   function l() {
-    const y = Object.keys(r), b = QB(y), x = y.flatMap((w) => {
+    const y = Object.keys(r), b = Q8(y), x = y.flatMap((w) => {
       const S = o(w), k = [
         `${w}Down`,
         nl({ max: jh(S.min) })
@@ -11356,7 +11356,7 @@ function XB(e) {
       b.map(([w, S]) => {
         const k = o(w), T = o(S);
         return [
-          `${w}To${YB(S)}`,
+          `${w}To${Y8(S)}`,
           nl({ min: k.min, max: jh(T.min) })
         ];
       })
@@ -11391,13 +11391,13 @@ function jh(e) {
   const t = parseFloat(kA(e) ?? "") - 0.04;
   return TA(`${t}px`);
 }
-function KB(e) {
+function K8(e) {
   return Object.entries(e).sort(([, r], [, o]) => parseInt(r, 10) < parseInt(o, 10) ? -1 : 1).map(([r, o], a, l) => {
     let c = null;
     return a <= l.length - 1 && (c = l[a + 1]?.[1]), c != null && (c = jh(c)), [r, { name: r, min: TA(o), max: c }];
   });
 }
-function QB(e) {
+function Q8(e) {
   const t = [];
   return e.forEach((r, o) => {
     let a = o;
@@ -11417,13 +11417,13 @@ function nl({
     t && `(max-width: ${t})`
   ].filter(Boolean).join(" and ");
 }
-const ZB = /^@|&|&$/, JB = (e) => {
+const Z8 = /^@|&|&$/, J8 = (e) => {
   const { breakpoints: t, conditions: r = {} } = e, o = Ir(r, (p, v) => [`_${p}`, v]), a = Object.assign({}, o, t.conditions);
   function l() {
     return Object.keys(a);
   }
   function c(p) {
-    return l().includes(p) || ZB.test(p) || p.startsWith("_");
+    return l().includes(p) || Z8.test(p) || p.startsWith("_");
   }
   const d = Jt((p) => p.filter((v) => v !== "base").sort((v, y) => {
     const b = c(v), x = c(y);
@@ -12564,7 +12564,7 @@ function Xj(e) {
     const B = a.get(V)?.[H];
     if (!j.transform)
       return S(L, B ?? H);
-    const G = (I) => xB(I, k);
+    const G = (I) => x8(I, k);
     return j.transform(B ?? H, {
       raw: H,
       token: k,
@@ -12600,7 +12600,7 @@ function jA(...e) {
     tokens: r.tokens,
     semanticTokens: r.semanticTokens,
     prefix: c
-  }), p = XB(r.breakpoints ?? ot), v = JB({
+  }), p = X8(r.breakpoints ?? ot), v = J8({
     conditions: t.conditions ?? ot,
     breakpoints: p
   }), y = Xj({
@@ -12628,7 +12628,7 @@ function jA(...e) {
     Object.keys(r.keyframes ?? ot)
   );
   const x = /* @__PURE__ */ new Set(["css", ...y.keys(), ...v.keys()]), w = Jt(
-    (he) => x.has(he) || WB(he)
+    (he) => x.has(he) || W8(he)
   ), S = (he) => {
     if (Array.isArray(he)) {
       const $ = Qg();
@@ -12802,7 +12802,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   lg: "1024px",
   xl: "1280px",
   "2xl": "1536px"
-}, Ry = "var(--chakra-empty, )", Zj = EB({
+}, Ry = "var(--chakra-empty, )", Zj = E8({
   "*": {
     fontFeatureSettings: '"cv11"',
     "--ring-inset": Ry,
@@ -12852,7 +12852,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   "*::selection": {
     bg: "colorPalette.emphasized/80"
   }
-}), Jj = TB({
+}), Jj = T8({
   // fill: some background color + color combination
   "fill.muted": {
     value: {
@@ -12961,7 +12961,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   none: {
     value: {}
   }
-}), e7 = kB({
+}), e7 = k8({
   "slide-fade-in": {
     value: {
       transformOrigin: "var(--transform-origin)",
@@ -22002,7 +22002,7 @@ const o9 = AH, i9 = ze({
   treeView: lU,
   marquee: P9,
   floatingPanel: O9
-}, uU = _B({
+}, uU = _8({
   "2xs": { value: { fontSize: "2xs", lineHeight: "0.75rem" } },
   xs: { value: { fontSize: "xs", lineHeight: "1rem" } },
   sm: { value: { fontSize: "sm", lineHeight: "1.25rem" } },
@@ -22290,7 +22290,7 @@ const o9 = AH, i9 = ze({
   mono: {
     value: 'SFMono-Regular,Menlo,Monaco,Consolas,"Liberation Mono","Courier New",monospace'
   }
-}), SU = CB({
+}), SU = C8({
   spin: {
     "0%": { transform: "rotate(0deg)" },
     "100%": { transform: "rotate(360deg)" }
@@ -22625,7 +22625,7 @@ const o9 = AH, i9 = ze({
     layerStyles: Jj,
     animationStyles: e7
   }
-}), GA = bA(IB, IU);
+}), GA = bA(I8, IU);
 jA(GA);
 const YA = et("div", {
   base: {
@@ -40300,8 +40300,8 @@ function pG(e, t, r, o) {
 async function Bk(e, t) {
   return (await Hu(Kl("/trace/graph", { format: t }), dp({ ...e, to: null }))).blob();
 }
-async function mG(e, t, r) {
-  return (await Hu(Kl("/sideways/export", { found: t, format: r }), dp(e))).blob();
+async function mG(e, t, r, o) {
+  return (await Hu(Kl(`/${e}/export`, { answer_version: r, format: o }), dp(t))).blob();
 }
 async function vG(e, { id: t, version: r }, o) {
   return (await Hu(Kl("/trace/export", { node: t, node_version: r, format: o }), dp(e))).blob();
@@ -40326,7 +40326,7 @@ function Wx(e) {
   }
   return t.join(",");
 }
-const bG = ["backward", "forward", "together", "siblings", "composition", "happened"], o0 = { way: null, to: null, through: null, column: null }, bh = { at: null, all: !1, example: null, step: null, tab: null }, jk = { dataset: "", version: null, rows: [], where: [], ...o0, at: null, all: !1, example: null };
+const bG = ["backward", "forward", "co_contributory", "co_dependency", "composition", "happened"], xG = /* @__PURE__ */ new Map([["together", "co_contributory"], ["siblings", "co_dependency"]]), o0 = { way: null, to: null, through: null, column: null }, bh = { at: null, all: !1, example: null, step: null, tab: null }, jk = { dataset: "", version: null, rows: [], where: [], ...o0, at: null, all: !1, example: null };
 function xh(e) {
   return {
     search: e.get("q") ?? "",
@@ -40345,25 +40345,25 @@ function xh(e) {
     at: e.get("at"),
     step: e.get("step"),
     tab: e.get("tab"),
-    via: e.getAll("via").flatMap((t) => wG(t))
+    via: e.getAll("via").flatMap((t) => SG(t))
   };
 }
 function ol(e) {
   const t = new URLSearchParams(), r = (o, a) => a && t.append(o, a);
-  return r("q", e.search), r("ds", e.dataset), r("v", e.version), r("rows", Wx(e.rows)), e.where.forEach((o) => r("where", o)), r("trace", e.way), r("to", e.to), r("through", e.through), r("column", e.column), r("context", e.context ? "1" : ""), r("gone", e.gone ? "1" : ""), r("all", e.all ? "1" : ""), r("example", e.example === null ? null : String(e.example)), r("at", e.at), r("step", e.step), r("tab", e.tab), e.via.forEach((o) => r("via", xG(o))), t;
+  return r("q", e.search), r("ds", e.dataset), r("v", e.version), r("rows", Wx(e.rows)), e.where.forEach((o) => r("where", o)), r("trace", e.way), r("to", e.to), r("through", e.through), r("column", e.column), r("context", e.context ? "1" : ""), r("gone", e.gone ? "1" : ""), r("all", e.all ? "1" : ""), r("example", e.example === null ? null : String(e.example)), r("at", e.at), r("step", e.step), r("tab", e.tab), e.via.forEach((o) => r("via", wG(o))), t;
 }
 function gM(e) {
-  return bG.find((t) => t === e) ?? null;
+  return bG.find((t) => t === e) ?? xG.get(e) ?? null;
 }
 function pM(e) {
   const t = typeof e == "string" && e ? Number(e) : e;
   return Number.isSafeInteger(t) && Number(t) >= 0 ? Number(t) : null;
 }
-function xG(e) {
+function wG(e) {
   const { dataset: t, version: r, rows: o, where: a, way: l, to: c, through: d, column: f, at: g, all: p, example: v } = e;
   return JSON.stringify([t, r, Wx(o), a, l, c, d, f, g, p ? 1 : 0, v]);
 }
-function wG(e) {
+function SG(e) {
   const t = (r) => typeof r == "string" ? r : null;
   try {
     const [r, o, a, l, c, d, f, g, p, v, y] = JSON.parse(e);
@@ -40393,7 +40393,7 @@ function Ql({ dataset: e, version: t, rows: r, where: o }) {
   const a = r.length > 0;
   return { dataset: e, version: t, rows: a ? r : null, where: !a && o.length ? o : null };
 }
-function SG(e) {
+function CG(e) {
   return { ...Ql(e), direction: e.way === "forward" ? "forward" : "backward", context: e.context, to: null, versions: e.gone ? "all" : "current" };
 }
 function Vy() {
@@ -40424,7 +40424,7 @@ function zt() {
   }, [o]);
   return { state: r, go: o, open: a, on: l, leave: c, quit: d };
 }
-function CG({ root: e }) {
+function EG({ root: e }) {
   const { state: t, open: r, go: o, quit: a } = zt(), l = (c) => {
     const d = t.via[c];
     d && o({ ...d, via: t.via.slice(0, c), step: null });
@@ -40462,9 +40462,9 @@ function By({ place: e }) {
   }), r = e.rows.length || e.where.length ? ` · ${vM(e)}${mM(e)}` : "";
   return /* @__PURE__ */ R(P.Fragment, { children: `${t?.label ?? "…"}${r}` });
 }
-const EG = { backward: " ←", forward: " →", together: " · used together", siblings: " · siblings", composition: " · composition", happened: " · what happened" };
+const _G = { backward: " ←", forward: " →", co_contributory: " · used together", co_dependency: " · co-dependency", composition: " · composition", happened: " · what happened" };
 function mM(e) {
-  return e.way ? EG[e.way] : "";
+  return e.way ? _G[e.way] : "";
 }
 function vM(e) {
   if (e.rows.length) {
@@ -40473,9 +40473,9 @@ function vM(e) {
   }
   return e.where.length ? e.where.join(" and ") : "all rows";
 }
-const _G = new Intl.NumberFormat("en-US");
+const kG = new Intl.NumberFormat("en-US");
 function Re(e) {
-  return _G.format(e);
+  return kG.format(e);
 }
 function at(e, t = "row") {
   return e === 0 ? `no ${t}` : `${Re(e)} ${t}${e === 1 ? "" : "s"}`;
@@ -40496,10 +40496,10 @@ function Zl(e) {
 function Bu(e) {
   return e == null ? "null" : typeof e == "string" ? e : typeof e == "number" || typeof e == "boolean" ? String(e) : JSON.stringify(e);
 }
-function kG(e) {
+function TG(e) {
   return typeof e == "object" ? e.key : e;
 }
-function TG(e, t) {
+function RG(e, t) {
   const r = e.length;
   return new Proxy(e, {
     get(o, a, l) {
@@ -40544,7 +40544,7 @@ function Uk(e, t) {
     throw new Error("Unexpected undefined");
   return e;
 }
-const _a = (e, t) => Math.abs(e - t) < 1.01, RG = (e, t, r) => {
+const _a = (e, t) => Math.abs(e - t) < 1.01, zG = (e, t, r) => {
   let o;
   return Object.assign(
     function(...a) {
@@ -40560,7 +40560,7 @@ const _a = (e, t) => Math.abs(e - t) < 1.01, RG = (e, t, r) => {
     }
   );
 };
-function zG({
+function OG({
   offset: e,
   isScrolling: t,
   elementMax: r,
@@ -40572,8 +40572,8 @@ function zG({
   var d;
   return t && l === null && e === a ? "spurious" : l !== null && Math.abs(e - l.target) < 1.5 ? "readBack" : l !== null && !l.smooth && r !== null && l.target > r + o + 0.5 && Math.abs(e - (r + o)) < 1.5 || l !== null && !l.smooth && ((d = l.lowMaxes) != null && d.some((f) => Math.abs(e - f) < 1.5)) ? "clampedReadBack" : c !== null && Math.abs(e - c) < 1.5 ? "clampedEcho" : "external";
 }
-const OG = (e) => e === "smooth" || e === "smoothFinishing";
-function AG({
+const AG = (e) => e === "smooth" || e === "smoothFinishing";
+function NG({
   kind: e,
   offset: t,
   command: r,
@@ -40591,14 +40591,14 @@ function AG({
   // keeps it reconciling (#1294). While a smooth scroll's animation may
   // still report, its events look like a user's, so it yields only once it
   // has landed.
-  !OG(r.phase) && !_a(t, r.lastTargetOffset) && !_a(t, o()) && // A compensation write's clamped echo (#1258) keeps the command. The
+  !AG(r.phase) && !_a(t, r.lastTargetOffset) && !_a(t, o()) && // A compensation write's clamped echo (#1258) keeps the command. The
   // order is deliberate, not tidiness: this clause stays after `target()`
   // (and `clampedReadBack` before it) because `target()` can rebuild the
   // measurements, so it must run for exactly the events it always did.
   e !== "clampedEcho";
 }
 const i0 = 40;
-function NG(e) {
+function MG(e) {
   const t = e[e.length - 1];
   if (t === void 0) return !1;
   let r = e.length - 2;
@@ -40611,7 +40611,7 @@ function NG(e) {
   const l = e[a], c = (t.offset - o.offset) / (t.t - o.t), d = (o.offset - l.offset) / (o.t - l.t);
   return c * d >= 0 && Math.abs(c) >= 2 * Math.abs(d) && Math.abs(c) - Math.abs(d) >= 0.8;
 }
-function MG(e) {
+function PG(e) {
   const t = e[e.length - 1];
   if (t === void 0) return !1;
   let r = e.length - 2;
@@ -40629,11 +40629,11 @@ const pg = () => {
   return au = navigator.platform === "MacIntel" && e !== void 0 && e > 0;
 };
 let jy;
-const PG = () => jy !== void 0 ? jy : jy = pg() && typeof CSS < "u" && typeof CSS.supports == "function" && CSS.supports("overflow-anchor: auto"), IG = () => !pg() || PG(), al = {
+const IG = () => jy !== void 0 ? jy : jy = pg() && typeof CSS < "u" && typeof CSS.supports == "function" && CSS.supports("overflow-anchor: auto"), DG = () => !pg() || IG(), al = {
   capture: !0,
   passive: !0
 };
-class DG {
+class $G {
   constructor(t) {
     this.host = t, this._touch = null, this.inMotion = () => this._touch !== null && this._touch.phase !== "lateFling", this.dragging = () => {
       var r;
@@ -40712,12 +40712,12 @@ const Wk = (e) => {
       t.forEach((r) => e.cancelAnimationFrame(r)), t.clear();
     }
   };
-}, $G = (e) => e, LG = (e) => {
+}, LG = (e) => e, VG = (e) => {
   const t = e.overscan * Math.max(e.lanes ?? 1, 1), r = Math.max(e.startIndex - t, 0), a = Math.min(e.endIndex + t, e.count - 1) - r + 1, l = new Array(a);
   for (let c = 0; c < a; c++)
     l[c] = r + c;
   return l;
-}, VG = (e, t) => {
+}, HG = (e, t) => {
   const r = e.scrollElement;
   if (!r)
     return;
@@ -40742,16 +40742,16 @@ const Wk = (e) => {
   };
 }, Fk = {
   passive: !0
-}, HG = typeof window > "u" ? !0 : "onscrollend" in window, BG = (e, t, r) => {
+}, BG = typeof window > "u" ? !0 : "onscrollend" in window, jG = (e, t, r) => {
   const o = e.scrollElement;
   if (!o)
     return;
   const a = e.targetWindow;
   if (!a)
     return;
-  const l = e.options.useScrollendEvent && HG;
+  const l = e.options.useScrollendEvent && BG;
   let c = 0;
-  const d = l ? null : RG(
+  const d = l ? null : zG(
     a,
     () => t(r(o), !1),
     e.options.isScrollingResetDelay
@@ -40761,10 +40761,10 @@ const Wk = (e) => {
   return o.addEventListener("scroll", g, Fk), l && o.addEventListener("scrollend", p, Fk), () => {
     o.removeEventListener("scroll", g), l && o.removeEventListener("scrollend", p), d?.cancel();
   };
-}, jG = (e, t) => BG(e, t, (r) => {
+}, UG = (e, t) => jG(e, t, (r) => {
   const { horizontal: o, isRtl: a } = e.options;
   return o ? r.scrollLeft * (a && -1 || 1) : r.scrollTop;
-}), UG = (e, t, r) => {
+}), WG = (e, t, r) => {
   if (r.options.useCachedMeasurements) {
     const o = r.indexFromElement(e), a = r.options.getItemKey(o);
     return r.itemSizeCache.get(a) ?? r.options.estimateSize(o);
@@ -40782,7 +40782,7 @@ const Wk = (e) => {
       return l;
   }
   return e[r.options.horizontal ? "offsetWidth" : "offsetHeight"];
-}, WG = (e, {
+}, FG = (e, {
   adjustments: t = 0,
   behavior: r
 }, o) => {
@@ -40792,8 +40792,8 @@ const Wk = (e) => {
     [c.horizontal ? "left" : "top"]: f ? -d : d,
     behavior: r
   });
-}, FG = WG, qk = (e, t) => e === "smooth" ? t ? "smoothLanded" : "smooth" : "instant", su = (e) => e?.phase === "smooth" || e?.phase === "smoothLanded";
-function qG(e, t, r, o) {
+}, qG = FG, qk = (e, t) => e === "smooth" ? t ? "smoothLanded" : "smooth" : "instant", su = (e) => e?.phase === "smooth" || e?.phase === "smoothLanded";
+function GG(e, t, r, o) {
   if (t === 0) return !1;
   const a = o(0), l = /* @__PURE__ */ new Set();
   let c = 0;
@@ -40810,9 +40810,9 @@ function qG(e, t, r, o) {
     if (l.has(o(f))) return !1;
   return !0;
 }
-class GG {
+class YG {
   constructor(t) {
-    this.unsubs = [], this.scrollElement = null, this.targetWindow = null, this.isScrolling = !1, this.scrollState = null, this.measurementsCache = [], this._singleLaneMeasurements = null, this.itemSizeCache = /* @__PURE__ */ new Map(), this.itemSizeCacheVersion = 0, this.laneAssignments = /* @__PURE__ */ new Map(), this.pendingMin = null, this.prevLanes = void 0, this.lanesChangedFlag = !1, this.lanesSettling = !1, this.pendingScrollAnchor = null, this.scrollRect = null, this.scrollOffset = null, this.scrollDirection = null, this._holdOffset = 0, this._reportedOverscroll = !1, this._iosGesture = new DG({
+    this.unsubs = [], this.scrollElement = null, this.targetWindow = null, this.isScrolling = !1, this.scrollState = null, this.measurementsCache = [], this._singleLaneMeasurements = null, this.itemSizeCache = /* @__PURE__ */ new Map(), this.itemSizeCacheVersion = 0, this.laneAssignments = /* @__PURE__ */ new Map(), this.pendingMin = null, this.prevLanes = void 0, this.lanesChangedFlag = !1, this.lanesSettling = !1, this.pendingScrollAnchor = null, this.scrollRect = null, this.scrollOffset = null, this.scrollDirection = null, this._holdOffset = 0, this._reportedOverscroll = !1, this._iosGesture = new $G({
       getWindow: () => this.targetWindow,
       now: () => this.now(),
       // The end of a fling can move less than a pixel per scroll event, so
@@ -40830,7 +40830,7 @@ class GG {
       },
       onTailClosed: () => {
         const r = this.scrollState;
-        r?.phase === "queued" && MG(r.samples ?? []) && (this.scrollState = null), this._flushHoldIfReady(!0), this._writeAwaitingCommand(), this._retryClampedAdjustment();
+        r?.phase === "queued" && PG(r.samples ?? []) && (this.scrollState = null), this._flushHoldIfReady(!0), this._writeAwaitingCommand(), this._retryClampedAdjustment();
       }
     }), this._lastElementOffset = null, this.pendingWrite = null, this._clampedAdjustment = null, this.elementsCache = /* @__PURE__ */ new Map(), this._resizeBatch = null, this.now = () => {
       var r, o, a;
@@ -40913,11 +40913,11 @@ class GG {
         scrollPaddingStart: 0,
         scrollPaddingEnd: 0,
         horizontal: !1,
-        getItemKey: $G,
-        rangeExtractor: LG,
+        getItemKey: LG,
+        rangeExtractor: VG,
         onChange: () => {
         },
-        measureElement: UG,
+        measureElement: WG,
         initialRect: { width: 0, height: 0 },
         scrollMargin: 0,
         gap: 0,
@@ -40942,13 +40942,13 @@ class GG {
       const l = this.options;
       let c = null, d = null, f = !1;
       if (l !== void 0 && l.enabled && a.enabled && a.anchorTo === "end" && this.scrollElement !== null) {
-        const p = l.count, v = a.count, y = this.getMeasurements(), b = ((o = this._singleLaneMeasurements) == null ? void 0 : o.items) ?? y, x = (E) => kG(b[E]), w = p > 0 ? x(0) : null, S = p > 0 ? x(p - 1) : null;
+        const p = l.count, v = a.count, y = this.getMeasurements(), b = ((o = this._singleLaneMeasurements) == null ? void 0 : o.items) ?? y, x = (E) => TG(b[E]), w = p > 0 ? x(0) : null, S = p > 0 ? x(p - 1) : null;
         if (v !== p || p > 0 && v > 0 && (a.getItemKey(0) !== w || a.getItemKey(v - 1) !== S)) {
           f = !0;
           const E = p > 0 ? this.getVirtualItemForOffset(this.getScrollOffset()) ?? y[0] : null;
           E && (c = [E.key, this.getScrollOffset() - E.start]);
           const z = a.followOnAppend === !0 ? "auto" : a.followOnAppend || null;
-          z && v > 0 && this.isAtEnd(l.scrollEndThreshold) && (p === 0 || a.getItemKey(v - 1) !== S) && (v > p || qG(
+          z && v > 0 && this.isAtEnd(l.scrollEndThreshold) && (p === 0 || a.getItemKey(v - 1) !== S) && (v > p || GG(
             p,
             v,
             x,
@@ -41026,7 +41026,7 @@ class GG {
             );
             if (x === "spurious") return;
             x === "readBack" ? l = this.pendingWrite.target : x === "clampedReadBack" && ((d = this.scrollState) == null ? void 0 : d.index) != null && // Not `elementMax`: an adapter can report the read-back at rest.
-            l < this.getMaxScrollOffset() - 1.5 ? this.scrollState.lastTargetOffset = l : AG({
+            l < this.getMaxScrollOffset() - 1.5 ? this.scrollState.lastTargetOffset = l : NG({
               kind: x,
               offset: l,
               command: this.scrollState,
@@ -41045,7 +41045,7 @@ class GG {
                     (E) => T - E.t <= 200
                   ),
                   { t: T, offset: b }
-                ], (S !== null && this.scrollDirection !== S || NG(k.samples)) && (this.scrollState = null);
+                ], (S !== null && this.scrollDirection !== S || MG(k.samples)) && (this.scrollState = null);
               }
             this._iosGesture.onScroll({
               isScrolling: c,
@@ -41070,7 +41070,7 @@ class GG {
       ) || (this._followOffsetTarget(a.delta), this._scrollToOffset(this.getScrollOffset())) : (this._holdOffset += a.delta, this._followOffsetTarget(a.delta), this.notify(!1)) : this.scrollToEnd({ behavior: a.behavior })), this._flushHoldIfReady(!1), this._retryClampedAdjustment();
     }, this._classifyScrollEvent = (r, o, a) => {
       var l;
-      return zG({
+      return OG({
         offset: r,
         isScrolling: o,
         elementMax: a,
@@ -41174,7 +41174,7 @@ class GG {
             E[N * 2] = O, E[N * 2 + 1] = V, O += V + g;
           }
           this._singleLaneMeasurements = { flat: E, items: z };
-          const A = TG(z, E);
+          const A = RG(z, E);
           return this.measurementsCache = A, A;
         }
         const x = this.measurementsCache.slice(0, b), w = new Array(d).fill(
@@ -41232,7 +41232,7 @@ class GG {
         if (r.length === 0 || o === 0)
           return this.range = null, null;
         const d = Math.max(c - o, 0);
-        return this.range = XG(
+        return this.range = KG(
           r,
           o,
           Math.min(a, d),
@@ -41646,7 +41646,7 @@ class GG {
     this.pendingScrollAnchor = null, this._clampedAdjustment = null;
     const l = this._iosGesture.tail();
     if (a === "absolute" && l !== null) {
-      if (l === "fling" && IG()) {
+      if (l === "fling" && DG()) {
         this._stopMomentum(() => {
           const c = this.scrollState;
           c?.phase !== "queued" || // A finger came down: it owns the scroll until it lifts.
@@ -41693,7 +41693,7 @@ const xM = (e, t, r, o) => {
   }
   return e > 0 ? e - 1 : 0;
 };
-function YG(e, t, r) {
+function XG(e, t, r) {
   let o = 0;
   for (; o <= t; ) {
     const a = (o + t) / 2 | 0, l = e[a * 2];
@@ -41706,12 +41706,12 @@ function YG(e, t, r) {
   }
   return o > 0 ? o - 1 : 0;
 }
-function XG(e, t, r, o, a) {
+function KG(e, t, r, o, a) {
   const l = e.length - 1;
   if (e.length <= o)
     return { startIndex: 0, endIndex: l };
   if (o === 1 && a !== null) {
-    const g = YG(
+    const g = XG(
       a,
       l,
       r
@@ -41742,7 +41742,7 @@ function XG(e, t, r, o, a) {
   return { startIndex: d, endIndex: f };
 }
 const Uy = typeof document < "u" ? _.useLayoutEffect : _.useEffect;
-function KG({
+function QG({
   useFlushSync: e = !0,
   directDomUpdates: t = !1,
   directDomUpdatesMode: r = "transform",
@@ -41799,7 +41799,7 @@ function KG({
       S && (e && b && !c.current ? ld.flushSync(a) : a()), (x = o.onChange) == null || x.call(o, y, b);
     }
   }, [v] = _.useState(() => {
-    const y = new GG(p), b = y.measureElement;
+    const y = new YG(p), b = y.measureElement;
     return y.measureElement = (x) => {
       c.current = !0;
       try {
@@ -41823,31 +41823,31 @@ function KG({
     g(v);
   }), v;
 }
-function QG(e) {
-  return KG({
-    observeElementRect: VG,
-    observeElementOffset: jG,
-    scrollToFn: FG,
+function ZG(e) {
+  return QG({
+    observeElementRect: HG,
+    observeElementOffset: UG,
+    scrollToFn: qG,
     ...e
   });
 }
-const ZG = [
+const JG = [
   { way: "backward", text: "← Where it came from", key: "Enter" },
   { way: "forward", text: "Where it went →", key: "Shift+Enter" },
-  { way: "together", text: "Rows used together with it" },
-  { way: "siblings", text: "Siblings, which share a source row" },
+  { way: "co_contributory", text: "Rows used together with it" },
+  { way: "co_dependency", text: "Co-dependency: rows that share a source row" },
   { way: "composition", text: "What it is composed of" },
   { way: "happened", text: "What happened to it" }
 ];
 function wM({ only: e, many: t, onAsk: r }) {
-  return /* @__PURE__ */ R(UO, { children: /* @__PURE__ */ R(iN, { children: /* @__PURE__ */ R(aN, { minW: "16rem", children: ZG.filter((o) => !e || e.includes(o.way)).map(({ way: o, text: a, key: l }) => /* @__PURE__ */ ie(sN, { onClick: () => {
+  return /* @__PURE__ */ R(UO, { children: /* @__PURE__ */ R(iN, { children: /* @__PURE__ */ R(aN, { minW: "16rem", children: JG.filter((o) => !e || e.includes(o.way)).map(({ way: o, text: a, key: l }) => /* @__PURE__ */ ie(sN, { onClick: () => {
     r(o);
   }, value: o, children: [
-    t ? a.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, o === "together" || o === "happened" ? "them" : "they") : a,
+    t ? a.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, o === "co_contributory" || o === "happened" ? "them" : "they") : a,
     l && !e ? /* @__PURE__ */ R(xW, { children: l }) : null
   ] }, o)) }) }) });
 }
-function JG({ at: e, onAsk: t, onClose: r }) {
+function eY({ at: e, onAsk: t, onClose: r }) {
   return /* @__PURE__ */ R(
     Ex,
     {
@@ -41863,13 +41863,13 @@ function JG({ at: e, onAsk: t, onClose: r }) {
     }
   );
 }
-function eY({ disabled: e, many: t, onAsk: r }) {
+function tY({ disabled: e, many: t, onAsk: r }) {
   return /* @__PURE__ */ ie(Ex, { positioning: { placement: "bottom-end" }, children: [
     /* @__PURE__ */ R(oN, { asChild: !0, children: /* @__PURE__ */ R(ut, { disabled: e, size: "xs", variant: "outline", children: "More ▾" }) }),
-    /* @__PURE__ */ R(wM, { many: t, onAsk: r, only: ["together", "siblings", "composition", "happened"] })
+    /* @__PURE__ */ R(wM, { many: t, onAsk: r, only: ["co_contributory", "co_dependency", "composition", "happened"] })
   ] });
 }
-const tY = {
+const nY = {
   "store-unreachable": "The store does not answer",
   "store-access-denied": "No access to the store",
   "store-missing": "There is no store",
@@ -41878,7 +41878,7 @@ const tY = {
   "catalogue-missing": "There is no catalogue"
 };
 function zn({ error: e, again: t, title: r }) {
-  const o = e instanceof Vu ? tY[e.type.replace("urn:provspark:", "")] : void 0, a = e instanceof Vu ? e.status : 0, l = a === 401 ? "You are logged out. Load the page again to log in." : e.message;
+  const o = e instanceof Vu ? nY[e.type.replace("urn:provspark:", "")] : void 0, a = e instanceof Vu ? e.status : 0, l = a === 401 ? "You are logged out. Load the page again to log in." : e.message;
   return /* @__PURE__ */ ie(Jg, { role: "alert", status: a === 403 || a === 404 ? "warning" : "error", size: "sm", children: [
     /* @__PURE__ */ R(tp, {}),
     /* @__PURE__ */ ie(QA, { children: [
@@ -41918,7 +41918,7 @@ function yn({ title: e, children: t }) {
     /* @__PURE__ */ R(gW, { as: "div", maxW: "42rem", textAlign: "center", children: t })
   ] }) });
 }
-function nY() {
+function rY() {
   return /* @__PURE__ */ ie(yn, { title: "No lineage yet", children: [
     "Put ",
     /* @__PURE__ */ R(qb, { children: "ProvSparkOperator" }),
@@ -41960,7 +41960,7 @@ function Gk(e, t, r) {
 function Yk(e, t, r) {
   return e * Rn <= ju ? t * Rn : t / Math.max(1, e - Math.floor(r / Rn)) * (ju - r);
 }
-function rY(e, t, r) {
+function oY(e, t, r) {
   const [{ top: o, viewport: a, width: l }, c] = _.useState({ top: 0, viewport: 400, width: 0 });
   _.useEffect(() => {
     const y = t.current;
@@ -41987,7 +41987,7 @@ function rY(e, t, r) {
 }
 const lu = 40, Fy = 44, Fh = 148;
 function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPick: c, onTrace: d, lit: f = null, onLook: g, onColumn: p, columnTitle: v = "Its columns before and after" }) {
-  const y = _.useRef(null), b = _.useId(), [x, w] = _.useState(0), [S, k] = _.useState(!1), [T, E] = _.useState(null), z = rY(a, y, Fy), O = Fh + o.reduce((J, ce) => J + Kk(ce), 0) + 20, A = o.length ? Math.min(80, Math.max(0, Math.floor((z.width - O) / o.length))) : 0, N = QG({
+  const y = _.useRef(null), b = _.useId(), [x, w] = _.useState(0), [S, k] = _.useState(!1), [T, E] = _.useState(null), z = oY(a, y, Fy), O = Fh + o.reduce((J, ce) => J + Kk(ce), 0) + 20, A = o.length ? Math.min(80, Math.max(0, Math.floor((z.width - O) / o.length))) : 0, N = ZG({
     horizontal: !0,
     count: o.length,
     getScrollElement: () => y.current,
@@ -42115,8 +42115,8 @@ function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPic
                 role: "row",
                 _hover: { bg: he ? "blue.subtle" : "bg.muted" },
                 children: [
-                  /* @__PURE__ */ R(oY, { active: S && J === x, bg: he ? "blue.subtle" : "bg.subtle", chosen: he, onAsk: D, onTrace: d, pickable: !!c, row: ce }),
-                  L.map(($) => /* @__PURE__ */ R(iY, { at: $.start, index: $.index + 2, masked: !!o[$.index]?.masked, right: s0(o[$.index]), size: $.size, value: W(J, $.index) }, $.key))
+                  /* @__PURE__ */ R(iY, { active: S && J === x, bg: he ? "blue.subtle" : "bg.subtle", chosen: he, onAsk: D, onTrace: d, pickable: !!c, row: ce }),
+                  L.map(($) => /* @__PURE__ */ R(aY, { at: $.start, index: $.index + 2, masked: !!o[$.index]?.masked, right: s0(o[$.index]), size: $.size, value: W(J, $.index) }, $.key))
                 ]
               },
               J
@@ -42126,7 +42126,7 @@ function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPic
       }
     ),
     /* @__PURE__ */ R(
-      JG,
+      eY,
       {
         at: T,
         onAsk: d,
@@ -42166,7 +42166,7 @@ function Xk({ name: e, type: t, at: r, size: o, index: a = 1, masked: l, pinned:
     }
   );
 }
-function oY({ row: e, chosen: t, active: r, pickable: o, bg: a, onTrace: l, onAsk: c }) {
+function iY({ row: e, chosen: t, active: r, pickable: o, bg: a, onTrace: l, onAsk: c }) {
   return /* @__PURE__ */ ie(kt, { bg: a, borderColor: "border", borderRightWidth: 1, gap: 1, h: "full", left: 0, position: "sticky", px: 2, role: "rowheader", w: `${Fh}px`, zIndex: 1, display: "inline-flex", verticalAlign: "top", children: [
     o ? /* @__PURE__ */ R(_e, { "aria-hidden": !0, bg: t ? "blue.solid" : "bg", borderColor: t ? "blue.solid" : "border.emphasized", borderRadius: "sm", borderWidth: 1, boxSize: 3.5, color: "white", flexShrink: 0, fontSize: "10px", lineHeight: "12px", textAlign: "center", children: t ? "✓" : "" }) : null,
     /* @__PURE__ */ R(be, { color: "fg.muted", flex: 1, fontVariantNumeric: "tabular-nums", pl: 1, truncate: !0, children: e === void 0 ? "…" : Re(e) }),
@@ -42201,7 +42201,7 @@ function qy({ label: e, children: t, onAct: r }) {
     }
   );
 }
-const iY = _.memo(function({ value: t, at: r, size: o, index: a, right: l, masked: c }) {
+const aY = _.memo(function({ value: t, at: r, size: o, index: a, right: l, masked: c }) {
   const d = c ? "•••" : Bu(t);
   return /* @__PURE__ */ R(_e, { "aria-colindex": a, h: "full", left: `${r}px`, lineHeight: `${Rn}px`, position: "absolute", px: 2, role: "gridcell", textAlign: l ? "end" : "start", title: t === void 0 || d.length < 12 ? void 0 : d.slice(0, 2e3), top: 0, truncate: !0, w: `${o}px`, color: c || t === null ? "fg.muted" : "fg", fontStyle: t === null && !c ? "italic" : void 0, fontVariantNumeric: "tabular-nums", children: t === void 0 ? /* @__PURE__ */ R(op, { display: "inline-block", h: 3, w: "60%" }) : d.slice(0, 500) });
 });
@@ -42249,8 +42249,8 @@ function l0({ asked: e, node: t, title: r, example: o = null, choice: a, faded: 
 function Qk(e) {
   return e instanceof Vu && e.status === 409;
 }
-const aY = 1e3;
-function sY({ what: e, done: t, total: r }) {
+const sY = 1e3;
+function lY({ what: e, done: t, total: r }) {
   return r ? `${e}: ${Re(t)} of ${Re(r)}` : e;
 }
 function is({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
@@ -42268,8 +42268,8 @@ function is({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
   }, [g]), e.error ? /* @__PURE__ */ R(zn, { again: () => {
     e.refetch();
   }, error: e.error, title: o }) : g ? /* @__PURE__ */ ie(De, { direction: "column", gap: 3, children: [
-    c < aY ? null : /* @__PURE__ */ ie(De, { align: "center", gap: 3, children: [
-      /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", fontVariantNumeric: "tabular-nums", children: [r, f?.what && sY(f), `${Math.floor(c / 1e3)} s`].filter(Boolean).join(" · ") }),
+    c < sY ? null : /* @__PURE__ */ ie(De, { align: "center", gap: 3, children: [
+      /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", fontVariantNumeric: "tabular-nums", children: [r, f?.what && lY(f), `${Math.floor(c / 1e3)} s`].filter(Boolean).join(" · ") }),
       f?.total ? /* @__PURE__ */ R(EW, { "aria-label": r, max: f.total, size: "xs", value: Math.min(f.done, f.total), w: "12rem", children: /* @__PURE__ */ R(_W, { children: /* @__PURE__ */ R(kW, {}) }) }) : null,
       /* @__PURE__ */ R(ut, { onClick: () => {
         l.cancelQueries({ queryKey: t });
@@ -42280,49 +42280,49 @@ function is({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
     e.refetch();
   }, size: "xs", variant: "outline", children: "Ask again" }) });
 }
-function lY() {
+function cY() {
   const { state: e, on: t } = zt(), r = { ...Ql(e), direction: "backward", context: !1, to: e.dataset, versions: "current" }, o = ["trace", JSON.stringify(r)], a = bt({ queryKey: o, queryFn: ({ signal: c }) => yr("/trace", r, c, o) }), l = a.data?.nodes[0];
   return l ? /* @__PURE__ */ R(l0, { asked: r, node: l, onTrace: (c, d) => {
     t({ dataset: l.dataset.id, version: l.version, rows: [c], way: d });
   }, title: "asked about" }) : /* @__PURE__ */ R(is, { failed: "The rows can't be found", label: "Finding the rows", lines: 4, query: a, queryKey: o });
 }
-function cY(e, t) {
-  const { to: r, through: o } = t;
-  if (!e.way && e.column) return uY(e, t);
-  const a = [Ni(t.dataset)];
-  return e.rows.forEach((c) => a.push(`--row ${c}`)), e.rows.length || e.where.forEach((c) => a.push(`--where ${Ni(c)}`)), e.version && a.push(`--version ${e.version}`), e.way === "forward" && a.push("--forward"), r && a.push(`${e.way === "composition" ? "--source" : "--to"} ${Ni(r)}`), o && a.push(`--via ${Ni(o)}`), e.way === "composition" && a.push(`--column ${Ni(e.column ?? "")} --together`), e.context && a.push("--context"), e.way === "happened" && e.step && a.push(`--step ${Ni(e.step)}`), `provspark ${e.way === "happened" && !e.step ? "history" : fY[e.way ?? "backward"]} ${a.join(" ")}`;
-}
 function uY(e, t) {
+  const { to: r, through: o } = t;
+  if (!e.way && e.column) return dY(e, t);
+  const a = [Ni(t.dataset)];
+  return e.rows.forEach((c) => a.push(`--row ${c}`)), e.rows.length || e.where.forEach((c) => a.push(`--where ${Ni(c)}`)), e.version && a.push(`--version ${e.version}`), e.way === "forward" && a.push("--forward"), r && a.push(`${e.way === "composition" ? "--source" : "--to"} ${Ni(r)}`), o && a.push(`--via ${Ni(o)}`), e.way === "composition" && a.push(`--column ${Ni(e.column ?? "")} --together`), e.context && a.push("--context"), e.way === "happened" && e.step && a.push(`--step ${Ni(e.step)}`), `provspark ${e.way === "happened" && !e.step ? "history" : hY[e.way ?? "backward"]} ${a.join(" ")}`;
+}
+function dY(e, t) {
   const r = e.version ? ` --version ${e.version}` : "";
   return `provspark columns ${Ni(t.dataset)} --column ${Ni(e.column ?? "")}${r}`;
 }
-function dY(e) {
+function fY(e) {
   return `${CM}prov.operations(${Or(e)})
 `;
 }
-const fY = { backward: "trace", forward: "trace", together: "co-contributory", siblings: "co-dependency", composition: "composition", happened: "replay" }, hY = { backward: "backward", forward: "forward", together: "co_contributory", siblings: "co_dependency", composition: "composition", happened: "replay" };
-function gY(e, t) {
-  const { to: r, through: o } = t, a = [Or(t.dataset), ...vY(e)];
-  e.version && a.push(`version=${Or(e.version)}`), !e.way && e.column && a.splice(1, a.length, ...mY(e)), e.way === "happened" && e.step && a.push(`step=${Or(e.step)}`), r && a.push(`${e.way === "composition" ? "source" : "to"}=${Or(r)}`), o && a.push(`via=${Or(o)}`), e.way === "composition" && a.push(`column=${Or(e.column ?? "")}`, "each=False"), e.context && a.push('kinds=("data", "context")');
+const hY = { backward: "trace", forward: "trace", co_contributory: "co-contributory", co_dependency: "co-dependency", composition: "composition", happened: "replay" }, gY = { backward: "backward", forward: "forward", co_contributory: "co_contributory", co_dependency: "co_dependency", composition: "composition", happened: "replay" };
+function pY(e, t) {
+  const { to: r, through: o } = t, a = [Or(t.dataset), ...yY(e)];
+  e.version && a.push(`version=${Or(e.version)}`), !e.way && e.column && a.splice(1, a.length, ...vY(e)), e.way === "happened" && e.step && a.push(`step=${Or(e.step)}`), r && a.push(`${e.way === "composition" ? "source" : "to"}=${Or(r)}`), o && a.push(`via=${Or(o)}`), e.way === "composition" && a.push(`column=${Or(e.column ?? "")}`, "each=False"), e.context && a.push('kinds=("data", "context")');
   const l = !e.rows.length && e.where.length ? `from provspark.index_store.values.selection import parse_condition
 ` : "";
   return `${CM.replace(`
 `, `
-${l}`)}prov.${pY(e)}(${a.join(", ")})
+${l}`)}prov.${mY(e)}(${a.join(", ")})
 `;
 }
 const CM = `import provspark
 
 prov = provspark.open(STORE)  # the store's or catalogue's URL
 `;
-function pY({ way: e, step: t, column: r, rows: o }) {
-  return e === "happened" && !t ? "history" : e ? hY[e] : r ? o.length === 1 ? "cells" : "columns" : "values";
+function mY({ way: e, step: t, column: r, rows: o }) {
+  return e === "happened" && !t ? "history" : e ? gY[e] : r ? o.length === 1 ? "cells" : "columns" : "values";
 }
-function mY(e) {
+function vY(e) {
   const t = e.version ? [`version=${Or(e.version)}`] : [];
   return [...e.rows.length === 1 ? [`rows=[${e.rows[0]}]`, `columns=[${Or(e.column ?? "")}]`] : [`[${Or(e.column ?? "")}]`], ...t];
 }
-function vY({ rows: e, where: t }) {
+function yY({ rows: e, where: t }) {
   return e.length ? [`rows=[${e.join(", ")}]`] : t.length ? [`where=[${t.map((r) => `parse_condition(${Or(r)})`).join(", ")}]`] : [];
 }
 const Or = (e) => AR(JSON.stringify(e));
@@ -42349,8 +42349,8 @@ function md({ items: e }) {
 }
 function fp(e, t) {
   return [
-    { label: "Copy as Python", act: () => vg(gY(e, t)) },
-    { label: "Copy as command", act: () => vg(cY(e, t)) }
+    { label: "Copy as Python", act: () => vg(pY(e, t)) },
+    { label: "Copy as command", act: () => vg(uY(e, t)) }
   ];
 }
 function Ar(e, t) {
@@ -42362,12 +42362,12 @@ function Ar(e, t) {
 async function vg(e) {
   await navigator.clipboard.writeText(e);
 }
-const yY = 50, bY = 1e3;
+const bY = 50, xY = 1e3;
 function EM(e, t, r, o, a, l) {
   return yr("/composition", { ...Ql(e), source: t.id, column: r, limit: o }, a, l);
 }
-function xY({ source: e, column: t }) {
-  const { state: r } = zt(), o = _.useMemo(() => ["composition", JSON.stringify(Ql(r)), e.id, t], [t, e.id, r]), a = bt({ queryKey: o, queryFn: ({ signal: f }) => EM(r, e, t, yY, f, o) }), { data: l } = a;
+function wY({ source: e, column: t }) {
+  const { state: r } = zt(), o = _.useMemo(() => ["composition", JSON.stringify(Ql(r)), e.id, t], [t, e.id, r]), a = bt({ queryKey: o, queryFn: ({ signal: f }) => EM(r, e, t, bY, f, o) }), { data: l } = a;
   if (!l) return /* @__PURE__ */ R(is, { failed: "The rows can't be divided", label: "Counting", query: a, queryKey: o });
   if (!l.total_witnesses) return /* @__PURE__ */ R(yn, { title: `No row of ${e.label} contributes`, children: "There is nothing to divide." });
   const c = l.values[0]?.witnesses ?? 1, d = l.total_witnesses - l.values.reduce((f, g) => f + g.witnesses, 0);
@@ -42395,8 +42395,8 @@ function Jk(e, t) {
   const r = 100 * e / t;
   return r < 1 ? "< 1 %" : `${Math.round(r)} %`;
 }
-function wY(e, t, r) {
-  const o = (l) => /[",\n\r]/.test(l) ? `"${l.replaceAll('"', '""')}"` : l, a = () => EM(e, t, r, bY);
+function SY(e, t, r) {
+  const o = (l) => /[",\n\r]/.test(l) ? `"${l.replaceAll('"', '""')}"` : l, a = () => EM(e, t, r, xY);
   return [
     {
       label: "Composition as CSV",
@@ -42413,18 +42413,18 @@ function wY(e, t, r) {
 }
 function _M({ way: e, to: t, through: r }, o = !0) {
   const { state: a } = zt(), l = _.useMemo(
-    () => ({ ...Ql(a), relation: e, to: t.id, via: r?.id ?? null, context: a.context }),
-    [a, r?.id, t.id, e]
-  ), c = ["sideways", JSON.stringify(l)], d = bt({ queryKey: c, queryFn: ({ signal: p }) => yr("/sideways", l, p, c), enabled: o }), f = d.data?.filter((p) => p.rows > 0) ?? [], g = f.find((p) => p.version.startsWith(a.at ?? "-")) ?? f.filter((p) => !p.gone).at(-1) ?? f.at(-1);
+    () => ({ ...Ql(a), to: t.id, via: r?.id ?? null, context: a.context }),
+    [a, r?.id, t.id]
+  ), c = [e, JSON.stringify(l)], d = bt({ queryKey: c, queryFn: ({ signal: p }) => yr(`/${e}`, l, p, c), enabled: o }), f = d.data?.filter((p) => p.rows > 0) ?? [], g = f.find((p) => p.version.startsWith(a.at ?? "-")) ?? f.filter((p) => !p.gone).at(-1) ?? f.at(-1);
   return { asked: l, key: c, answer: d, met: f, found: g };
 }
-function SY({ way: e, to: t, through: r }) {
+function CY({ way: e, to: t, through: r }) {
   const { state: o, go: a, on: l } = zt(), { asked: c, key: d, answer: f, met: g, found: p } = _M({ way: e, to: t, through: r }), v = p?.version, y = _.useCallback(
-    (S, k, T, E) => yr("/sideways/rows", { ...c, found: v, cursor: S, limit: k, columns: T }, E),
-    [c, v]
+    (S, k, T, E) => yr(`/${e}/rows`, { ...c, answer_version: v, cursor: S, limit: k, columns: T }, E),
+    [c, v, e]
   ), b = [...d, v], x = Fx(b, y, p?.columns ?? 0, !!v);
-  if (!f.data) return /* @__PURE__ */ R(is, { failed: "The rows can't be found", label: "Looking sideways", query: f, queryKey: d });
-  const w = e === "together" ? `stand in one derivation with ${eT(o.rows.length)}` : `share a row of ${r?.label ?? ""} with ${eT(o.rows.length)}`;
+  if (!f.data) return /* @__PURE__ */ R(is, { failed: "The rows can't be found", label: "Finding the rows", query: f, queryKey: d });
+  const w = e === "co_contributory" ? `stand in one derivation with ${eT(o.rows.length)}` : `share a row of ${r?.label ?? ""} with ${eT(o.rows.length)}`;
   return p ? /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
       /* @__PURE__ */ R(Fo, { as: "h2", maxW: "16rem", size: "sm", truncate: !0, title: t.name, children: t.label }),
@@ -42453,7 +42453,7 @@ function SY({ way: e, to: t, through: r }) {
       },
       b.join(" ")
     ) : x.error ? null : /* @__PURE__ */ R(Un, { label: "Loading rows", lines: 4 })
-  ] }) : /* @__PURE__ */ R(yn, { title: `No row of ${t.label} was found`, children: `None ${e === "together" ? "stands" : "shares"} ${w.replace(/^\w+ /, "")}.` });
+  ] }) : /* @__PURE__ */ R(yn, { title: `No row of ${t.label} was found`, children: `None ${e === "co_contributory" ? "stands" : "shares"} ${w.replace(/^\w+ /, "")}.` });
 }
 function eT(e) {
   return e === 1 ? "it" : "them";
@@ -42479,13 +42479,13 @@ function Gx(e) {
     };
   }, [e]);
 }
-const CY = 2, EY = 16e3;
-async function _Y(e) {
+const EY = 2, _Y = 16e3;
+async function kY(e) {
   const t = URL.createObjectURL(new Blob([e], { type: "image/svg+xml" }));
   try {
     const r = new Image();
     r.src = t, await r.decode();
-    const o = Math.min(CY, EY / Math.max(r.width, r.height)), a = document.createElement("canvas");
+    const o = Math.min(EY, _Y / Math.max(r.width, r.height)), a = document.createElement("canvas");
     a.width = Math.ceil(r.width * o), a.height = Math.ceil(r.height * o);
     const l = a.getContext("2d");
     if (!l) throw new Error("this browser can't draw pictures");
@@ -42498,12 +42498,12 @@ async function _Y(e) {
     URL.revokeObjectURL(t);
   }
 }
-const kY = 48, tT = ["data", "context", "possible"];
-function TY(e) {
+const TY = 48, tT = ["data", "context", "possible"];
+function RY(e) {
   const t = /* @__PURE__ */ new Map(), r = /* @__PURE__ */ new Map(), o = new Map(e.steps.map((g) => [g.step, g])), a = new Map(e.stops.map((g) => [g.step, g.why])), l = (g, p, v, y, b) => {
     const x = `${g} ${p}`, w = r.get(x);
     (!w || tT.indexOf(v) < tT.indexOf(w.way)) && r.set(x, { id: x, source: g, target: p, way: v, rows: y, total: b });
-  }, c = (g, p, v, y, b = RY(e, y)) => {
+  }, c = (g, p, v, y, b = zY(e, y)) => {
     const x = o.get(p), w = x ? Vr(x) : p, S = { kind: "step", step: p, about: x, coverage: v, why: a.get(p) ?? "", says: b };
     t.set(g, { id: g, width: Math.min(190, 46 + w.length * 6.8), height: 34, part: S });
   };
@@ -42532,7 +42532,7 @@ function TY(e) {
   }
   for (const g of e.endings) {
     const [p, v] = [`s${g.step}:${g.write}`, `d${g.node}`];
-    t.has(p) || c(p, g.step, g.coverage, [], zY(e, g)), r.has(`${v} ${p}`) || l(v, p, "cut", g.read, e.nodes[g.node]?.total);
+    t.has(p) || c(p, g.step, g.coverage, [], OY(e, g)), r.has(`${v} ${p}`) || l(v, p, "cut", g.read, e.nodes[g.node]?.total);
     const y = r.get(`${v} ${p}`);
     y && ([y.rows, y.kept] = [g.read, g.kept]);
   }
@@ -42550,7 +42550,7 @@ function TY(e) {
     }
   return { boxes: [...t.values()], lines: [...r.values()] };
 }
-function RY(e, t) {
+function zY(e, t) {
   const r = e.direction === "backward", o = e.nodes[(r ? t[0]?.target : t[0]?.source) ?? -1];
   if (!o) return "";
   const a = t.map((l) => {
@@ -42559,21 +42559,21 @@ function RY(e, t) {
   });
   return `${yg(o)} ${r ? "←" : "→"} ${[...new Set(a)].join(", ")}`;
 }
-function zY(e, { node: t }) {
+function OY(e, { node: t }) {
   const r = e.nodes[t];
   return r ? `${yg(r)} → none` : "";
 }
 function yg(e) {
   return `${e.dataset.label}: ${qi(e.rows, e.total)} rows`;
 }
-function OY(e, t) {
+function AY(e, t) {
   const r = e.nodes[0];
   if (t?.kind === "step") return t.says;
   if (t?.kind !== "dataset" || !r || t.node.id === 0) return r ? yg(r) : "";
   const { node: o } = t, a = (o.context_only ? `, ${Re(o.context_only)} of them context` : "") + (o.possible_only ? `, ${Re(o.possible_only)} of them possible` : "");
   return `${yg(r)} ${e.direction === "backward" ? "←" : "→"} ${o.dataset.label}: ${qi(o.rows, o.total)}${a}`;
 }
-function AY(e, t) {
+function NY(e, t) {
   const r = /* @__PURE__ */ new Set([t]);
   for (const [o, a] of [["source", "target"], ["target", "source"]]) {
     const l = [t];
@@ -42583,7 +42583,7 @@ function AY(e, t) {
   }
   return r;
 }
-function NY(e, t) {
+function MY(e, t) {
   const r = new Set(t), o = e.boxes.filter((a) => !a.id.startsWith("d")).map((a) => a.id);
   for (const a of o) {
     const l = e.lines.some((d) => d.target === a && t.has(d.source)), c = e.lines.some((d) => d.source === a && t.has(d.target));
@@ -42595,9 +42595,9 @@ function NY(e, t) {
 function Yx({ rows: e, kept: t }) {
   return e === void 0 ? "" : t === void 0 ? Re(e) : `kept ${Re(t)} of ${Re(e)}`;
 }
-function MY(e) {
+function PY(e) {
   const t = e.lines.filter((r) => r.kept !== void 0).map((r) => Yx(r).length);
-  return Math.max(kY, ...t.map((r) => 28 + r * 5.5));
+  return Math.max(TY, ...t.map((r) => 28 + r * 5.5));
 }
 function nT(e, t) {
   const r = (f) => t[f] ?? { x: 0, y: 0 }, o = Math.max(...e.boxes.map((f) => r(f.id).x + f.width)) + 20, a = Math.max(...e.boxes.map((f) => r(f.id).y + f.height)) + 20, l = new Map(e.boxes.map((f) => [f.id, f])), c = e.lines.map((f) => {
@@ -42621,13 +42621,13 @@ const Xx = [
   { format: "jsonl", text: "JSON lines" },
   { format: "arrow", text: "Arrow stream" }
 ];
-function PY({ state: e, asked: t, trace: r, node: o, graph: a, spots: l }) {
+function IY({ state: e, asked: t, trace: r, node: o, graph: a, spots: l }) {
   const { label: c } = o.dataset, d = { dataset: r.nodes[0]?.dataset.name ?? "" }, f = l ? [
     { label: "Graph as SVG", act: () => {
       Ar(new Blob([nT(a, l)], { type: "image/svg+xml" }), "trace.svg");
     } },
     { label: "Graph as PNG", act: async () => {
-      Ar(await _Y(nT(a, l)), "trace.png");
+      Ar(await kY(nT(a, l)), "trace.png");
     } }
   ] : [];
   return [
@@ -42651,26 +42651,26 @@ function PY({ state: e, asked: t, trace: r, node: o, graph: a, spots: l }) {
   ];
 }
 const oT = [
-  { value: "together", label: "Used together" },
-  { value: "siblings", label: "Siblings" },
+  { value: "co_contributory", label: "Used together" },
+  { value: "co_dependency", label: "Co-dependency (share a source row)" },
   { value: "composition", label: "Composition" }
 ], iT = {
-  together: { title: "Nothing was used together with these rows", text: "No captured step joined what came of this data set with another one." },
-  siblings: { title: "These rows have no siblings", text: "They are a source: siblings share a row that both came from." },
+  co_contributory: { title: "Nothing was used together with these rows", text: "No captured step joined what came of this data set with another one." },
+  co_dependency: { title: "No rows share a source row with these", text: "They are a source: co-dependent rows share a row that both came from." },
   composition: { title: "These rows are a source", text: "A composition tells how the source rows of a result divide over one of their columns." }
 };
-function IY({ way: e }) {
+function DY({ way: e }) {
   const { state: t, go: r, leave: o } = zt(), { dataset: a, version: l } = t;
   Gx(o);
   const { data: c, error: d, refetch: f } = bt({
-    queryKey: ["beside", a, l],
-    queryFn: ({ signal: y }) => vn(`/datasets/${a}/beside`, { version: l }, y)
+    queryKey: ["related", a, l],
+    queryFn: ({ signal: y }) => vn(`/datasets/${a}/related`, { version: l }, y)
   });
   if (d) return /* @__PURE__ */ R(zn, { again: () => {
     f();
-  }, error: d, title: "The data sets beside can't be listed" });
-  if (!c) return /* @__PURE__ */ R(Un, { label: "Loading the data sets beside" });
-  const g = e === "composition" ? c.sources.map((y) => ({ dataset: y, via: [] })) : c[e], p = g.find((y) => y.dataset.id === t.to) ?? g[0], v = p?.via.find((y) => y.id === t.through) ?? (e === "siblings" ? p?.via[0] : void 0);
+  }, error: d, title: "The related data sets can't be listed" });
+  if (!c) return /* @__PURE__ */ R(Un, { label: "Loading the related data sets" });
+  const g = e === "composition" ? c.composition.map((y) => ({ dataset: y, via: [] })) : c[e], p = g.find((y) => y.dataset.id === t.to) ?? g[0], v = p?.via.find((y) => y.id === t.through) ?? (e === "co_dependency" ? p?.via[0] : void 0);
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 3, rowGap: 2, wrap: "wrap", children: [
       /* @__PURE__ */ ie(
@@ -42688,17 +42688,17 @@ function IY({ way: e }) {
           ]
         }
       ),
-      p ? /* @__PURE__ */ R(DY, { choice: p, choices: g, through: v, way: e }) : null,
+      p ? /* @__PURE__ */ R($Y, { choice: p, choices: g, through: v, way: e }) : null,
       /* @__PURE__ */ R(Ha, {}),
-      p ? /* @__PURE__ */ R($Y, { choice: p, state: t, through: v, way: e }) : null
+      p ? /* @__PURE__ */ R(LY, { choice: p, state: t, through: v, way: e }) : null
     ] }),
     p ? /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
-      /* @__PURE__ */ R(_e, { flex: "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ R(lY, {}) }),
-      /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: e !== "composition" ? /* @__PURE__ */ R(SY, { through: v, to: p.dataset, way: e }) : t.column ? /* @__PURE__ */ R(xY, { column: t.column, source: p.dataset }) : /* @__PURE__ */ R(yn, { title: "Choose a column", children: `The rows of ${p.dataset.label} that these rows came from are counted by its values.` }) })
+      /* @__PURE__ */ R(_e, { flex: "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ R(cY, {}) }),
+      /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: e !== "composition" ? /* @__PURE__ */ R(CY, { through: v, to: p.dataset, way: e }) : t.column ? /* @__PURE__ */ R(wY, { column: t.column, source: p.dataset }) : /* @__PURE__ */ R(yn, { title: "Choose a column", children: `The rows of ${p.dataset.label} that these rows came from are counted by its values.` }) })
     ] }) : /* @__PURE__ */ R(yn, { title: iT[e].title, children: iT[e].text })
   ] });
 }
-function DY({ way: e, choices: t, choice: r, through: o }) {
+function $Y({ way: e, choices: t, choice: r, through: o }) {
   const { state: a, go: l } = zt(), c = bt({
     queryKey: ["dataset", r.dataset.id, null],
     queryFn: ({ signal: p }) => vn(`/datasets/${r.dataset.id}`, {}, p),
@@ -42708,10 +42708,10 @@ function DY({ way: e, choices: t, choice: r, through: o }) {
     /* @__PURE__ */ R(pl, { label: e === "composition" ? "of rows of" : "with rows of", name: e === "composition" ? "Source" : "Other data set", onPick: (p) => {
       l({ to: p, through: null, column: null, at: null });
     }, options: d, value: r.dataset.id }),
-    e === "together" && f.length > 1 ? /* @__PURE__ */ R(pl, { label: "in derivations of", name: "Between", onPick: (p) => {
+    e === "co_contributory" && f.length > 1 ? /* @__PURE__ */ R(pl, { label: "in derivations of", name: "Between", onPick: (p) => {
       l({ through: p || null, at: null });
     }, options: [{ value: "", label: "any data set", title: "" }, ...f], value: o?.id ?? "" }) : null,
-    e === "siblings" ? /* @__PURE__ */ R(pl, { label: "that share a row of", name: "Between", onPick: (p) => {
+    e === "co_dependency" ? /* @__PURE__ */ R(pl, { label: "that share a row of", name: "Between", onPick: (p) => {
       l({ through: p, at: null });
     }, options: f, value: o?.id ?? "" }) : null,
     e === "composition" ? /* @__PURE__ */ R(pl, { label: "by", name: "Column", onPick: (p) => {
@@ -42725,31 +42725,31 @@ function DY({ way: e, choices: t, choice: r, through: o }) {
     ] })
   ] });
 }
-function $Y({ way: e, state: t, choice: r, through: o }) {
+function LY({ way: e, state: t, choice: r, through: o }) {
   const { data: a } = bt({
     queryKey: ["dataset", t.dataset, t.version],
-    queryFn: ({ signal: p }) => vn(`/datasets/${t.dataset}`, { version: t.version }, p)
-  }), l = { dataset: a?.name ?? "", to: r.dataset.name, through: o?.name }, c = e === "composition" && t.column ? wY(t, r.dataset, t.column) : [], { asked: d, found: f } = _M({ way: e === "siblings" ? e : "together", to: r.dataset, through: o }, e !== "composition"), g = f && e !== "composition" ? Xx.map(({ format: p, text: v }) => ({
-    label: `Rows found as ${v}`,
+    queryFn: ({ signal: v }) => vn(`/datasets/${t.dataset}`, { version: t.version }, v)
+  }), l = { dataset: a?.name ?? "", to: r.dataset.name, through: o?.name }, c = e === "composition" && t.column ? SY(t, r.dataset, t.column) : [], d = e === "co_dependency" ? e : "co_contributory", { asked: f, found: g } = _M({ way: d, to: r.dataset, through: o }, e !== "composition"), p = g && e !== "composition" ? Xx.map(({ format: v, text: y }) => ({
+    label: `Rows found as ${y}`,
     act: async () => {
-      Ar(await mG(d, f.version, p), `${r.dataset.label}.${p}`);
+      Ar(await mG(d, f, g.version, v), `${r.dataset.label}.${v}`);
     }
   })) : [];
-  return /* @__PURE__ */ R(md, { items: [...g, ...c, ...fp(t, l)] });
+  return /* @__PURE__ */ R(md, { items: [...p, ...c, ...fp(t, l)] });
 }
-const LY = {
+const VY = {
   exact: { palette: "green", text: "exact", why: "captured row by row" },
   coarse: { palette: "orange", text: "coarse", why: "captured as a whole: all its output rows stand for all its input rows" },
   untracked: { palette: "red", text: "untracked", why: "not captured" }
 };
 function Ol({ value: e }) {
-  const t = e ? LY[e] : void 0;
+  const t = e ? VY[e] : void 0;
   return t ? /* @__PURE__ */ R(xx, { colorPalette: t.palette, size: "sm", title: t.why, variant: e === "untracked" ? "outline" : "subtle", children: t.text }) : null;
 }
-function VY({ value: e }) {
+function HY({ value: e }) {
   return /* @__PURE__ */ R(xx, { colorPalette: e === "source" ? "purple" : "blue", size: "sm", variant: "subtle", children: e });
 }
-function HY() {
+function BY() {
   const { state: e, go: t, open: r } = zt(), [o, a] = _.useState(e.search), l = _.useRef([]);
   _.useEffect(() => {
     const b = l.current.indexOf(e.search);
@@ -42797,7 +42797,7 @@ function HY() {
     }, error: d, title: "The data sets can't be listed" }) : null,
     /* @__PURE__ */ R(mg, { broken: c?.pages[0]?.broken }),
     !c && !d ? /* @__PURE__ */ R(Un, { label: "Loading data sets" }) : null,
-    c && !y ? e.search ? /* @__PURE__ */ R(yn, { title: `No data set is called “${e.search}”`, children: "Fewer letters find more: all words must be in the name." }) : c.pages[0]?.broken?.length ? /* @__PURE__ */ R(yn, { title: "No step can be read" }) : /* @__PURE__ */ R(nY, {}) : null,
+    c && !y ? e.search ? /* @__PURE__ */ R(yn, { title: `No data set is called “${e.search}”`, children: "Fewer letters find more: all words must be in the name." }) : c.pages[0]?.broken?.length ? /* @__PURE__ */ R(yn, { title: "No step can be read" }) : /* @__PURE__ */ R(rY, {}) : null,
     y ? /* @__PURE__ */ ie(_e, { borderColor: "border", borderRadius: "md", borderWidth: 1, minH: 0, overflow: "auto", children: [
       /* @__PURE__ */ ie(vN, { interactive: !0, size: "sm", stickyHeader: !0, children: [
         /* @__PURE__ */ R(UW, { children: /* @__PURE__ */ ie(Gb, { bg: "bg.subtle", children: [
@@ -42832,7 +42832,7 @@ function HY() {
           /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.rows) }),
           /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.columns) }),
           /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.versions) }),
-          /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(VY, { value: b.role }) }),
+          /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(HY, { value: b.role }) }),
           /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(Ol, { value: b.coverage }) })
         ] }, b.id)) })
       ] }),
@@ -42842,7 +42842,7 @@ function HY() {
     ] }) : null
   ] });
 }
-function BY({ dataset: e, version: t, column: r, row: o, onClose: a }) {
+function jY({ dataset: e, version: t, column: r, row: o, onClose: a }) {
   return /* @__PURE__ */ ie(De, { "aria-label": "Column", as: "aside", borderColor: "border", borderRadius: "md", borderWidth: 1, direction: "column", gap: 3, h: "full", minH: 0, overflow: "auto", p: 4, tabIndex: 0, children: [
     /* @__PURE__ */ ie(kt, { children: [
       /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, overflowWrap: "anywhere", size: "md", children: o === null ? r : `${r}, row ${Re(o)}` }),
@@ -42851,11 +42851,11 @@ function BY({ dataset: e, version: t, column: r, row: o, onClose: a }) {
     /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: o === null ? "Choose one row to see the cell's own way." : "Of the chosen row alone; clear the choice to see the whole column." }),
     ["backward", "forward"].map((l) => /* @__PURE__ */ ie(De, { direction: "column", gap: 1, children: [
       /* @__PURE__ */ R(Fo, { as: "h4", size: "xs", children: l === "backward" ? "← Came from" : "Went into →" }),
-      o === null ? /* @__PURE__ */ R(jY, { column: r, dataset: e, direction: l, version: t }) : /* @__PURE__ */ R(UY, { column: r, dataset: e, direction: l, row: o, version: t })
+      o === null ? /* @__PURE__ */ R(UY, { column: r, dataset: e, direction: l, version: t }) : /* @__PURE__ */ R(WY, { column: r, dataset: e, direction: l, row: o, version: t })
     ] }, l))
   ] });
 }
-function jY({ dataset: e, version: t, column: r, direction: o }) {
+function UY({ dataset: e, version: t, column: r, direction: o }) {
   const { on: a } = zt(), { data: l, error: c, refetch: d } = bt({
     queryKey: ["column", e, t, r, o],
     queryFn: ({ signal: p }) => vn(`/datasets/${e}/columns`, { version: t, column: [r], direction: o, existence: "false" }, p)
@@ -42881,7 +42881,7 @@ function jY({ dataset: e, version: t, column: r, direction: o }) {
     /* @__PURE__ */ R(TM, { none: !g.length, stops: l.stops.map((p) => p.why), what: "column" })
   ] });
 }
-function UY({ dataset: e, version: t, column: r, direction: o, row: a }) {
+function WY({ dataset: e, version: t, column: r, direction: o, row: a }) {
   const { on: l } = zt(), { data: c, error: d, refetch: f } = bt({
     queryKey: ["cell", e, t, r, o, a],
     queryFn: ({ signal: p }) => yr("/cells", { dataset: e, version: t, rows: [a], columns: [r], direction: o, limit: 50 }, p)
@@ -42923,11 +42923,11 @@ function TM({ none: e, stops: t, what: r }) {
 function RM({ dependence: e, kind: t, exact: r }) {
   return [e, t === "context" ? "context" : "", r ? "" : "at most"].filter(Boolean).join(" · ");
 }
-const WY = ["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null", "like", "startswith"];
+const FY = ["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null", "like", "startswith"];
 function c0(e) {
   return !e.startsWith("is ");
 }
-function FY(e, t, r) {
+function qY(e, t, r) {
   const o = /^[A-Za-z_]\w*$/.test(e) ? e : `\`${e.replaceAll("`", "``")}\``;
   if (!c0(t)) return `${o} ${t}`;
   if (t !== "in") return `${o} ${t} ${aT(r)}`;
@@ -42937,10 +42937,10 @@ function FY(e, t, r) {
 function aT(e) {
   return /^[\w.+-]+$/.test(e) ? e : `'${e.replaceAll("'", "''")}'`;
 }
-function qY({ columns: e, where: t, onChange: r }) {
+function GY({ columns: e, where: t, onChange: r }) {
   const o = e.filter((b) => !b.masked), [a, l] = _.useState(""), [c, d] = _.useState("="), [f, g] = _.useState(""), p = o.some((b) => b.name === a) ? a : o[0]?.name ?? "", v = p !== "" && (!c0(c) || f !== ""), y = () => {
     if (!v) return;
-    const b = FY(p, c, f);
+    const b = qY(p, c, f);
     t.includes(b) || r([...t, b]), g("");
   };
   return /* @__PURE__ */ ie(kt, { as: "form", "aria-label": "Filter rows", flexWrap: "wrap", gap: 2, onSubmit: (b) => {
@@ -42955,7 +42955,7 @@ function qY({ columns: e, where: t, onChange: r }) {
     /* @__PURE__ */ ie(Du, { size: "xs", w: "7.5rem", children: [
       /* @__PURE__ */ R($u, { "aria-label": "Operator", onChange: (b) => {
         d(b.target.value);
-      }, value: c, children: WY.map((b) => /* @__PURE__ */ R("option", { value: b, children: b }, b)) }),
+      }, value: c, children: FY.map((b) => /* @__PURE__ */ R("option", { value: b, children: b }, b)) }),
       /* @__PURE__ */ R(Lu, {})
     ] }),
     c0(c) ? /* @__PURE__ */ R(nN, { "aria-label": "Value", onChange: (b) => {
@@ -42971,13 +42971,13 @@ function qY({ columns: e, where: t, onChange: r }) {
   ] });
 }
 const Gy = 1e4;
-function GY({ dataset: e, version: t, current: r, rows: o, unnamed: a = !1, onShow: l }) {
+function YY({ dataset: e, version: t, current: r, rows: o, unnamed: a = !1, onShow: l }) {
   const c = t !== r.version, d = uG({
     mutationFn: async () => o.length ? yr("/locate", { dataset: e, version: t, rows: o }) : null,
     onSuccess: (v) => {
       v?.gone || l(r.version, v ? v.rows.flatMap((y) => y ?? []) : []);
     }
-  }), f = d.data?.gone ?? 0, g = d.data?.rows.flatMap((v) => v ?? []) ?? [], p = c ? "You are viewing a version that is not the current one." : [a ? "The link names no version, so its row ids are read in the current version. They may be other rows than when the link was made." : "", ...YY(r)].filter(Boolean).join(" ");
+  }), f = d.data?.gone ?? 0, g = d.data?.rows.flatMap((v) => v ?? []) ?? [], p = c ? "You are viewing a version that is not the current one." : [a ? "The link names no version, so its row ids are read in the current version. They may be other rows than when the link was made." : "", ...XY(r)].filter(Boolean).join(" ");
   return p ? /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, flexShrink: 0, fontSize: "sm", role: "status", wrap: "wrap", children: [
     /* @__PURE__ */ R(be, { color: "orange.fg", overflowWrap: "anywhere", children: p }),
     c && !f ? /* @__PURE__ */ R(ut, { disabled: o.length > Gy, loading: d.isPending, onClick: () => {
@@ -42992,7 +42992,7 @@ function GY({ dataset: e, version: t, current: r, rows: o, unnamed: a = !1, onSh
     d.error ? /* @__PURE__ */ R(be, { color: "red.fg", children: d.error.message }) : null
   ] }) : null;
 }
-function YY({ rule: e, why: t, missing: r, unknown: o, age: a }) {
+function XY({ rule: e, why: t, missing: r, unknown: o, age: a }) {
   return [
     e === "last step" && t ? `The files can't be listed (${t}). This is the version of the last successful step.` : "",
     e === "last step" && o ? `The table changed after this version: ${o === 1 ? "a later step read another state" : `${Re(o)} later steps read other states`} of it.` : "",
@@ -43001,7 +43001,7 @@ function YY({ rule: e, why: t, missing: r, unknown: o, age: a }) {
     e === "disk" && a >= 1 ? `Its files were listed ${Re(Math.round(a))} seconds ago.` : ""
   ].filter(Boolean);
 }
-function XY() {
+function KY() {
   const { state: e, go: t } = zt(), { dataset: r, version: o, where: a, rows: l } = e, c = bt({
     queryKey: ["dataset", r, o],
     queryFn: ({ signal: E }) => vn(`/datasets/${r}`, { version: o }, E)
@@ -43055,7 +43055,7 @@ function XY() {
       )
     ] }),
     /* @__PURE__ */ R(
-      GY,
+      YY,
       {
         current: S,
         dataset: r,
@@ -43069,7 +43069,7 @@ function XY() {
       `${c.data.version} ${l.join()}`
     ),
     /* @__PURE__ */ ie(De, { align: "center", gap: 3, wrap: "wrap", children: [
-      /* @__PURE__ */ R(qY, { columns: x, onChange: (E) => {
+      /* @__PURE__ */ R(GY, { columns: x, onChange: (E) => {
         t({ where: E, rows: [] });
       }, where: a }),
       /* @__PURE__ */ R(Ha, {}),
@@ -43091,7 +43091,7 @@ function XY() {
         l.length === 1 ? "it" : l.length ? "they" : "all",
         " went →"
       ] }),
-      /* @__PURE__ */ R(eY, { disabled: !l.length && !T, many: l.length !== 1, onAsk: (E) => {
+      /* @__PURE__ */ R(tY, { disabled: !l.length && !T, many: l.length !== 1, onAsk: (E) => {
         y(l, E);
       } })
     ] }),
@@ -43118,14 +43118,14 @@ function XY() {
         `${c.data.version} ${a.join(`
 `)}`
       ) }),
-      e.column === null ? null : /* @__PURE__ */ R(_e, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ R(BY, { column: e.column, dataset: r, onClose: () => {
+      e.column === null ? null : /* @__PURE__ */ R(_e, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ R(jY, { column: e.column, dataset: r, onClose: () => {
         t({ column: null });
       }, row: l.length === 1 ? l[0] ?? null : null, version: c.data.version }) })
     ] }) : /* @__PURE__ */ R(is, { failed: "The rows can't be selected", label: a.length ? "Filtering" : "Loading rows", query: p, queryKey: ["columns", ...g] }),
-    /* @__PURE__ */ R(KY, { by: k?.step })
+    /* @__PURE__ */ R(QY, { by: k?.step })
   ] });
 }
-function KY({ by: e }) {
+function QY({ by: e }) {
   return e ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: [e.dag_id && `DAG ${e.dag_id}`, `task ${Vr(e)}`, e.run_id && `run ${e.run_id}`, Zl(e.ended)].filter(Boolean).join(" · ") }) : null;
 }
 const wh = 8, Sh = 120;
@@ -43143,8 +43143,8 @@ function Yy(e, t, r) {
   });
   return o.length === 1 ? o[0] : void 0;
 }
-const QY = { changed: "orange.subtle", new: "green.subtle", gone: "red.subtle" };
-function ZY({ stage: e, stages: t, names: r, every: o }) {
+const ZY = { changed: "orange.subtle", new: "green.subtle", gone: "red.subtle" };
+function JY({ stage: e, stages: t, names: r, every: o }) {
   const a = e.columns.map((f, g) => ({ ...f, place: g })).filter((f) => o || r.has(f.name)), l = [...r].filter(([, f]) => f === "gone").map(([f]) => f), c = a.slice(0, Sh), d = e.lines.some((f) => !f.parents.length && f.sources.length);
   return !c.length && !l.length ? null : e.lines[0]?.values === null ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: [...r].map(([f, g]) => `${f} ${g}`).join(", ") || "values are not shown here" }) : /* @__PURE__ */ ie(_e, { "aria-label": `Rows after ${e.text?.slice(0, 80) ?? e.name}`, maxW: "full", mt: 1, overflowX: "auto", role: "group", tabIndex: 0, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, css: { "& td, & th": { borderWidth: 1, borderColor: "var(--chakra-colors-border-muted)", maxWidth: "15rem", overflow: "hidden", paddingInline: "0.5rem", paddingBlock: "0.15rem", textOverflow: "ellipsis", whiteSpace: "nowrap" } }, children: [
     /* @__PURE__ */ ie(_e, { as: "table", fontSize: "xs", fontVariantNumeric: "tabular-nums", css: { borderCollapse: "collapse" }, children: [
@@ -43170,7 +43170,7 @@ function ZY({ stage: e, stages: t, names: r, every: o }) {
 }
 function sT({ how: e, masked: t, now: r, old: o }) {
   const a = t ? "•••" : e === "gone" ? "" : lT(r).slice(0, 200), l = o === void 0 || t ? "" : lT(o).slice(0, 200);
-  return /* @__PURE__ */ ie(_e, { as: "td", bg: e ? QY[e] : void 0, title: l && a ? `${l} → ${a}` : l || a, children: [
+  return /* @__PURE__ */ ie(_e, { as: "td", bg: e ? ZY[e] : void 0, title: l && a ? `${l} → ${a}` : l || a, children: [
     l ? /* @__PURE__ */ R(be, { as: "del", opacity: 0.85, me: a ? 1.5 : 0, children: l }) : null,
     e && a ? /* @__PURE__ */ R(_e, { as: "ins", textDecoration: "none", children: a }) : a
   ] });
@@ -43179,10 +43179,10 @@ function lT(e) {
   return typeof e == "string" && (e !== e.trim() || !e) ? `“${e}”` : Bu(e);
 }
 const OM = "its text may tell values that are not shown here";
-function JY({ passages: e, every: t }) {
-  return /* @__PURE__ */ R(De, { direction: "column", gap: 5, children: e.map((r) => /* @__PURE__ */ R(eX, { every: t, passage: r }, `${r.step.step} ${r.write}`)) });
+function eX({ passages: e, every: t }) {
+  return /* @__PURE__ */ R(De, { direction: "column", gap: 5, children: e.map((r) => /* @__PURE__ */ R(tX, { every: t, passage: r }, `${r.step.step} ${r.write}`)) });
 }
-function eX({ passage: e, every: t }) {
+function tX({ passage: e, every: t }) {
   const { on: r } = zt(), o = new Map(e.stages.map((l) => [l.operation, l])), a = e.stages.at(-1);
   return /* @__PURE__ */ ie(_e, { as: "section", "aria-label": `${e.dataset.label}, written by ${Vr(e.step)}`, borderColor: "border", borderRadius: "md", borderWidth: 1, p: 4, children: [
     /* @__PURE__ */ ie(kt, { gap: 2, mb: 3, wrap: "wrap", children: [
@@ -43195,16 +43195,16 @@ function eX({ passage: e, every: t }) {
     ] }),
     e.why ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "sm", children: e.why }) : null,
     /* @__PURE__ */ ie(De, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, children: [
-      rX(e.stages, o, t).map((l) => {
-        const c = l.map((d) => /* @__PURE__ */ R(oX, { every: t, last: d === a, stage: d, stages: o }, d.operation));
-        return l.length < tX ? c : /* @__PURE__ */ R(_e, { as: "li", children: /* @__PURE__ */ ie(_e, { as: "details", fontSize: "xs", children: [
+      oX(e.stages, o, t).map((l) => {
+        const c = l.map((d) => /* @__PURE__ */ R(iX, { every: t, last: d === a, stage: d, stages: o }, d.operation));
+        return l.length < nX ? c : /* @__PURE__ */ R(_e, { as: "li", children: /* @__PURE__ */ ie(_e, { as: "details", fontSize: "xs", children: [
           /* @__PURE__ */ R(_e, { as: "summary", color: "fg.muted", cursor: "pointer", ps: 3, children: `${Re(l.length)} operations that kept ${at(l.at(-1)?.lines.length ?? 0)} as they came: ${l[0]?.text?.slice(0, 60) ?? ""} …` }),
           /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, pt: 1.5, children: c })
         ] }) }, l[0]?.operation);
       }),
       e.endings.map((l) => /* @__PURE__ */ ie(_e, { as: "li", bg: "red.subtle", borderColor: "red.solid", borderLeftWidth: 3, borderRadius: "sm", px: 3, py: 2, children: [
         /* @__PURE__ */ ie(be, { color: "red.fg", fontSize: "sm", fontWeight: "medium", children: [
-          `${at(l.lines.length)} ended here: ${nX[l.cause] ?? l.cause}`,
+          `${at(l.lines.length)} ended here: ${rX[l.cause] ?? l.cause}`,
           l.whole ? "" : ", though other rows made of the same went on"
         ] }),
         /* @__PURE__ */ R(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", children: l.text ?? OM }),
@@ -43214,7 +43214,7 @@ function eX({ passage: e, every: t }) {
     e.notes.map((l) => /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "xs", mt: 2, overflowWrap: "anywhere", children: l }, l))
   ] });
 }
-const tX = 4, nX = {
+const nX = 4, rX = {
   condition: "the condition does not hold",
   "no partner": "no row of the other side meets it",
   "has a partner": "a row of the other side meets it",
@@ -43224,7 +43224,7 @@ const tX = 4, nX = {
   "nothing to explode": "its array or map is empty",
   "set operator": "the set operator left it out"
 };
-function rX(e, t, r) {
+function oX(e, t, r) {
   const o = [];
   let a = !1;
   for (const l of e) {
@@ -43233,7 +43233,7 @@ function rX(e, t, r) {
   }
   return o;
 }
-function oX({ stage: e, stages: t, every: r, last: o }) {
+function iX({ stage: e, stages: t, every: r, last: o }) {
   const a = e.lines.every((f) => !f.parents.length), l = zM(e, t), c = r || a || o, d = !c && !l.size;
   return /* @__PURE__ */ ie(_e, { as: "li", borderColor: d ? "border.muted" : l.size ? "orange.solid" : "border.emphasized", borderLeftWidth: 3, pl: 3, py: d ? 0 : 1, children: [
     /* @__PURE__ */ ie(kt, { align: "start", gap: 3, children: [
@@ -43241,11 +43241,11 @@ function oX({ stage: e, stages: t, every: r, last: o }) {
       /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", maxW: "14rem", truncate: !0, title: e.site, children: e.site.split("/").at(-1) }),
       /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", minW: "4.5rem", textAlign: "end", children: `${at(e.lines.length)}${e.cut ? " and more" : ""}` })
     ] }),
-    d ? null : /* @__PURE__ */ R(ZY, { every: c, names: l, stage: e, stages: t })
+    d ? null : /* @__PURE__ */ R(JY, { every: c, names: l, stage: e, stages: t })
   ] });
 }
 const Xy = "all";
-function iX() {
+function aX() {
   const { state: e, go: t, leave: r } = zt();
   Gx(r);
   const o = bt({
@@ -43256,7 +43256,7 @@ function iX() {
     o.refetch();
   }, error: o.error, title: "The data set can't be shown" });
   if (!o.data) return /* @__PURE__ */ R(Un, { label: "Loading the data set" });
-  const a = cX(o.data), l = e.at === Xy ? void 0 : a.find((d) => d.step.step === e.at) ?? a[0], c = [
+  const a = uX(o.data), l = e.at === Xy ? void 0 : a.find((d) => d.step.step === e.at) ?? a[0], c = [
     ...a.map(({ step: d, made: f }) => ({ value: d.step, label: `${f ? "made by" : "read by"} ${Vr(d)}`, title: Zl(d.ended) })),
     { value: Xy, label: "all steps, before and after", title: "" }
   ];
@@ -43273,44 +43273,44 @@ function iX() {
         /* @__PURE__ */ R(ug, { children: "Columns that stayed as they were, too" })
       ] }),
       /* @__PURE__ */ R(Ha, {}),
-      /* @__PURE__ */ R(lX, {}),
-      a.length ? /* @__PURE__ */ R(sX, { name: o.data.name, step: l?.step.step ?? null }) : null
+      /* @__PURE__ */ R(cX, {}),
+      a.length ? /* @__PURE__ */ R(lX, { name: o.data.name, step: l?.step.step ?? null }) : null
     ] }),
-    a.length ? /* @__PURE__ */ R(aX, { label: o.data.label, step: l?.step.step ?? null }) : /* @__PURE__ */ R(yn, { title: "No step that you may see made or read these rows", children: "There is nothing to run again." })
+    a.length ? /* @__PURE__ */ R(sX, { label: o.data.label, step: l?.step.step ?? null }) : /* @__PURE__ */ R(yn, { title: "No step that you may see made or read these rows", children: "There is nothing to run again." })
   ] });
 }
 function AM(e) {
   const { state: t } = zt(), r = _.useMemo(() => ({ ...Ql(t), step: e, direction: "both" }), [t, e]), o = _.useMemo(() => ["replay", JSON.stringify(r)], [r]), a = bt({ queryKey: o, queryFn: ({ signal: l }) => yr("/replay", r, l, o), staleTime: 1 / 0, retry: !1 });
   return { key: o, answer: a };
 }
-function aX({ label: e, step: t }) {
+function sX({ label: e, step: t }) {
   const { state: r } = zt(), { key: o, answer: a } = AM(t), { data: l } = a;
   return l ? l.passages.length ? /* @__PURE__ */ ie(_e, { "aria-label": "What happened", flex: 1, minH: 0, overflow: "auto", role: "group", tabIndex: 0, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, children: [
     l.passages.some((c) => c.verified === !1) ? /* @__PURE__ */ ie(Jg, { mb: 3, size: "sm", status: "warning", children: [
       /* @__PURE__ */ R(tp, {}),
       /* @__PURE__ */ R(ep, { children: "What came out differs from what is stored: the step’s operations don’t tell all that it did." })
     ] }) : null,
-    /* @__PURE__ */ R(JY, { every: r.all, passages: l.passages })
+    /* @__PURE__ */ R(eX, { every: r.all, passages: l.passages })
   ] }) : /* @__PURE__ */ R(yn, { title: `No captured step made or read these rows of ${e}`, children: "There is nothing to run again." }) : /* @__PURE__ */ R(is, { failed: "What happened can't be shown", label: "Running the stored operations again for these rows", query: a, queryKey: o });
 }
-function sX({ name: e, step: t }) {
+function lX({ name: e, step: t }) {
   const { state: r } = zt(), { data: o } = AM(t).answer, a = fp({ ...r, step: t }, { dataset: e });
   return /* @__PURE__ */ R(md, { items: o ? [{ label: "What happened as JSON", act: () => {
     Ar(new Blob([JSON.stringify(o, null, 1)], { type: "application/json" }), "happened.json");
   } }, ...a] : a });
 }
-function lX() {
+function cX() {
   return /* @__PURE__ */ ie(De, { fontSize: "xs", gap: 3, hideBelow: "md", children: [
     /* @__PURE__ */ R(be, { children: /* @__PURE__ */ R(_e, { as: "span", bg: "orange.subtle", borderRadius: "sm", px: 1, children: "changed" }) }),
     /* @__PURE__ */ R(be, { children: /* @__PURE__ */ R(_e, { as: "span", bg: "green.subtle", borderRadius: "sm", px: 1, children: "new" }) }),
     /* @__PURE__ */ R(be, { children: /* @__PURE__ */ R(_e, { as: "span", bg: "red.subtle", borderRadius: "sm", px: 1, children: "ended" }) })
   ] });
 }
-function cX(e) {
+function uX(e) {
   const t = e.versions.find((o) => o.version === e.version && o.written)?.step, r = e.read_by.filter((o) => o.step !== t?.step);
   return [...t ? [{ step: t, made: !0 }] : [], ...r.map((o) => ({ step: o, made: !1 }))];
 }
-function uX({ where: e }) {
+function dX({ where: e }) {
   const { open: t } = zt(), r = bt({
     queryKey: ["steps", e],
     queryFn: ({ signal: a }) => vn(
@@ -43372,18 +43372,18 @@ function uX({ where: e }) {
     /* @__PURE__ */ R(yn, { title: "No lineage of this was captured", children: "Tasks of ProvSparkOperator show their outputs here once they have run." })
   ] }) : /* @__PURE__ */ R(Un, { label: "Loading steps", lines: 4 });
 }
-const dX = 3;
-function fX({ trace: e, onOperation: t }) {
-  const [r, o] = _.useState(!1), a = [...e.endings].sort((d, f) => Math.sign(d.kept) - Math.sign(f.kept)), l = r ? a : a.slice(0, dX), c = ({ step: d, node: f, ended: g }) => {
+const fX = 3;
+function hX({ trace: e, onOperation: t }) {
+  const [r, o] = _.useState(!1), a = [...e.endings].sort((d, f) => Math.sign(d.kept) - Math.sign(f.kept)), l = r ? a : a.slice(0, fX), c = ({ step: d, node: f, ended: g }) => {
     const p = e.nodes[f];
     p && t({ dataset: p.dataset.id, version: p.version, rows: g, way: "happened", at: d });
   };
   return /* @__PURE__ */ ie(fd, { "aria-label": "Where rows ended", as: "ul", flexShrink: 0, fontSize: "sm", gap: 1, listStyleType: "none", maxH: "8rem", overflow: "auto", role: "list", tabIndex: r ? 0 : void 0, children: [
     l.map((d) => /* @__PURE__ */ ie(De, { align: "center", as: "li", columnGap: 2, wrap: "wrap", children: [
-      /* @__PURE__ */ R(be, { overflowWrap: "anywhere", children: hX(e, d) }),
+      /* @__PURE__ */ R(be, { overflowWrap: "anywhere", children: gX(e, d) }),
       /* @__PURE__ */ R(ut, { onClick: () => {
         c(d);
-      }, size: "2xs", title: gX(d), variant: "outline", children: "Find the operation" })
+      }, size: "2xs", title: pX(d), variant: "outline", children: "Find the operation" })
     ] }, `${d.step} ${d.write} ${d.node}`)),
     a.length > l.length ? /* @__PURE__ */ R(De, { as: "li", children: /* @__PURE__ */ ie(ut, { onClick: () => {
       o(!0);
@@ -43394,18 +43394,18 @@ function fX({ trace: e, onOperation: t }) {
     ] }) }) : null
   ] });
 }
-function hX(e, { step: t, write: r, dataset: o, node: a, read: l, kept: c, context: d }) {
+function gX(e, { step: t, write: r, dataset: o, node: a, read: l, kept: c, context: d }) {
   const f = e.steps.find((w) => w.step === t), p = [...e.endings, ...e.edges.filter((w) => !w.read)].filter((w) => w.step === t).map((w) => w.write).some((w) => w !== r) ? ` in ${o.label}` : "", v = e.nodes[a]?.dataset.label ?? "", y = `${f ? Vr(f) : t} read ${at(l)} of ${v} and kept ${c ? Re(c) : "none"}${p}.`;
   if (!d) return y;
   const b = l - c, x = d < b ? `${Re(d)} of the ${at(b)} not kept` : b === 1 ? "The row not kept" : `The ${at(b)} not kept`;
   return `${y} ${x} ${d === 1 ? "was" : "were"} used to compute values of the output (context).`;
 }
-function gX({ read: e, kept: t, ended: r }) {
+function pX({ read: e, kept: t, ended: r }) {
   const o = e - t;
   return `Replays this step for ${r.length < o ? `the first ${Re(r.length)} of the ${at(o)}` : o === 1 ? "the row" : `the ${at(o)}`} that it did not keep, to find the operation that dropped ${r.length === 1 ? "it" : "them"}. Starts Spark.`;
 }
 const Ky = 100;
-function pX({ asked: e, rows: t, row: r, on: o, onChange: a }) {
+function mX({ asked: e, rows: t, row: r, on: o, onChange: a }) {
   const l = o && t > 1, c = bt({
     queryKey: ["asked", JSON.stringify(e)],
     queryFn: ({ signal: f }) => yr("/trace/rows", { ...e, node: 0, limit: Ky, columns: [] }, f),
@@ -43432,10 +43432,10 @@ function pX({ asked: e, rows: t, row: r, on: o, onChange: a }) {
   ] });
 }
 const Ch = 60;
-function mX({ write: e }) {
-  return e.inputs.filter((r, o) => e.inputs.findIndex((a) => a.id === r.id) === o).map((r) => /* @__PURE__ */ R(vX, { input: r, output: e.output }, r.id));
+function vX({ write: e }) {
+  return e.inputs.filter((r, o) => e.inputs.findIndex((a) => a.id === r.id) === o).map((r) => /* @__PURE__ */ R(yX, { input: r, output: e.output }, r.id));
 }
-function vX({ output: e, input: t }) {
+function yX({ output: e, input: t }) {
   const { data: r, error: o, refetch: a } = bt({
     queryKey: ["matrix", e.id, e.version, t.id],
     queryFn: ({ signal: v }) => vn(`/datasets/${e.id}/columns`, { version: e.version, to: t.id, existence: "false" }, v)
@@ -43469,19 +43469,19 @@ function vX({ output: e, input: t }) {
     p ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: `${d.length} of ${c.made.length} columns of ${e.label} and ${f.length} of ${c.from.length} of ${t.label} are shown; a column’s own panel has all of its columns.` }) : null
   ] });
 }
-function yX({ query: e }) {
+function bX({ query: e }) {
   return e.error ? /* @__PURE__ */ R(zn, { again: () => {
     e.refetch();
   }, error: e.error, title: "The operations can't be listed" }) : e.data ? /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 2, listStyleType: "none", m: 0, p: 0, children: e.data.map((t) => /* @__PURE__ */ ie(_e, { as: "li", borderColor: "border", borderLeftWidth: 2, pl: 3, children: [
     /* @__PURE__ */ ie(kt, { align: "start", gap: 2, children: [
       /* @__PURE__ */ R(be, { flex: 1, fontSize: "sm", fontWeight: "medium", overflowWrap: "anywhere", children: t.name || t.category.join(", ") }),
-      /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: bX(t) })
+      /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: xX(t) })
     ] }),
     /* @__PURE__ */ R(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", title: t.text ?? void 0, children: t.text ?? "its text may tell values that are not shown here" }),
     /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", overflowWrap: "anywhere", children: [t.site, Qy("reads", t.reads), Qy("makes", t.makes), Qy("drops", t.drops)].filter(Boolean).join(" · ") })
   ] }, `${t.write} ${t.operations.join()}`)) }) : /* @__PURE__ */ R(Un, { label: "Loading the operations", lines: 4 });
 }
-function bX({ rows_in: e, rows_out: t }) {
+function xX({ rows_in: e, rows_out: t }) {
   if (e === null && t === null) return "";
   const r = (o) => o === null ? "?" : Re(o);
   return e === null ? `${r(t)} rows` : `${r(e)} → ${r(t)} rows`;
@@ -43489,8 +43489,8 @@ function bX({ rows_in: e, rows_out: t }) {
 function Qy(e, t) {
   return t.length ? `${e} ${t.slice(0, 6).join(", ")}${t.length > 6 ? ` and ${t.length - 6} more` : ""}` : "";
 }
-const xX = 10;
-function wX({ step: e, writes: t }) {
+const wX = 10;
+function SX({ step: e, writes: t }) {
   const { state: r, go: o } = zt(), a = t.flatMap((v) => v.inputs.map((y) => ({ input: y, output: v.output }))), l = [...new Map(a.map((v) => [`${v.input.id}.${v.output.id}`, v])).entries()], [c, d] = l.find(([v]) => v === r.column) ?? l[0] ?? [], f = ["profiles", e, c], g = bt({
     queryKey: f,
     queryFn: ({ signal: v }) => vn(`/steps/${encodeURIComponent(e)}/profiles`, { source: d?.input.id, output: d?.output.id }, v, f),
@@ -43506,13 +43506,13 @@ function wX({ step: e, writes: t }) {
     }, options: l.map(([v, y]) => ({ value: v, label: `${y.input.label} → ${y.output.label}`, title: y.input.name })), value: c ?? "" }) : null,
     p ? /* @__PURE__ */ ie(P.Fragment, { children: [
       /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", children: `${at(p.before_rows)} of ${p.before.label} before, ${at(p.after_rows)} of ${p.after.label} after` }),
-      p.columns.map((v) => /* @__PURE__ */ R(SX, { pair: v }, v.name)),
+      p.columns.map((v) => /* @__PURE__ */ R(CX, { pair: v }, v.name)),
       p.total > p.columns.length ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: `The first ${Re(p.columns.length)} of ${Re(p.total)} columns are shown.` }) : null
     ] }) : /* @__PURE__ */ R(is, { failed: "The values can't be counted", label: "Counting values", lines: 4, query: g, queryKey: f })
   ] });
 }
-function SX({ pair: e }) {
-  const { before: t, after: r } = e, o = [...new Set([...t?.top ?? [], ...r?.top ?? []].map(([a]) => a))].slice(0, xX);
+function CX({ pair: e }) {
+  const { before: t, after: r } = e, o = [...new Set([...t?.top ?? [], ...r?.top ?? []].map(([a]) => a))].slice(0, wX);
   return /* @__PURE__ */ ie(_e, { as: "section", "aria-label": `Values of ${e.name}`, borderColor: "border.muted", borderTopWidth: 1, pt: 2, children: [
     /* @__PURE__ */ R(be, { fontSize: "sm", fontWeight: "semibold", overflowWrap: "anywhere", children: e.name }),
     e.masked ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: "masked" }) : /* @__PURE__ */ ie(L0, { gap: 4, templateColumns: "1fr 1fr", children: [
@@ -43523,7 +43523,7 @@ function SX({ pair: e }) {
 }
 function cT({ column: e, none: t, title: r, values: o }) {
   if (!e) return /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: t });
-  const a = CX(e, o), l = [`${Re(e.nulls)} null`, e.distinct === null ? "" : `${Re(e.distinct)} distinct`, e.mean === null ? "" : `mean ${u0(e.mean)}`].filter(Boolean).join(" · "), c = Math.max(1, ...a.map((f) => f.count)), d = a.map((f) => `${f.text}: ${Re(f.count)}`).join(", ");
+  const a = EX(e, o), l = [`${Re(e.nulls)} null`, e.distinct === null ? "" : `${Re(e.distinct)} distinct`, e.mean === null ? "" : `mean ${u0(e.mean)}`].filter(Boolean).join(" · "), c = Math.max(1, ...a.map((f) => f.count)), d = a.map((f) => `${f.text}: ${Re(f.count)}`).join(", ");
   return /* @__PURE__ */ ie(_e, { minW: 0, children: [
     /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "2xs", truncate: !0, title: `${r}: ${l}`, children: l }),
     /* @__PURE__ */ R(De, { align: "end", "aria-label": `${r}: ${d || "no values"}`, borderBottomWidth: 1, borderColor: "border", gap: "1px", h: 12, mt: 1, role: "img", children: a.map((f, g) => /* @__PURE__ */ R(_e, { bg: r === "after" ? "blue.solid" : "fg.subtle", flex: 1, h: `${Math.max(f.count ? 3 : 0, 100 * f.count / c)}%`, maxW: 6, title: `${f.text}: ${Re(f.count)}` }, g)) }),
@@ -43533,7 +43533,7 @@ function cT({ column: e, none: t, title: r, values: o }) {
     ] })
   ] });
 }
-function CX(e, t) {
+function EX(e, t) {
   if (e.histogram.length) return e.histogram.map((o) => ({ text: `${u0(o.low)} to ${u0(o.high)}`, count: o.count }));
   const r = new Map(e.top);
   return t.map((o) => ({ text: o.slice(0, 200), count: r.get(o) ?? 0 }));
@@ -43541,8 +43541,8 @@ function CX(e, t) {
 function u0(e) {
   return Math.abs(e) >= 1e7 || e !== 0 && Math.abs(e) < 1e-3 ? e.toExponential(2) : Re(Math.round(e * 100) / 100);
 }
-const EX = { operations: "Operations", columns: "Columns", values: "Values", run: "Run" };
-function _X({ step: e, onClose: t, onHappened: r }) {
+const _X = { operations: "Operations", columns: "Columns", values: "Values", run: "Run" };
+function kX({ step: e, onClose: t, onHappened: r }) {
   const o = bt({ queryKey: ["about"], queryFn: ({ signal: y }) => vn("/about", {}, y) }), { data: a, error: l } = bt({
     queryKey: ["step", e],
     queryFn: ({ signal: y }) => vn(`/steps/${encodeURIComponent(e)}`, {}, y)
@@ -43562,7 +43562,7 @@ function _X({ step: e, onClose: t, onHappened: r }) {
     /* @__PURE__ */ ie(kt, { children: [
       /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, size: "md", children: a ? Vr(a) : "Step" }),
       /* @__PURE__ */ R(Ol, { value: a?.coverage ?? null }),
-      a?.dag_id && o.data?.airflow ? /* @__PURE__ */ R(yW, { colorPalette: "blue", fontSize: "sm", href: TX(a), children: "Task instance in Airflow" }) : null,
+      a?.dag_id && o.data?.airflow ? /* @__PURE__ */ R(yW, { colorPalette: "blue", fontSize: "sm", href: RX(a), children: "Task instance in Airflow" }) : null,
       /* @__PURE__ */ R(Sx, { "aria-label": "Close the step", onClick: t, size: "xs" })
     ] }),
     l ? /* @__PURE__ */ R(zn, { error: l, title: "The step can't be shown" }) : null,
@@ -43582,19 +43582,19 @@ function _X({ step: e, onClose: t, onHappened: r }) {
       /* @__PURE__ */ ie(R6, { lazyMount: !0, onValueChange: ({ value: y }) => {
         f({ tab: y }, !0);
       }, size: "sm", value: v, variant: "line", children: [
-        /* @__PURE__ */ R(O6, { children: p.map((y) => /* @__PURE__ */ R(z6, { px: 2, value: y, children: EX[y] }, y)) }),
+        /* @__PURE__ */ R(O6, { children: p.map((y) => /* @__PURE__ */ R(z6, { px: 2, value: y, children: _X[y] }, y)) }),
         /* @__PURE__ */ ie(lh, { value: "operations", children: [
           r ? /* @__PURE__ */ R(ut, { mb: 3, onClick: r, size: "xs", variant: "outline", children: "What each operation did to the rows asked about" }) : null,
-          /* @__PURE__ */ R(yX, { query: c })
+          /* @__PURE__ */ R(bX, { query: c })
         ] }),
-        /* @__PURE__ */ R(lh, { value: "columns", children: /* @__PURE__ */ R(De, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ R(mX, { write: y }, y.index)) }) }),
-        /* @__PURE__ */ R(lh, { value: "values", children: /* @__PURE__ */ R(wX, { step: e, writes: a.writes }) }),
-        /* @__PURE__ */ R(lh, { value: "run", children: /* @__PURE__ */ R(kX, { data: a }) })
+        /* @__PURE__ */ R(lh, { value: "columns", children: /* @__PURE__ */ R(De, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ R(vX, { write: y }, y.index)) }) }),
+        /* @__PURE__ */ R(lh, { value: "values", children: /* @__PURE__ */ R(SX, { step: e, writes: a.writes }) }),
+        /* @__PURE__ */ R(lh, { value: "run", children: /* @__PURE__ */ R(TX, { data: a }) })
       ] })
     ] }) : null
   ] });
 }
-function kX({ data: e }) {
+function TX({ data: e }) {
   return /* @__PURE__ */ ie(aW, { orientation: "horizontal", size: "sm", children: [
     e.dag_id ? /* @__PURE__ */ R(sl, { name: "DAG", children: e.dag_id }) : null,
     /* @__PURE__ */ R(sl, { name: "Run", children: e.run_id || "command line" }),
@@ -43602,7 +43602,7 @@ function kX({ data: e }) {
     /* @__PURE__ */ R(sl, { name: "Ended", children: `${Zl(e.ended)}, ${e.status}` }),
     /* @__PURE__ */ R(sl, { name: "Stored in", children: `${Re(e.stored_bytes)} bytes` }),
     Object.entries(e.engine).map(([t, r]) => /* @__PURE__ */ R(sl, { name: t, children: r }, t)),
-    /* @__PURE__ */ R(_e, { pt: 1, children: /* @__PURE__ */ R(md, { items: [{ label: "Copy as Python", act: () => vg(dY(e.step)) }, { label: "Copy as command", act: () => vg(`provspark show ${e.step}`) }] }) })
+    /* @__PURE__ */ R(_e, { pt: 1, children: /* @__PURE__ */ R(md, { items: [{ label: "Copy as Python", act: () => vg(fY(e.step)) }, { label: "Copy as command", act: () => vg(`provspark show ${e.step}`) }] }) })
   ] });
 }
 function sl({ name: e, children: t }) {
@@ -43611,7 +43611,7 @@ function sl({ name: e, children: t }) {
     /* @__PURE__ */ R(cW, { overflowWrap: "anywhere", children: t })
   ] });
 }
-function TX(e) {
+function RX(e) {
   const t = e.map_index >= 0 ? `/mapped/${e.map_index}` : "";
   return Ux(`dags/${encodeURIComponent(e.dag_id)}/runs/${encodeURIComponent(e.run_id)}/tasks/${encodeURIComponent(e.task_id)}${t}`);
 }
@@ -43626,7 +43626,7 @@ function jt(e) {
       e[r] && (t += (t && " ") + r);
   return t;
 }
-var RX = { value: () => {
+var zX = { value: () => {
 } };
 function hp() {
   for (var e = 0, t = arguments.length, r = {}, o; e < t; ++e) {
@@ -43638,7 +43638,7 @@ function hp() {
 function qh(e) {
   this._ = e;
 }
-function zX(e, t) {
+function OX(e, t) {
   return e.trim().split(/^|\s+/).map(function(r) {
     var o = "", a = r.indexOf(".");
     if (a >= 0 && (o = r.slice(a + 1), r = r.slice(0, a)), r && !t.hasOwnProperty(r)) throw new Error("unknown type: " + r);
@@ -43648,9 +43648,9 @@ function zX(e, t) {
 qh.prototype = hp.prototype = {
   constructor: qh,
   on: function(e, t) {
-    var r = this._, o = zX(e + "", r), a, l = -1, c = o.length;
+    var r = this._, o = OX(e + "", r), a, l = -1, c = o.length;
     if (arguments.length < 2) {
-      for (; ++l < c; ) if ((a = (e = o[l]).type) && (a = OX(r[a], e.name))) return a;
+      for (; ++l < c; ) if ((a = (e = o[l]).type) && (a = AX(r[a], e.name))) return a;
       return;
     }
     if (t != null && typeof t != "function") throw new Error("invalid callback: " + t);
@@ -43674,7 +43674,7 @@ qh.prototype = hp.prototype = {
     for (var o = this._[e], a = 0, l = o.length; a < l; ++a) o[a].value.apply(t, r);
   }
 };
-function OX(e, t) {
+function AX(e, t) {
   for (var r = 0, o = e.length, a; r < o; ++r)
     if ((a = e[r]).name === t)
       return a.value;
@@ -43682,7 +43682,7 @@ function OX(e, t) {
 function uT(e, t, r) {
   for (var o = 0, a = e.length; o < a; ++o)
     if (e[o].name === t) {
-      e[o] = RX, e = e.slice(0, o).concat(e.slice(o + 1));
+      e[o] = zX, e = e.slice(0, o).concat(e.slice(o + 1));
       break;
     }
   return r != null && e.push({ name: t, value: r }), e;
@@ -43698,53 +43698,53 @@ function gp(e) {
   var t = e += "", r = t.indexOf(":");
   return r >= 0 && (t = e.slice(0, r)) !== "xmlns" && (e = e.slice(r + 1)), dT.hasOwnProperty(t) ? { space: dT[t], local: e } : e;
 }
-function AX(e) {
+function NX(e) {
   return function() {
     var t = this.ownerDocument, r = this.namespaceURI;
     return r === d0 && t.documentElement.namespaceURI === d0 ? t.createElement(e) : t.createElementNS(r, e);
   };
 }
-function NX(e) {
+function MX(e) {
   return function() {
     return this.ownerDocument.createElementNS(e.space, e.local);
   };
 }
 function NM(e) {
   var t = gp(e);
-  return (t.local ? NX : AX)(t);
+  return (t.local ? MX : NX)(t);
 }
-function MX() {
+function PX() {
 }
 function Kx(e) {
-  return e == null ? MX : function() {
+  return e == null ? PX : function() {
     return this.querySelector(e);
   };
 }
-function PX(e) {
+function IX(e) {
   typeof e != "function" && (e = Kx(e));
   for (var t = this._groups, r = t.length, o = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = o[a] = new Array(c), f, g, p = 0; p < c; ++p)
       (f = l[p]) && (g = e.call(f, f.__data__, p, l)) && ("__data__" in f && (g.__data__ = f.__data__), d[p] = g);
   return new nr(o, this._parents);
 }
-function IX(e) {
+function DX(e) {
   return e == null ? [] : Array.isArray(e) ? e : Array.from(e);
 }
-function DX() {
+function $X() {
   return [];
 }
 function MM(e) {
-  return e == null ? DX : function() {
+  return e == null ? $X : function() {
     return this.querySelectorAll(e);
   };
 }
-function $X(e) {
+function LX(e) {
   return function() {
-    return IX(e.apply(this, arguments));
+    return DX(e.apply(this, arguments));
   };
 }
-function LX(e) {
-  typeof e == "function" ? e = $X(e) : e = MM(e);
+function VX(e) {
+  typeof e == "function" ? e = LX(e) : e = MM(e);
   for (var t = this._groups, r = t.length, o = [], a = [], l = 0; l < r; ++l)
     for (var c = t[l], d = c.length, f, g = 0; g < d; ++g)
       (f = c[g]) && (o.push(e.call(f, f.__data__, g, c)), a.push(f));
@@ -43760,31 +43760,31 @@ function IM(e) {
     return t.matches(e);
   };
 }
-var VX = Array.prototype.find;
-function HX(e) {
+var HX = Array.prototype.find;
+function BX(e) {
   return function() {
-    return VX.call(this.children, e);
+    return HX.call(this.children, e);
   };
 }
-function BX() {
+function jX() {
   return this.firstElementChild;
 }
-function jX(e) {
-  return this.select(e == null ? BX : HX(typeof e == "function" ? e : IM(e)));
+function UX(e) {
+  return this.select(e == null ? jX : BX(typeof e == "function" ? e : IM(e)));
 }
-var UX = Array.prototype.filter;
-function WX() {
+var WX = Array.prototype.filter;
+function FX() {
   return Array.from(this.children);
 }
-function FX(e) {
+function qX(e) {
   return function() {
-    return UX.call(this.children, e);
+    return WX.call(this.children, e);
   };
 }
-function qX(e) {
-  return this.selectAll(e == null ? WX : FX(typeof e == "function" ? e : IM(e)));
-}
 function GX(e) {
+  return this.selectAll(e == null ? FX : qX(typeof e == "function" ? e : IM(e)));
+}
+function YX(e) {
   typeof e != "function" && (e = PM(e));
   for (var t = this._groups, r = t.length, o = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = o[a] = [], f, g = 0; g < c; ++g)
@@ -43794,7 +43794,7 @@ function GX(e) {
 function DM(e) {
   return new Array(e.length);
 }
-function YX() {
+function XX() {
   return new nr(this._enter || this._groups.map(DM), this._parents);
 }
 function bg(e, t) {
@@ -43815,18 +43815,18 @@ bg.prototype = {
     return this._parent.querySelectorAll(e);
   }
 };
-function XX(e) {
+function KX(e) {
   return function() {
     return e;
   };
 }
-function KX(e, t, r, o, a, l) {
+function QX(e, t, r, o, a, l) {
   for (var c = 0, d, f = t.length, g = l.length; c < g; ++c)
     (d = t[c]) ? (d.__data__ = l[c], o[c] = d) : r[c] = new bg(e, l[c]);
   for (; c < f; ++c)
     (d = t[c]) && (a[c] = d);
 }
-function QX(e, t, r, o, a, l, c) {
+function ZX(e, t, r, o, a, l, c) {
   var d, f, g = /* @__PURE__ */ new Map(), p = t.length, v = l.length, y = new Array(p), b;
   for (d = 0; d < p; ++d)
     (f = t[d]) && (y[d] = b = c.call(f, f.__data__, d, t) + "", g.has(b) ? a[d] = f : g.set(b, f));
@@ -43835,15 +43835,15 @@ function QX(e, t, r, o, a, l, c) {
   for (d = 0; d < p; ++d)
     (f = t[d]) && g.get(y[d]) === f && (a[d] = f);
 }
-function ZX(e) {
+function JX(e) {
   return e.__data__;
 }
-function JX(e, t) {
-  if (!arguments.length) return Array.from(this, ZX);
-  var r = t ? QX : KX, o = this._parents, a = this._groups;
-  typeof e != "function" && (e = XX(e));
+function eK(e, t) {
+  if (!arguments.length) return Array.from(this, JX);
+  var r = t ? ZX : QX, o = this._parents, a = this._groups;
+  typeof e != "function" && (e = KX(e));
   for (var l = a.length, c = new Array(l), d = new Array(l), f = new Array(l), g = 0; g < l; ++g) {
-    var p = o[g], v = a[g], y = v.length, b = eK(e.call(p, p && p.__data__, g, o)), x = b.length, w = d[g] = new Array(x), S = c[g] = new Array(x), k = f[g] = new Array(y);
+    var p = o[g], v = a[g], y = v.length, b = tK(e.call(p, p && p.__data__, g, o)), x = b.length, w = d[g] = new Array(x), S = c[g] = new Array(x), k = f[g] = new Array(y);
     r(p, v, w, S, k, b, t);
     for (var T = 0, E = 0, z, O; T < x; ++T)
       if (z = w[T]) {
@@ -43853,17 +43853,17 @@ function JX(e, t) {
   }
   return c = new nr(c, o), c._enter = d, c._exit = f, c;
 }
-function eK(e) {
+function tK(e) {
   return typeof e == "object" && "length" in e ? e : Array.from(e);
 }
-function tK() {
+function nK() {
   return new nr(this._exit || this._groups.map(DM), this._parents);
 }
-function nK(e, t, r) {
+function rK(e, t, r) {
   var o = this.enter(), a = this, l = this.exit();
   return typeof e == "function" ? (o = e(o), o && (o = o.selection())) : o = o.append(e + ""), t != null && (a = t(a), a && (a = a.selection())), r == null ? l.remove() : r(l), o && a ? o.merge(a).order() : a;
 }
-function rK(e) {
+function oK(e) {
   for (var t = e.selection ? e.selection() : e, r = this._groups, o = t._groups, a = r.length, l = o.length, c = Math.min(a, l), d = new Array(a), f = 0; f < c; ++f)
     for (var g = r[f], p = o[f], v = g.length, y = d[f] = new Array(v), b, x = 0; x < v; ++x)
       (b = g[x] || p[x]) && (y[x] = b);
@@ -43871,14 +43871,14 @@ function rK(e) {
     d[f] = r[f];
   return new nr(d, this._parents);
 }
-function oK() {
+function iK() {
   for (var e = this._groups, t = -1, r = e.length; ++t < r; )
     for (var o = e[t], a = o.length - 1, l = o[a], c; --a >= 0; )
       (c = o[a]) && (l && c.compareDocumentPosition(l) ^ 4 && l.parentNode.insertBefore(c, l), l = c);
   return this;
 }
-function iK(e) {
-  e || (e = aK);
+function aK(e) {
+  e || (e = sK);
   function t(v, y) {
     return v && y ? e(v.__data__, y.__data__) : !v - !y;
   }
@@ -43889,17 +43889,17 @@ function iK(e) {
   }
   return new nr(a, this._parents).order();
 }
-function aK(e, t) {
+function sK(e, t) {
   return e < t ? -1 : e > t ? 1 : e >= t ? 0 : NaN;
 }
-function sK() {
+function lK() {
   var e = arguments[0];
   return arguments[0] = this, e.apply(null, arguments), this;
 }
-function lK() {
+function cK() {
   return Array.from(this);
 }
-function cK() {
+function uK() {
   for (var e = this._groups, t = 0, r = e.length; t < r; ++t)
     for (var o = e[t], a = 0, l = o.length; a < l; ++a) {
       var c = o[a];
@@ -43907,103 +43907,103 @@ function cK() {
     }
   return null;
 }
-function uK() {
+function dK() {
   let e = 0;
   for (const t of this) ++e;
   return e;
 }
-function dK() {
+function fK() {
   return !this.node();
 }
-function fK(e) {
+function hK(e) {
   for (var t = this._groups, r = 0, o = t.length; r < o; ++r)
     for (var a = t[r], l = 0, c = a.length, d; l < c; ++l)
       (d = a[l]) && e.call(d, d.__data__, l, a);
   return this;
 }
-function hK(e) {
+function gK(e) {
   return function() {
     this.removeAttribute(e);
   };
 }
-function gK(e) {
+function pK(e) {
   return function() {
     this.removeAttributeNS(e.space, e.local);
   };
 }
-function pK(e, t) {
+function mK(e, t) {
   return function() {
     this.setAttribute(e, t);
   };
 }
-function mK(e, t) {
-  return function() {
-    this.setAttributeNS(e.space, e.local, t);
-  };
-}
 function vK(e, t) {
   return function() {
-    var r = t.apply(this, arguments);
-    r == null ? this.removeAttribute(e) : this.setAttribute(e, r);
+    this.setAttributeNS(e.space, e.local, t);
   };
 }
 function yK(e, t) {
   return function() {
     var r = t.apply(this, arguments);
-    r == null ? this.removeAttributeNS(e.space, e.local) : this.setAttributeNS(e.space, e.local, r);
+    r == null ? this.removeAttribute(e) : this.setAttribute(e, r);
   };
 }
 function bK(e, t) {
+  return function() {
+    var r = t.apply(this, arguments);
+    r == null ? this.removeAttributeNS(e.space, e.local) : this.setAttributeNS(e.space, e.local, r);
+  };
+}
+function xK(e, t) {
   var r = gp(e);
   if (arguments.length < 2) {
     var o = this.node();
     return r.local ? o.getAttributeNS(r.space, r.local) : o.getAttribute(r);
   }
-  return this.each((t == null ? r.local ? gK : hK : typeof t == "function" ? r.local ? yK : vK : r.local ? mK : pK)(r, t));
+  return this.each((t == null ? r.local ? pK : gK : typeof t == "function" ? r.local ? bK : yK : r.local ? vK : mK)(r, t));
 }
 function $M(e) {
   return e.ownerDocument && e.ownerDocument.defaultView || e.document && e || e.defaultView;
 }
-function xK(e) {
+function wK(e) {
   return function() {
     this.style.removeProperty(e);
   };
 }
-function wK(e, t, r) {
+function SK(e, t, r) {
   return function() {
     this.style.setProperty(e, t, r);
   };
 }
-function SK(e, t, r) {
+function CK(e, t, r) {
   return function() {
     var o = t.apply(this, arguments);
     o == null ? this.style.removeProperty(e) : this.style.setProperty(e, o, r);
   };
 }
-function CK(e, t, r) {
-  return arguments.length > 1 ? this.each((t == null ? xK : typeof t == "function" ? SK : wK)(e, t, r ?? "")) : Al(this.node(), e);
+function EK(e, t, r) {
+  return arguments.length > 1 ? this.each((t == null ? wK : typeof t == "function" ? CK : SK)(e, t, r ?? "")) : Al(this.node(), e);
 }
 function Al(e, t) {
   return e.style.getPropertyValue(t) || $M(e).getComputedStyle(e, null).getPropertyValue(t);
 }
-function EK(e) {
+function _K(e) {
   return function() {
     delete this[e];
   };
 }
-function _K(e, t) {
+function kK(e, t) {
   return function() {
     this[e] = t;
   };
 }
-function kK(e, t) {
+function TK(e, t) {
   return function() {
     var r = t.apply(this, arguments);
     r == null ? delete this[e] : this[e] = r;
   };
 }
-function TK(e, t) {
-  return arguments.length > 1 ? this.each((t == null ? EK : typeof t == "function" ? kK : _K)(e, t)) : this.node()[e];
+function RK(e, t) {
+  return arguments.length > 1 ? this.each((t == null ? _K : typeof t == "function" ? TK : kK)(e, t)) : this.node()[e];
 }
 function LM(e) {
   return e.trim().split(/^|\s+/);
@@ -44033,123 +44033,123 @@ function HM(e, t) {
 function BM(e, t) {
   for (var r = Qx(e), o = -1, a = t.length; ++o < a; ) r.remove(t[o]);
 }
-function RK(e) {
+function zK(e) {
   return function() {
     HM(this, e);
   };
 }
-function zK(e) {
+function OK(e) {
   return function() {
     BM(this, e);
   };
 }
-function OK(e, t) {
+function AK(e, t) {
   return function() {
     (t.apply(this, arguments) ? HM : BM)(this, e);
   };
 }
-function AK(e, t) {
+function NK(e, t) {
   var r = LM(e + "");
   if (arguments.length < 2) {
     for (var o = Qx(this.node()), a = -1, l = r.length; ++a < l; ) if (!o.contains(r[a])) return !1;
     return !0;
   }
-  return this.each((typeof t == "function" ? OK : t ? RK : zK)(r, t));
+  return this.each((typeof t == "function" ? AK : t ? zK : OK)(r, t));
 }
-function NK() {
+function MK() {
   this.textContent = "";
 }
-function MK(e) {
+function PK(e) {
   return function() {
     this.textContent = e;
   };
 }
-function PK(e) {
+function IK(e) {
   return function() {
     var t = e.apply(this, arguments);
     this.textContent = t ?? "";
   };
 }
-function IK(e) {
-  return arguments.length ? this.each(e == null ? NK : (typeof e == "function" ? PK : MK)(e)) : this.node().textContent;
+function DK(e) {
+  return arguments.length ? this.each(e == null ? MK : (typeof e == "function" ? IK : PK)(e)) : this.node().textContent;
 }
-function DK() {
+function $K() {
   this.innerHTML = "";
 }
-function $K(e) {
+function LK(e) {
   return function() {
     this.innerHTML = e;
   };
 }
-function LK(e) {
+function VK(e) {
   return function() {
     var t = e.apply(this, arguments);
     this.innerHTML = t ?? "";
   };
 }
-function VK(e) {
-  return arguments.length ? this.each(e == null ? DK : (typeof e == "function" ? LK : $K)(e)) : this.node().innerHTML;
-}
-function HK() {
-  this.nextSibling && this.parentNode.appendChild(this);
+function HK(e) {
+  return arguments.length ? this.each(e == null ? $K : (typeof e == "function" ? VK : LK)(e)) : this.node().innerHTML;
 }
 function BK() {
-  return this.each(HK);
+  this.nextSibling && this.parentNode.appendChild(this);
 }
 function jK() {
-  this.previousSibling && this.parentNode.insertBefore(this, this.parentNode.firstChild);
+  return this.each(BK);
 }
 function UK() {
-  return this.each(jK);
+  this.previousSibling && this.parentNode.insertBefore(this, this.parentNode.firstChild);
 }
-function WK(e) {
+function WK() {
+  return this.each(UK);
+}
+function FK(e) {
   var t = typeof e == "function" ? e : NM(e);
   return this.select(function() {
     return this.appendChild(t.apply(this, arguments));
   });
 }
-function FK() {
+function qK() {
   return null;
 }
-function qK(e, t) {
-  var r = typeof e == "function" ? e : NM(e), o = t == null ? FK : typeof t == "function" ? t : Kx(t);
+function GK(e, t) {
+  var r = typeof e == "function" ? e : NM(e), o = t == null ? qK : typeof t == "function" ? t : Kx(t);
   return this.select(function() {
     return this.insertBefore(r.apply(this, arguments), o.apply(this, arguments) || null);
   });
 }
-function GK() {
+function YK() {
   var e = this.parentNode;
   e && e.removeChild(this);
 }
-function YK() {
-  return this.each(GK);
-}
 function XK() {
+  return this.each(YK);
+}
+function KK() {
   var e = this.cloneNode(!1), t = this.parentNode;
   return t ? t.insertBefore(e, this.nextSibling) : e;
 }
-function KK() {
+function QK() {
   var e = this.cloneNode(!0), t = this.parentNode;
   return t ? t.insertBefore(e, this.nextSibling) : e;
 }
-function QK(e) {
-  return this.select(e ? KK : XK);
-}
 function ZK(e) {
-  return arguments.length ? this.property("__data__", e) : this.node().__data__;
+  return this.select(e ? QK : KK);
 }
 function JK(e) {
+  return arguments.length ? this.property("__data__", e) : this.node().__data__;
+}
+function eQ(e) {
   return function(t) {
     e.call(this, t, this.__data__);
   };
 }
-function eQ(e) {
+function tQ(e) {
   return e.trim().split(/^|\s+/).map(function(t) {
     var r = "", o = t.indexOf(".");
     return o >= 0 && (r = t.slice(o + 1), t = t.slice(0, o)), { type: t, name: r };
   });
 }
-function tQ(e) {
+function nQ(e) {
   return function() {
     var t = this.__on;
     if (t) {
@@ -44159,9 +44159,9 @@ function tQ(e) {
     }
   };
 }
-function nQ(e, t, r) {
+function rQ(e, t, r) {
   return function() {
-    var o = this.__on, a, l = JK(t);
+    var o = this.__on, a, l = eQ(t);
     if (o) {
       for (var c = 0, d = o.length; c < d; ++c)
         if ((a = o[c]).type === e.type && a.name === e.name) {
@@ -44172,8 +44172,8 @@ function nQ(e, t, r) {
     this.addEventListener(e.type, l, r), a = { type: e.type, name: e.name, value: t, listener: l, options: r }, o ? o.push(a) : this.__on = [a];
   };
 }
-function rQ(e, t, r) {
-  var o = eQ(e + ""), a, l = o.length, c;
+function oQ(e, t, r) {
+  var o = tQ(e + ""), a, l = o.length, c;
   if (arguments.length < 2) {
     var d = this.node().__on;
     if (d) {
@@ -44184,27 +44184,27 @@ function rQ(e, t, r) {
     }
     return;
   }
-  for (d = t ? nQ : tQ, a = 0; a < l; ++a) this.each(d(o[a], t, r));
+  for (d = t ? rQ : nQ, a = 0; a < l; ++a) this.each(d(o[a], t, r));
   return this;
 }
 function jM(e, t, r) {
   var o = $M(e), a = o.CustomEvent;
   typeof a == "function" ? a = new a(t, r) : (a = o.document.createEvent("Event"), r ? (a.initEvent(t, r.bubbles, r.cancelable), a.detail = r.detail) : a.initEvent(t, !1, !1)), e.dispatchEvent(a);
 }
-function oQ(e, t) {
+function iQ(e, t) {
   return function() {
     return jM(this, e, t);
   };
 }
-function iQ(e, t) {
+function aQ(e, t) {
   return function() {
     return jM(this, e, t.apply(this, arguments));
   };
 }
-function aQ(e, t) {
-  return this.each((typeof t == "function" ? iQ : oQ)(e, t));
+function sQ(e, t) {
+  return this.each((typeof t == "function" ? aQ : iQ)(e, t));
 }
-function* sQ() {
+function* lQ() {
   for (var e = this._groups, t = 0, r = e.length; t < r; ++t)
     for (var o = e[t], a = 0, l = o.length, c; a < l; ++a)
       (c = o[a]) && (yield c);
@@ -44216,53 +44216,53 @@ function nr(e, t) {
 function vd() {
   return new nr([[document.documentElement]], UM);
 }
-function lQ() {
+function cQ() {
   return this;
 }
 nr.prototype = vd.prototype = {
   constructor: nr,
-  select: PX,
-  selectAll: LX,
-  selectChild: jX,
-  selectChildren: qX,
-  filter: GX,
-  data: JX,
-  enter: YX,
-  exit: tK,
-  join: nK,
-  merge: rK,
-  selection: lQ,
-  order: oK,
-  sort: iK,
-  call: sK,
-  nodes: lK,
-  node: cK,
-  size: uK,
-  empty: dK,
-  each: fK,
-  attr: bK,
-  style: CK,
-  property: TK,
-  classed: AK,
-  text: IK,
-  html: VK,
-  raise: BK,
-  lower: UK,
-  append: WK,
-  insert: qK,
-  remove: YK,
-  clone: QK,
-  datum: ZK,
-  on: rQ,
-  dispatch: aQ,
-  [Symbol.iterator]: sQ
+  select: IX,
+  selectAll: VX,
+  selectChild: UX,
+  selectChildren: GX,
+  filter: YX,
+  data: eK,
+  enter: XX,
+  exit: nK,
+  join: rK,
+  merge: oK,
+  selection: cQ,
+  order: iK,
+  sort: aK,
+  call: lK,
+  nodes: cK,
+  node: uK,
+  size: dK,
+  empty: fK,
+  each: hK,
+  attr: xK,
+  style: EK,
+  property: RK,
+  classed: NK,
+  text: DK,
+  html: HK,
+  raise: jK,
+  lower: WK,
+  append: FK,
+  insert: GK,
+  remove: XK,
+  clone: ZK,
+  datum: JK,
+  on: oQ,
+  dispatch: sQ,
+  [Symbol.iterator]: lQ
 };
 function er(e) {
   return typeof e == "string" ? new nr([[document.querySelector(e)]], [document.documentElement]) : new nr([[e]], UM);
 }
-var cQ = 0;
+var uQ = 0;
 function fT() {
-  this._ = "@" + (++cQ).toString(36);
+  this._ = "@" + (++uQ).toString(36);
 }
 fT.prototype = {
   constructor: fT,
@@ -44280,13 +44280,13 @@ fT.prototype = {
     return this._;
   }
 };
-function uQ(e) {
+function dQ(e) {
   let t;
   for (; t = e.sourceEvent; ) e = t;
   return e;
 }
 function zr(e, t) {
-  if (e = uQ(e), t === void 0 && (t = e.currentTarget), t) {
+  if (e = dQ(e), t === void 0 && (t = e.currentTarget), t) {
     var r = t.ownerSVGElement || t;
     if (r.createSVGPoint) {
       var o = r.createSVGPoint();
@@ -44299,7 +44299,7 @@ function zr(e, t) {
   }
   return [e.pageX, e.pageY];
 }
-const dQ = { passive: !1 }, Uu = { capture: !0, passive: !1 };
+const fQ = { passive: !1 }, Uu = { capture: !0, passive: !1 };
 function Zy(e) {
   e.stopImmediatePropagation();
 }
@@ -44347,22 +44347,22 @@ f0.prototype.on = function() {
   var e = this._.on.apply(this._, arguments);
   return e === this._ ? this : e;
 };
-function fQ(e) {
+function hQ(e) {
   return !e.ctrlKey && !e.button;
 }
-function hQ() {
+function gQ() {
   return this.parentNode;
 }
-function gQ(e, t) {
+function pQ(e, t) {
   return t ?? { x: e.x, y: e.y };
 }
-function pQ() {
+function mQ() {
   return navigator.maxTouchPoints || "ontouchstart" in this;
 }
 function qM() {
-  var e = fQ, t = hQ, r = gQ, o = pQ, a = {}, l = hp("start", "drag", "end"), c = 0, d, f, g, p, v = 0;
+  var e = hQ, t = gQ, r = pQ, o = mQ, a = {}, l = hp("start", "drag", "end"), c = 0, d, f, g, p, v = 0;
   function y(z) {
-    z.on("mousedown.drag", b).filter(o).on("touchstart.drag", S).on("touchmove.drag", k, dQ).on("touchend.drag touchcancel.drag", T).style("touch-action", "none").style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
+    z.on("mousedown.drag", b).filter(o).on("touchstart.drag", S).on("touchmove.drag", k, fQ).on("touchend.drag touchcancel.drag", T).style("touch-action", "none").style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
   function b(z, O) {
     if (!(p || !e.call(this, z, O))) {
@@ -44469,7 +44469,7 @@ function yd(e, t) {
 }
 function Gi() {
 }
-var ja = 0.7, Nl = 1 / ja, Sl = "\\s*([+-]?\\d+)\\s*", Wu = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)\\s*", co = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*", mQ = /^#([0-9a-f]{3,8})$/, vQ = new RegExp(`^rgb\\(${Sl},${Sl},${Sl}\\)$`), yQ = new RegExp(`^rgb\\(${co},${co},${co}\\)$`), bQ = new RegExp(`^rgba\\(${Sl},${Sl},${Sl},${Wu}\\)$`), xQ = new RegExp(`^rgba\\(${co},${co},${co},${Wu}\\)$`), wQ = new RegExp(`^hsl\\(${Wu},${co},${co}\\)$`), SQ = new RegExp(`^hsla\\(${Wu},${co},${co},${Wu}\\)$`), hT = {
+var ja = 0.7, Nl = 1 / ja, Sl = "\\s*([+-]?\\d+)\\s*", Wu = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)\\s*", co = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*", vQ = /^#([0-9a-f]{3,8})$/, yQ = new RegExp(`^rgb\\(${Sl},${Sl},${Sl}\\)$`), bQ = new RegExp(`^rgb\\(${co},${co},${co}\\)$`), xQ = new RegExp(`^rgba\\(${Sl},${Sl},${Sl},${Wu}\\)$`), wQ = new RegExp(`^rgba\\(${co},${co},${co},${Wu}\\)$`), SQ = new RegExp(`^hsl\\(${Wu},${co},${co}\\)$`), CQ = new RegExp(`^hsla\\(${Wu},${co},${co},${Wu}\\)$`), hT = {
   aliceblue: 15792383,
   antiquewhite: 16444375,
   aqua: 65535,
@@ -44629,18 +44629,18 @@ Jl(Gi, Ua, {
   hex: gT,
   // Deprecated! Use color.formatHex.
   formatHex: gT,
-  formatHex8: CQ,
-  formatHsl: EQ,
+  formatHex8: EQ,
+  formatHsl: _Q,
   formatRgb: pT,
   toString: pT
 });
 function gT() {
   return this.rgb().formatHex();
 }
-function CQ() {
+function EQ() {
   return this.rgb().formatHex8();
 }
-function EQ() {
+function _Q() {
   return GM(this).formatHsl();
 }
 function pT() {
@@ -44648,7 +44648,7 @@ function pT() {
 }
 function Ua(e) {
   var t, r;
-  return e = (e + "").trim().toLowerCase(), (t = mQ.exec(e)) ? (r = t[1].length, t = parseInt(t[1], 16), r === 6 ? mT(t) : r === 3 ? new en(t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, (t & 15) << 4 | t & 15, 1) : r === 8 ? _h(t >> 24 & 255, t >> 16 & 255, t >> 8 & 255, (t & 255) / 255) : r === 4 ? _h(t >> 12 & 15 | t >> 8 & 240, t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, ((t & 15) << 4 | t & 15) / 255) : null) : (t = vQ.exec(e)) ? new en(t[1], t[2], t[3], 1) : (t = yQ.exec(e)) ? new en(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, 1) : (t = bQ.exec(e)) ? _h(t[1], t[2], t[3], t[4]) : (t = xQ.exec(e)) ? _h(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, t[4]) : (t = wQ.exec(e)) ? bT(t[1], t[2] / 100, t[3] / 100, 1) : (t = SQ.exec(e)) ? bT(t[1], t[2] / 100, t[3] / 100, t[4]) : hT.hasOwnProperty(e) ? mT(hT[e]) : e === "transparent" ? new en(NaN, NaN, NaN, 0) : null;
+  return e = (e + "").trim().toLowerCase(), (t = vQ.exec(e)) ? (r = t[1].length, t = parseInt(t[1], 16), r === 6 ? mT(t) : r === 3 ? new en(t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, (t & 15) << 4 | t & 15, 1) : r === 8 ? _h(t >> 24 & 255, t >> 16 & 255, t >> 8 & 255, (t & 255) / 255) : r === 4 ? _h(t >> 12 & 15 | t >> 8 & 240, t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, ((t & 15) << 4 | t & 15) / 255) : null) : (t = yQ.exec(e)) ? new en(t[1], t[2], t[3], 1) : (t = bQ.exec(e)) ? new en(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, 1) : (t = xQ.exec(e)) ? _h(t[1], t[2], t[3], t[4]) : (t = wQ.exec(e)) ? _h(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, t[4]) : (t = SQ.exec(e)) ? bT(t[1], t[2] / 100, t[3] / 100, 1) : (t = CQ.exec(e)) ? bT(t[1], t[2] / 100, t[3] / 100, t[4]) : hT.hasOwnProperty(e) ? mT(hT[e]) : e === "transparent" ? new en(NaN, NaN, NaN, 0) : null;
 }
 function mT(e) {
   return new en(e >> 16 & 255, e >> 8 & 255, e & 255, 1);
@@ -44684,14 +44684,14 @@ Jl(en, h0, yd(Gi, {
   hex: vT,
   // Deprecated! Use color.formatHex.
   formatHex: vT,
-  formatHex8: _Q,
+  formatHex8: kQ,
   formatRgb: yT,
   toString: yT
 }));
 function vT() {
   return `#${Ra(this.r)}${Ra(this.g)}${Ra(this.b)}`;
 }
-function _Q() {
+function kQ() {
   return `#${Ra(this.r)}${Ra(this.g)}${Ra(this.b)}${Ra((isNaN(this.opacity) ? 1 : this.opacity) * 255)}`;
 }
 function yT() {
@@ -44718,13 +44718,13 @@ function GM(e) {
   var t = e.r / 255, r = e.g / 255, o = e.b / 255, a = Math.min(t, r, o), l = Math.max(t, r, o), c = NaN, d = l - a, f = (l + a) / 2;
   return d ? (t === l ? c = (r - o) / d + (r < o) * 6 : r === l ? c = (o - t) / d + 2 : c = (t - r) / d + 4, d /= f < 0.5 ? l + a : 2 - l - a, c *= 60) : d = f > 0 && f < 1 ? 0 : c, new Nr(c, d, f, e.opacity);
 }
-function kQ(e, t, r, o) {
+function TQ(e, t, r, o) {
   return arguments.length === 1 ? GM(e) : new Nr(e, t, r, o ?? 1);
 }
 function Nr(e, t, r, o) {
   this.h = +e, this.s = +t, this.l = +r, this.opacity = +o;
 }
-Jl(Nr, kQ, yd(Gi, {
+Jl(Nr, TQ, yd(Gi, {
   brighter(e) {
     return e = e == null ? Nl : Math.pow(Nl, e), new Nr(this.h, this.s, this.l * e, this.opacity);
   },
@@ -44760,7 +44760,7 @@ function kh(e) {
 function Jy(e, t, r) {
   return (e < 60 ? t + (r - t) * e / 60 : e < 180 ? r : e < 240 ? t + (r - t) * (240 - e) / 60 : t) * 255;
 }
-const YM = Math.PI / 180, XM = 180 / Math.PI, wg = 18, KM = 0.96422, QM = 1, ZM = 0.82521, JM = 4 / 29, Cl = 6 / 29, e5 = 3 * Cl * Cl, TQ = Cl * Cl * Cl;
+const YM = Math.PI / 180, XM = 180 / Math.PI, wg = 18, KM = 0.96422, QM = 1, ZM = 0.82521, JM = 4 / 29, Cl = 6 / 29, e5 = 3 * Cl * Cl, RQ = Cl * Cl * Cl;
 function t5(e) {
   if (e instanceof uo) return new uo(e.l, e.a, e.b, e.opacity);
   if (e instanceof Ho) return n5(e);
@@ -44768,13 +44768,13 @@ function t5(e) {
   var t = rb(e.r), r = rb(e.g), o = rb(e.b), a = eb((0.2225045 * t + 0.7168786 * r + 0.0606169 * o) / QM), l, c;
   return t === r && r === o ? l = c = a : (l = eb((0.4360747 * t + 0.3850649 * r + 0.1430804 * o) / KM), c = eb((0.0139322 * t + 0.0971045 * r + 0.7141733 * o) / ZM)), new uo(116 * a - 16, 500 * (l - a), 200 * (a - c), e.opacity);
 }
-function RQ(e, t, r, o) {
+function zQ(e, t, r, o) {
   return arguments.length === 1 ? t5(e) : new uo(e, t, r, o ?? 1);
 }
 function uo(e, t, r, o) {
   this.l = +e, this.a = +t, this.b = +r, this.opacity = +o;
 }
-Jl(uo, RQ, yd(Gi, {
+Jl(uo, zQ, yd(Gi, {
   brighter(e) {
     return new uo(this.l + wg * (e ?? 1), this.a, this.b, this.opacity);
   },
@@ -44792,7 +44792,7 @@ Jl(uo, RQ, yd(Gi, {
   }
 }));
 function eb(e) {
-  return e > TQ ? Math.pow(e, 1 / 3) : e / e5 + JM;
+  return e > RQ ? Math.pow(e, 1 / 3) : e / e5 + JM;
 }
 function tb(e) {
   return e > Cl ? e * e * e : e5 * (e - JM);
@@ -44803,14 +44803,14 @@ function nb(e) {
 function rb(e) {
   return (e /= 255) <= 0.04045 ? e / 12.92 : Math.pow((e + 0.055) / 1.055, 2.4);
 }
-function zQ(e) {
+function OQ(e) {
   if (e instanceof Ho) return new Ho(e.h, e.c, e.l, e.opacity);
   if (e instanceof uo || (e = t5(e)), e.a === 0 && e.b === 0) return new Ho(NaN, 0 < e.l && e.l < 100 ? 0 : NaN, e.l, e.opacity);
   var t = Math.atan2(e.b, e.a) * XM;
   return new Ho(t < 0 ? t + 360 : t, Math.sqrt(e.a * e.a + e.b * e.b), e.l, e.opacity);
 }
-function OQ(e, t, r, o) {
-  return arguments.length === 1 ? zQ(e) : new Ho(e, t, r, o ?? 1);
+function AQ(e, t, r, o) {
+  return arguments.length === 1 ? OQ(e) : new Ho(e, t, r, o ?? 1);
 }
 function Ho(e, t, r, o) {
   this.h = +e, this.c = +t, this.l = +r, this.opacity = +o;
@@ -44820,7 +44820,7 @@ function n5(e) {
   var t = e.h * YM;
   return new uo(e.l, Math.cos(t) * e.c, Math.sin(t) * e.c, e.opacity);
 }
-Jl(Ho, OQ, yd(Gi, {
+Jl(Ho, AQ, yd(Gi, {
   brighter(e) {
     return new Ho(this.h, this.c, this.l + wg * (e ?? 1), this.opacity);
   },
@@ -44832,14 +44832,14 @@ Jl(Ho, OQ, yd(Gi, {
   }
 }));
 var r5 = -0.14861, Jx = 1.78277, ew = -0.29227, pp = -0.90649, Fu = 1.97294, wT = Fu * pp, ST = Fu * Jx, CT = Jx * ew - pp * r5;
-function AQ(e) {
+function NQ(e) {
   if (e instanceof Ma) return new Ma(e.h, e.s, e.l, e.opacity);
   e instanceof en || (e = Zx(e));
   var t = e.r / 255, r = e.g / 255, o = e.b / 255, a = (CT * o + wT * t - ST * r) / (CT + wT - ST), l = o - a, c = (Fu * (r - a) - ew * l) / pp, d = Math.sqrt(c * c + l * l) / (Fu * a * (1 - a)), f = d ? Math.atan2(c, l) * XM - 120 : NaN;
   return new Ma(f < 0 ? f + 360 : f, d, a, e.opacity);
 }
 function g0(e, t, r, o) {
-  return arguments.length === 1 ? AQ(e) : new Ma(e, t, r, o ?? 1);
+  return arguments.length === 1 ? NQ(e) : new Ma(e, t, r, o ?? 1);
 }
 function Ma(e, t, r, o) {
   this.h = +e, this.s = +t, this.l = +r, this.opacity = +o;
@@ -44867,18 +44867,18 @@ function o5(e, t) {
     return e + r * t;
   };
 }
-function NQ(e, t, r) {
+function MQ(e, t, r) {
   return e = Math.pow(e, r), t = Math.pow(t, r) - e, r = 1 / r, function(o) {
     return Math.pow(e + o * t, r);
   };
 }
-function MQ(e, t) {
+function PQ(e, t) {
   var r = t - e;
   return r ? o5(e, r > 180 || r < -180 ? r - 360 * Math.round(r / 360) : r) : mp(isNaN(e) ? t : e);
 }
-function PQ(e) {
+function IQ(e) {
   return (e = +e) == 1 ? El : function(t, r) {
-    return r - t ? NQ(t, r, e) : mp(isNaN(t) ? r : t);
+    return r - t ? MQ(t, r, e) : mp(isNaN(t) ? r : t);
   };
 }
 function El(e, t) {
@@ -44886,7 +44886,7 @@ function El(e, t) {
   return r ? o5(e, r) : mp(isNaN(e) ? t : e);
 }
 var Sg = (function e(t) {
-  var r = PQ(t);
+  var r = IQ(t);
   function o(a, l) {
     var c = r((a = h0(a)).r, (l = h0(l)).r), d = r(a.g, l.g), f = r(a.b, l.b), g = El(a.opacity, l.opacity);
     return function(p) {
@@ -44895,7 +44895,7 @@ var Sg = (function e(t) {
   }
   return o.gamma = e, o;
 })(1);
-function IQ(e, t) {
+function DQ(e, t) {
   t || (t = []);
   var r = e ? Math.min(t.length, e.length) : 0, o = t.slice(), a;
   return function(l) {
@@ -44903,10 +44903,10 @@ function IQ(e, t) {
     return o;
   };
 }
-function DQ(e) {
+function $Q(e) {
   return ArrayBuffer.isView(e) && !(e instanceof DataView);
 }
-function $Q(e, t) {
+function LQ(e, t) {
   var r = t ? t.length : 0, o = e ? Math.min(r, e.length) : 0, a = new Array(o), l = new Array(r), c;
   for (c = 0; c < o; ++c) a[c] = _u(e[c], t[c]);
   for (; c < r; ++c) l[c] = t[c];
@@ -44915,7 +44915,7 @@ function $Q(e, t) {
     return l;
   };
 }
-function LQ(e, t) {
+function VQ(e, t) {
   var r = /* @__PURE__ */ new Date();
   return e = +e, t = +t, function(o) {
     return r.setTime(e * (1 - o) + t * o), r;
@@ -44926,7 +44926,7 @@ function ao(e, t) {
     return e * (1 - r) + t * r;
   };
 }
-function VQ(e, t) {
+function HQ(e, t) {
   var r = {}, o = {}, a;
   (e === null || typeof e != "object") && (e = {}), (t === null || typeof t != "object") && (t = {});
   for (a in t)
@@ -44937,12 +44937,12 @@ function VQ(e, t) {
   };
 }
 var p0 = /[-+]?(?:\d+\.?\d*|\.?\d+)(?:[eE][-+]?\d+)?/g, ob = new RegExp(p0.source, "g");
-function HQ(e) {
+function BQ(e) {
   return function() {
     return e;
   };
 }
-function BQ(e) {
+function jQ(e) {
   return function(t) {
     return e(t) + "";
   };
@@ -44951,14 +44951,14 @@ function i5(e, t) {
   var r = p0.lastIndex = ob.lastIndex = 0, o, a, l, c = -1, d = [], f = [];
   for (e = e + "", t = t + ""; (o = p0.exec(e)) && (a = ob.exec(t)); )
     (l = a.index) > r && (l = t.slice(r, l), d[c] ? d[c] += l : d[++c] = l), (o = o[0]) === (a = a[0]) ? d[c] ? d[c] += a : d[++c] = a : (d[++c] = null, f.push({ i: c, x: ao(o, a) })), r = ob.lastIndex;
-  return r < t.length && (l = t.slice(r), d[c] ? d[c] += l : d[++c] = l), d.length < 2 ? f[0] ? BQ(f[0].x) : HQ(t) : (t = f.length, function(g) {
+  return r < t.length && (l = t.slice(r), d[c] ? d[c] += l : d[++c] = l), d.length < 2 ? f[0] ? jQ(f[0].x) : BQ(t) : (t = f.length, function(g) {
     for (var p = 0, v; p < t; ++p) d[(v = f[p]).i] = v.x(g);
     return d.join("");
   });
 }
 function _u(e, t) {
   var r = typeof t, o;
-  return t == null || r === "boolean" ? mp(t) : (r === "number" ? ao : r === "string" ? (o = Ua(t)) ? (t = o, Sg) : i5 : t instanceof Ua ? Sg : t instanceof Date ? LQ : DQ(t) ? IQ : Array.isArray(t) ? $Q : typeof t.valueOf != "function" && typeof t.toString != "function" || isNaN(t) ? VQ : ao)(e, t);
+  return t == null || r === "boolean" ? mp(t) : (r === "number" ? ao : r === "string" ? (o = Ua(t)) ? (t = o, Sg) : i5 : t instanceof Ua ? Sg : t instanceof Date ? VQ : $Q(t) ? DQ : Array.isArray(t) ? LQ : typeof t.valueOf != "function" && typeof t.toString != "function" || isNaN(t) ? HQ : ao)(e, t);
 }
 var ET = 180 / Math.PI, m0 = {
   translateX: 0,
@@ -44980,11 +44980,11 @@ function a5(e, t, r, o, a, l) {
   };
 }
 var Th;
-function jQ(e) {
+function UQ(e) {
   const t = new (typeof DOMMatrix == "function" ? DOMMatrix : WebKitCSSMatrix)(e + "");
   return t.isIdentity ? m0 : a5(t.a, t.b, t.c, t.d, t.e, t.f);
 }
-function UQ(e) {
+function WQ(e) {
   return e == null || (Th || (Th = document.createElementNS("http://www.w3.org/2000/svg", "g")), Th.setAttribute("transform", e), !(e = Th.transform.baseVal.consolidate())) ? m0 : (e = e.matrix, a5(e.a, e.b, e.c, e.d, e.e, e.f));
 }
 function s5(e, t, r, o) {
@@ -45017,20 +45017,20 @@ function s5(e, t, r, o) {
     };
   };
 }
-var WQ = s5(jQ, "px, ", "px)", "deg)"), FQ = s5(UQ, ", ", ")", ")"), qQ = 1e-12;
+var FQ = s5(UQ, "px, ", "px)", "deg)"), qQ = s5(WQ, ", ", ")", ")"), GQ = 1e-12;
 function _T(e) {
   return ((e = Math.exp(e)) + 1 / e) / 2;
 }
-function GQ(e) {
+function YQ(e) {
   return ((e = Math.exp(e)) - 1 / e) / 2;
 }
-function YQ(e) {
+function XQ(e) {
   return ((e = Math.exp(2 * e)) - 1) / (e + 1);
 }
 var Gh = (function e(t, r, o) {
   function a(l, c) {
     var d = l[0], f = l[1], g = l[2], p = c[0], v = c[1], y = c[2], b = p - d, x = v - f, w = b * b + x * x, S, k;
-    if (w < qQ)
+    if (w < GQ)
       k = Math.log(y / g) / t, S = function(N) {
         return [
           d + N * b,
@@ -45041,7 +45041,7 @@ var Gh = (function e(t, r, o) {
     else {
       var T = Math.sqrt(w), E = (y * y - g * g + o * w) / (2 * g * r * T), z = (y * y - g * g - o * w) / (2 * y * r * T), O = Math.log(Math.sqrt(E * E + 1) - E), A = Math.log(Math.sqrt(z * z + 1) - z);
       k = (A - O) / t, S = function(N) {
-        var L = N * k, H = _T(O), V = g / (r * T) * (H * YQ(t * L + O) - GQ(O));
+        var L = N * k, H = _T(O), V = g / (r * T) * (H * XQ(t * L + O) - YQ(O));
         return [
           d + V * b,
           f + V * x,
@@ -45068,15 +45068,15 @@ function l5(e) {
     return o.gamma = t, o;
   })(1);
 }
-l5(MQ);
+l5(PQ);
 l5(El);
 var Ml = 0, vu = 0, cu = 0, c5 = 1e3, Cg, yu, Eg = 0, Wa = 0, vp = 0, qu = typeof performance == "object" && performance.now ? performance : Date, u5 = typeof window == "object" && window.requestAnimationFrame ? window.requestAnimationFrame.bind(window) : function(e) {
   setTimeout(e, 17);
 };
 function tw() {
-  return Wa || (u5(XQ), Wa = qu.now() + vp);
+  return Wa || (u5(KQ), Wa = qu.now() + vp);
 }
-function XQ() {
+function KQ() {
   Wa = 0;
 }
 function _g() {
@@ -45096,7 +45096,7 @@ function d5(e, t, r) {
   var o = new _g();
   return o.restart(e, t, r), o;
 }
-function KQ() {
+function QQ() {
   tw(), ++Ml;
   for (var e = Cg, t; e; )
     (t = Wa - e._time) >= 0 && e._call.call(void 0, t), e = e._next;
@@ -45105,16 +45105,16 @@ function KQ() {
 function kT() {
   Wa = (Eg = qu.now()) + vp, Ml = vu = 0;
   try {
-    KQ();
+    QQ();
   } finally {
-    Ml = 0, ZQ(), Wa = 0;
+    Ml = 0, JQ(), Wa = 0;
   }
 }
-function QQ() {
+function ZQ() {
   var e = qu.now(), t = e - Eg;
   t > c5 && (vp -= t, Eg = e);
 }
-function ZQ() {
+function JQ() {
   for (var e, t = Cg, r, o = 1 / 0; t; )
     t._call ? (o > t._time && (o = t._time), e = t, t = t._next) : (r = t._next, t._next = null, t = e ? e._next = r : Cg = r);
   yu = e, v0(o);
@@ -45123,7 +45123,7 @@ function v0(e) {
   if (!Ml) {
     vu && (vu = clearTimeout(vu));
     var t = e - Wa;
-    t > 24 ? (e < 1 / 0 && (vu = setTimeout(kT, Math.ceil(e - qu.now() - vp) + 1)), cu && (cu = clearInterval(cu))) : (cu || (Eg = qu.now(), cu = setInterval(QQ, c5)), Ml = 1, u5(kT));
+    t > 24 ? (e < 1 / 0 && (vu = setTimeout(kT, Math.ceil(e - qu.now() - vp) + 1)), cu && (cu = clearInterval(cu))) : (cu || (Eg = qu.now(), cu = setInterval(ZQ, c5)), Ml = 1, u5(kT));
   }
 }
 function TT(e, t, r) {
@@ -45132,7 +45132,7 @@ function TT(e, t, r) {
     o.stop(), e(a + t);
   }, t, r), o;
 }
-function JQ(e) {
+function eZ(e) {
   return ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2;
 }
 var nw = 3;
@@ -45216,19 +45216,19 @@ var Pl = 2 * Math.PI, ow = 1, iw = 0.3;
     return e(t, l);
   }, a;
 })(ow, iw);
-var eZ = hp("start", "end", "cancel", "interrupt"), tZ = [], f5 = 0, RT = 1, y0 = 2, Yh = 3, zT = 4, b0 = 5, Xh = 6;
+var tZ = hp("start", "end", "cancel", "interrupt"), nZ = [], f5 = 0, RT = 1, y0 = 2, Yh = 3, zT = 4, b0 = 5, Xh = 6;
 function yp(e, t, r, o, a, l) {
   var c = e.__transition;
   if (!c) e.__transition = {};
   else if (r in c) return;
-  nZ(e, r, {
+  rZ(e, r, {
     name: t,
     index: o,
     // For context during callback.
     group: a,
     // For context during callback.
-    on: eZ,
-    tween: tZ,
+    on: tZ,
+    tween: nZ,
     time: l.time,
     delay: l.delay,
     duration: l.duration,
@@ -45252,7 +45252,7 @@ function Br(e, t) {
   if (!r || !(r = r[t])) throw new Error("transition not found");
   return r;
 }
-function nZ(e, t, r) {
+function rZ(e, t, r) {
   var o = e.__transition, a;
   o[t] = r, r.timer = d5(l, 0, r.time);
   function l(g) {
@@ -45299,12 +45299,12 @@ function Kh(e, t) {
     l && delete e.__transition;
   }
 }
-function rZ(e) {
+function oZ(e) {
   return this.each(function() {
     Kh(this, e);
   });
 }
-function oZ(e, t) {
+function iZ(e, t) {
   var r, o;
   return function() {
     var a = vo(this, e), l = a.tween;
@@ -45319,7 +45319,7 @@ function oZ(e, t) {
     a.tween = o;
   };
 }
-function iZ(e, t, r) {
+function aZ(e, t, r) {
   var o, a;
   if (typeof r != "function") throw new Error();
   return function() {
@@ -45336,7 +45336,7 @@ function iZ(e, t, r) {
     l.tween = a;
   };
 }
-function aZ(e, t) {
+function sZ(e, t) {
   var r = this._id;
   if (e += "", arguments.length < 2) {
     for (var o = Br(this.node(), r).tween, a = 0, l = o.length, c; a < l; ++a)
@@ -45344,7 +45344,7 @@ function aZ(e, t) {
         return c.value;
     return null;
   }
-  return this.each((t == null ? oZ : iZ)(r, e, t));
+  return this.each((t == null ? iZ : aZ)(r, e, t));
 }
 function sw(e, t, r) {
   var o = e._id;
@@ -45359,59 +45359,67 @@ function h5(e, t) {
   var r;
   return (typeof t == "number" ? ao : t instanceof Ua ? Sg : (r = Ua(t)) ? (t = r, Sg) : i5)(e, t);
 }
-function sZ(e) {
+function lZ(e) {
   return function() {
     this.removeAttribute(e);
   };
 }
-function lZ(e) {
+function cZ(e) {
   return function() {
     this.removeAttributeNS(e.space, e.local);
   };
 }
-function cZ(e, t, r) {
+function uZ(e, t, r) {
   var o, a = r + "", l;
   return function() {
     var c = this.getAttribute(e);
     return c === a ? null : c === o ? l : l = t(o = c, r);
   };
 }
-function uZ(e, t, r) {
+function dZ(e, t, r) {
   var o, a = r + "", l;
   return function() {
     var c = this.getAttributeNS(e.space, e.local);
     return c === a ? null : c === o ? l : l = t(o = c, r);
   };
 }
-function dZ(e, t, r) {
+function fZ(e, t, r) {
   var o, a, l;
   return function() {
     var c, d = r(this), f;
     return d == null ? void this.removeAttribute(e) : (c = this.getAttribute(e), f = d + "", c === f ? null : c === o && f === a ? l : (a = f, l = t(o = c, d)));
   };
 }
-function fZ(e, t, r) {
+function hZ(e, t, r) {
   var o, a, l;
   return function() {
     var c, d = r(this), f;
     return d == null ? void this.removeAttributeNS(e.space, e.local) : (c = this.getAttributeNS(e.space, e.local), f = d + "", c === f ? null : c === o && f === a ? l : (a = f, l = t(o = c, d)));
   };
 }
-function hZ(e, t) {
-  var r = gp(e), o = r === "transform" ? FQ : h5;
-  return this.attrTween(e, typeof t == "function" ? (r.local ? fZ : dZ)(r, o, sw(this, "attr." + e, t)) : t == null ? (r.local ? lZ : sZ)(r) : (r.local ? uZ : cZ)(r, o, t));
-}
 function gZ(e, t) {
+  var r = gp(e), o = r === "transform" ? qQ : h5;
+  return this.attrTween(e, typeof t == "function" ? (r.local ? hZ : fZ)(r, o, sw(this, "attr." + e, t)) : t == null ? (r.local ? cZ : lZ)(r) : (r.local ? dZ : uZ)(r, o, t));
+}
+function pZ(e, t) {
   return function(r) {
     this.setAttribute(e, t.call(this, r));
   };
 }
-function pZ(e, t) {
+function mZ(e, t) {
   return function(r) {
     this.setAttributeNS(e.space, e.local, t.call(this, r));
   };
 }
-function mZ(e, t) {
+function vZ(e, t) {
+  var r, o;
+  function a() {
+    var l = t.apply(this, arguments);
+    return l !== o && (r = (o = l) && mZ(e, l)), r;
+  }
+  return a._value = t, a;
+}
+function yZ(e, t) {
   var r, o;
   function a() {
     var l = t.apply(this, arguments);
@@ -45419,79 +45427,71 @@ function mZ(e, t) {
   }
   return a._value = t, a;
 }
-function vZ(e, t) {
-  var r, o;
-  function a() {
-    var l = t.apply(this, arguments);
-    return l !== o && (r = (o = l) && gZ(e, l)), r;
-  }
-  return a._value = t, a;
-}
-function yZ(e, t) {
+function bZ(e, t) {
   var r = "attr." + e;
   if (arguments.length < 2) return (r = this.tween(r)) && r._value;
   if (t == null) return this.tween(r, null);
   if (typeof t != "function") throw new Error();
   var o = gp(e);
-  return this.tween(r, (o.local ? mZ : vZ)(o, t));
+  return this.tween(r, (o.local ? vZ : yZ)(o, t));
 }
-function bZ(e, t) {
+function xZ(e, t) {
   return function() {
     aw(this, e).delay = +t.apply(this, arguments);
   };
 }
-function xZ(e, t) {
+function wZ(e, t) {
   return t = +t, function() {
     aw(this, e).delay = t;
   };
 }
-function wZ(e) {
+function SZ(e) {
   var t = this._id;
-  return arguments.length ? this.each((typeof e == "function" ? bZ : xZ)(t, e)) : Br(this.node(), t).delay;
+  return arguments.length ? this.each((typeof e == "function" ? xZ : wZ)(t, e)) : Br(this.node(), t).delay;
 }
-function SZ(e, t) {
+function CZ(e, t) {
   return function() {
     vo(this, e).duration = +t.apply(this, arguments);
   };
 }
-function CZ(e, t) {
+function EZ(e, t) {
   return t = +t, function() {
     vo(this, e).duration = t;
   };
 }
-function EZ(e) {
+function _Z(e) {
   var t = this._id;
-  return arguments.length ? this.each((typeof e == "function" ? SZ : CZ)(t, e)) : Br(this.node(), t).duration;
+  return arguments.length ? this.each((typeof e == "function" ? CZ : EZ)(t, e)) : Br(this.node(), t).duration;
 }
-function _Z(e, t) {
+function kZ(e, t) {
   if (typeof t != "function") throw new Error();
   return function() {
     vo(this, e).ease = t;
   };
 }
-function kZ(e) {
+function TZ(e) {
   var t = this._id;
-  return arguments.length ? this.each(_Z(t, e)) : Br(this.node(), t).ease;
+  return arguments.length ? this.each(kZ(t, e)) : Br(this.node(), t).ease;
 }
-function TZ(e, t) {
+function RZ(e, t) {
   return function() {
     var r = t.apply(this, arguments);
     if (typeof r != "function") throw new Error();
     vo(this, e).ease = r;
   };
 }
-function RZ(e) {
-  if (typeof e != "function") throw new Error();
-  return this.each(TZ(this._id, e));
-}
 function zZ(e) {
+  if (typeof e != "function") throw new Error();
+  return this.each(RZ(this._id, e));
+}
+function OZ(e) {
   typeof e != "function" && (e = PM(e));
   for (var t = this._groups, r = t.length, o = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = o[a] = [], f, g = 0; g < c; ++g)
       (f = l[g]) && e.call(f, f.__data__, g, l) && d.push(f);
   return new Xo(o, this._parents, this._name, this._id);
 }
-function OZ(e) {
+function AZ(e) {
   if (e._id !== this._id) throw new Error();
   for (var t = this._groups, r = e._groups, o = t.length, a = r.length, l = Math.min(o, a), c = new Array(o), d = 0; d < l; ++d)
     for (var f = t[d], g = r[d], p = f.length, v = c[d] = new Array(p), y, b = 0; b < p; ++b)
@@ -45500,34 +45500,34 @@ function OZ(e) {
     c[d] = t[d];
   return new Xo(c, this._parents, this._name, this._id);
 }
-function AZ(e) {
+function NZ(e) {
   return (e + "").trim().split(/^|\s+/).every(function(t) {
     var r = t.indexOf(".");
     return r >= 0 && (t = t.slice(0, r)), !t || t === "start";
   });
 }
-function NZ(e, t, r) {
-  var o, a, l = AZ(t) ? aw : vo;
+function MZ(e, t, r) {
+  var o, a, l = NZ(t) ? aw : vo;
   return function() {
     var c = l(this, e), d = c.on;
     d !== o && (a = (o = d).copy()).on(t, r), c.on = a;
   };
 }
-function MZ(e, t) {
+function PZ(e, t) {
   var r = this._id;
-  return arguments.length < 2 ? Br(this.node(), r).on.on(e) : this.each(NZ(r, e, t));
+  return arguments.length < 2 ? Br(this.node(), r).on.on(e) : this.each(MZ(r, e, t));
 }
-function PZ(e) {
+function IZ(e) {
   return function() {
     var t = this.parentNode;
     for (var r in this.__transition) if (+r !== e) return;
     t && t.removeChild(this);
   };
 }
-function IZ() {
-  return this.on("end.remove", PZ(this._id));
+function DZ() {
+  return this.on("end.remove", IZ(this._id));
 }
-function DZ(e) {
+function $Z(e) {
   var t = this._name, r = this._id;
   typeof e != "function" && (e = Kx(e));
   for (var o = this._groups, a = o.length, l = new Array(a), c = 0; c < a; ++c)
@@ -45535,7 +45535,7 @@ function DZ(e) {
       (p = d[y]) && (v = e.call(p, p.__data__, y, d)) && ("__data__" in p && (v.__data__ = p.__data__), g[y] = v, yp(g[y], t, r, y, g, Br(p, r)));
   return new Xo(l, this._parents, t, r);
 }
-function $Z(e) {
+function LZ(e) {
   var t = this._name, r = this._id;
   typeof e != "function" && (e = MM(e));
   for (var o = this._groups, a = o.length, l = [], c = [], d = 0; d < a; ++d)
@@ -45547,11 +45547,11 @@ function $Z(e) {
       }
   return new Xo(l, c, t, r);
 }
-var LZ = vd.prototype.constructor;
-function VZ() {
-  return new LZ(this._groups, this._parents);
+var VZ = vd.prototype.constructor;
+function HZ() {
+  return new VZ(this._groups, this._parents);
 }
-function HZ(e, t) {
+function BZ(e, t) {
   var r, o, a;
   return function() {
     var l = Al(this, e), c = (this.style.removeProperty(e), Al(this, e));
@@ -45563,86 +45563,86 @@ function g5(e) {
     this.style.removeProperty(e);
   };
 }
-function BZ(e, t, r) {
+function jZ(e, t, r) {
   var o, a = r + "", l;
   return function() {
     var c = Al(this, e);
     return c === a ? null : c === o ? l : l = t(o = c, r);
   };
 }
-function jZ(e, t, r) {
+function UZ(e, t, r) {
   var o, a, l;
   return function() {
     var c = Al(this, e), d = r(this), f = d + "";
     return d == null && (f = d = (this.style.removeProperty(e), Al(this, e))), c === f ? null : c === o && f === a ? l : (a = f, l = t(o = c, d));
   };
 }
-function UZ(e, t) {
+function WZ(e, t) {
   var r, o, a, l = "style." + t, c = "end." + l, d;
   return function() {
     var f = vo(this, e), g = f.on, p = f.value[l] == null ? d || (d = g5(t)) : void 0;
     (g !== r || a !== p) && (o = (r = g).copy()).on(c, a = p), f.on = o;
   };
 }
-function WZ(e, t, r) {
-  var o = (e += "") == "transform" ? WQ : h5;
-  return t == null ? this.styleTween(e, HZ(e, o)).on("end.style." + e, g5(e)) : typeof t == "function" ? this.styleTween(e, jZ(e, o, sw(this, "style." + e, t))).each(UZ(this._id, e)) : this.styleTween(e, BZ(e, o, t), r).on("end.style." + e, null);
-}
 function FZ(e, t, r) {
+  var o = (e += "") == "transform" ? FQ : h5;
+  return t == null ? this.styleTween(e, BZ(e, o)).on("end.style." + e, g5(e)) : typeof t == "function" ? this.styleTween(e, UZ(e, o, sw(this, "style." + e, t))).each(WZ(this._id, e)) : this.styleTween(e, jZ(e, o, t), r).on("end.style." + e, null);
+}
+function qZ(e, t, r) {
   return function(o) {
     this.style.setProperty(e, t.call(this, o), r);
   };
 }
-function qZ(e, t, r) {
+function GZ(e, t, r) {
   var o, a;
   function l() {
     var c = t.apply(this, arguments);
-    return c !== a && (o = (a = c) && FZ(e, c, r)), o;
+    return c !== a && (o = (a = c) && qZ(e, c, r)), o;
   }
   return l._value = t, l;
 }
-function GZ(e, t, r) {
+function YZ(e, t, r) {
   var o = "style." + (e += "");
   if (arguments.length < 2) return (o = this.tween(o)) && o._value;
   if (t == null) return this.tween(o, null);
   if (typeof t != "function") throw new Error();
-  return this.tween(o, qZ(e, t, r ?? ""));
+  return this.tween(o, GZ(e, t, r ?? ""));
 }
-function YZ(e) {
+function XZ(e) {
   return function() {
     this.textContent = e;
   };
 }
-function XZ(e) {
+function KZ(e) {
   return function() {
     var t = e(this);
     this.textContent = t ?? "";
   };
 }
-function KZ(e) {
-  return this.tween("text", typeof e == "function" ? XZ(sw(this, "text", e)) : YZ(e == null ? "" : e + ""));
-}
 function QZ(e) {
+  return this.tween("text", typeof e == "function" ? KZ(sw(this, "text", e)) : XZ(e == null ? "" : e + ""));
+}
+function ZZ(e) {
   return function(t) {
     this.textContent = e.call(this, t);
   };
 }
-function ZZ(e) {
+function JZ(e) {
   var t, r;
   function o() {
     var a = e.apply(this, arguments);
-    return a !== r && (t = (r = a) && QZ(a)), t;
+    return a !== r && (t = (r = a) && ZZ(a)), t;
   }
   return o._value = e, o;
 }
-function JZ(e) {
+function eJ(e) {
   var t = "text";
   if (arguments.length < 1) return (t = this.tween(t)) && t._value;
   if (e == null) return this.tween(t, null);
   if (typeof e != "function") throw new Error();
-  return this.tween(t, ZZ(e));
+  return this.tween(t, JZ(e));
 }
-function eJ() {
+function tJ() {
   for (var e = this._name, t = this._id, r = p5(), o = this._groups, a = o.length, l = 0; l < a; ++l)
     for (var c = o[l], d = c.length, f, g = 0; g < d; ++g)
       if (f = c[g]) {
@@ -45656,7 +45656,7 @@ function eJ() {
       }
   return new Xo(o, this._parents, e, r);
 }
-function tJ() {
+function nJ() {
   var e, t, r = this, o = r._id, a = r.size();
   return new Promise(function(l, c) {
     var d = { value: c }, f = { value: function() {
@@ -45668,71 +45668,71 @@ function tJ() {
     }), a === 0 && l();
   });
 }
-var nJ = 0;
+var rJ = 0;
 function Xo(e, t, r, o) {
   this._groups = e, this._parents = t, this._name = r, this._id = o;
 }
 function p5() {
-  return ++nJ;
+  return ++rJ;
 }
 var $o = vd.prototype;
 Xo.prototype = {
   constructor: Xo,
-  select: DZ,
-  selectAll: $Z,
+  select: $Z,
+  selectAll: LZ,
   selectChild: $o.selectChild,
   selectChildren: $o.selectChildren,
-  filter: zZ,
-  merge: OZ,
-  selection: VZ,
-  transition: eJ,
+  filter: OZ,
+  merge: AZ,
+  selection: HZ,
+  transition: tJ,
   call: $o.call,
   nodes: $o.nodes,
   node: $o.node,
   size: $o.size,
   empty: $o.empty,
   each: $o.each,
-  on: MZ,
-  attr: hZ,
-  attrTween: yZ,
-  style: WZ,
-  styleTween: GZ,
-  text: KZ,
-  textTween: JZ,
-  remove: IZ,
-  tween: aZ,
-  delay: wZ,
-  duration: EZ,
-  ease: kZ,
-  easeVarying: RZ,
-  end: tJ,
+  on: PZ,
+  attr: gZ,
+  attrTween: bZ,
+  style: FZ,
+  styleTween: YZ,
+  text: QZ,
+  textTween: eJ,
+  remove: DZ,
+  tween: sZ,
+  delay: SZ,
+  duration: _Z,
+  ease: TZ,
+  easeVarying: zZ,
+  end: nJ,
   [Symbol.iterator]: $o[Symbol.iterator]
 };
-var rJ = {
+var oJ = {
   time: null,
   // Set on use.
   delay: 0,
   duration: 250,
-  ease: JQ
+  ease: eZ
 };
-function oJ(e, t) {
+function iJ(e, t) {
   for (var r; !(r = e.__transition) || !(r = r[t]); )
     if (!(e = e.parentNode))
       throw new Error(`transition ${t} not found`);
   return r;
 }
-function iJ(e) {
+function aJ(e) {
   var t, r;
-  e instanceof Xo ? (t = e._id, e = e._name) : (t = p5(), (r = rJ).time = tw(), e = e == null ? null : e + "");
+  e instanceof Xo ? (t = e._id, e = e._name) : (t = p5(), (r = oJ).time = tw(), e = e == null ? null : e + "");
   for (var o = this._groups, a = o.length, l = 0; l < a; ++l)
     for (var c = o[l], d = c.length, f, g = 0; g < d; ++g)
-      (f = c[g]) && yp(f, e, t, g, c, r || oJ(f, t));
+      (f = c[g]) && yp(f, e, t, g, c, r || iJ(f, t));
   return new Xo(o, this._parents, e, t);
 }
-vd.prototype.interrupt = rZ;
-vd.prototype.transition = iJ;
+vd.prototype.interrupt = oZ;
+vd.prototype.transition = aJ;
 var Rh = (e) => () => e;
-function aJ(e, {
+function sJ(e, {
   sourceEvent: t,
   target: r,
   transform: o,
@@ -45797,23 +45797,23 @@ function ib(e) {
 function uu(e) {
   e.preventDefault(), e.stopImmediatePropagation();
 }
-function sJ(e) {
+function lJ(e) {
   return (!e.ctrlKey || e.type === "wheel") && !e.button;
 }
-function lJ() {
+function cJ() {
   var e = this;
   return e instanceof SVGElement ? (e = e.ownerSVGElement || e, e.hasAttribute("viewBox") ? (e = e.viewBox.baseVal, [[e.x, e.y], [e.x + e.width, e.y + e.height]]) : [[0, 0], [e.width.baseVal.value, e.height.baseVal.value]]) : [[0, 0], [e.clientWidth, e.clientHeight]];
 }
 function OT() {
   return this.__zoom || bp;
 }
-function cJ(e) {
+function uJ(e) {
   return -e.deltaY * (e.deltaMode === 1 ? 0.05 : e.deltaMode ? 1 : 2e-3) * (e.ctrlKey ? 10 : 1);
 }
-function uJ() {
+function dJ() {
   return navigator.maxTouchPoints || "ontouchstart" in this;
 }
-function dJ(e, t, r) {
+function fJ(e, t, r) {
   var o = e.invertX(t[0][0]) - r[0][0], a = e.invertX(t[1][0]) - r[1][0], l = e.invertY(t[0][1]) - r[0][1], c = e.invertY(t[1][1]) - r[1][1];
   return e.translate(
     a > o ? (o + a) / 2 : Math.min(0, o) || Math.max(0, a),
@@ -45821,7 +45821,7 @@ function dJ(e, t, r) {
   );
 }
 function v5() {
-  var e = sJ, t = lJ, r = dJ, o = cJ, a = uJ, l = [0, 1 / 0], c = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, f = Gh, g = hp("start", "zoom", "end"), p, v, y, b = 500, x = 150, w = 0, S = 10;
+  var e = lJ, t = cJ, r = fJ, o = uJ, a = dJ, l = [0, 1 / 0], c = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, f = Gh, g = hp("start", "zoom", "end"), p, v, y, b = 500, x = 150, w = 0, S = 10;
   function k(I) {
     I.property("__zoom", OT).on("wheel.zoom", L, { passive: !1 }).on("mousedown.zoom", H).on("dblclick.zoom", V).filter(a).on("touchstart.zoom", j).on("touchmove.zoom", B).on("touchend.zoom touchcancel.zoom", G).style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
@@ -45907,7 +45907,7 @@ function v5() {
       g.call(
         I,
         this.that,
-        new aJ(I, {
+        new sJ(I, {
           sourceEvent: this.sourceEvent,
           target: k,
           transform: this.that.__zoom,
@@ -46094,13 +46094,13 @@ const AT = {
   [Oe.Right]: Oe.Left,
   [Oe.Top]: Oe.Bottom,
   [Oe.Bottom]: Oe.Top
-}, w5 = (e) => !!e && typeof e == "object" && "id" in e && "source" in e && "target" in e, fJ = (e) => !!e && typeof e == "object" && "id" in e && "position" in e && !("source" in e) && !("target" in e), lw = (e) => !!e && typeof e == "object" && "id" in e && "internals" in e && !("source" in e) && !("target" in e), bd = (e, t = [0, 0]) => {
+}, w5 = (e) => !!e && typeof e == "object" && "id" in e && "source" in e && "target" in e, hJ = (e) => !!e && typeof e == "object" && "id" in e && "position" in e && !("source" in e) && !("target" in e), lw = (e) => !!e && typeof e == "object" && "id" in e && "internals" in e && !("source" in e) && !("target" in e), bd = (e, t = [0, 0]) => {
   const { width: r, height: o } = jr(e), a = e.origin ?? t, l = r * a[0], c = o * a[1];
   return {
     x: e.position.x - l,
     y: e.position.y - c
   };
-}, hJ = (e, t = { nodeOrigin: [0, 0] }) => {
+}, gJ = (e, t = { nodeOrigin: [0, 0] }) => {
   if (e.length === 0)
     return { x: 0, y: 0, width: 0, height: 0 };
   let r = !1;
@@ -46125,13 +46125,13 @@ const AT = {
     (!y.internals.handleBounds || A || z >= O || y.dragging) && v.push(y);
   }
   return v;
-}, gJ = (e, t) => {
+}, pJ = (e, t) => {
   const r = /* @__PURE__ */ new Set();
   return e.forEach((o) => {
     r.add(o.id);
   }), t.filter((o) => r.has(o.source) || r.has(o.target));
 };
-function pJ(e, t) {
+function mJ(e, t) {
   const r = /* @__PURE__ */ new Map(), o = t?.nodes ? new Set(t.nodes.map((a) => a.id)) : null;
   return e.forEach((a) => {
     let l;
@@ -46143,10 +46143,10 @@ function pJ(e, t) {
     l && (!o || o.has(a.id)) && r.set(a.id, a);
   }), r;
 }
-async function mJ({ nodes: e, width: t, height: r, panZoom: o, minZoom: a, maxZoom: l }, c) {
+async function vJ({ nodes: e, width: t, height: r, panZoom: o, minZoom: a, maxZoom: l }, c) {
   if (e.size === 0)
     return !0;
-  const d = pJ(e, c), f = xd(d), g = dw(f, t, r, c?.minZoom ?? a, c?.maxZoom ?? l, c?.padding ?? 0.1);
+  const d = mJ(e, c), f = xd(d), g = dw(f, t, r, c?.minZoom ?? a, c?.maxZoom ?? l, c?.padding ?? 0.1);
   return await o.setViewport(g, {
     duration: c?.duration,
     ease: c?.ease,
@@ -46179,7 +46179,7 @@ function S5({ nodeId: e, nextPosition: t, nodeLookup: r, nodeOrigin: o = [0, 0],
     positionAbsolute: y
   };
 }
-async function vJ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edges: o, onBeforeDelete: a }) {
+async function yJ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edges: o, onBeforeDelete: a }) {
   const l = new Set(e.map((y) => y.id)), c = [];
   for (const y of r) {
     if (y.deletable === !1)
@@ -46187,7 +46187,7 @@ async function vJ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edge
     const b = l.has(y.id), x = !b && y.parentId && c.find((w) => w.id === y.parentId);
     (b || x) && c.push(y);
   }
-  const d = new Set(t.map((y) => y.id)), f = o.filter((y) => y.deletable !== !1), p = gJ(c, f);
+  const d = new Set(t.map((y) => y.id)), f = o.filter((y) => y.deletable !== !1), p = pJ(c, f);
   for (const y of f)
     d.has(y.id) && !p.find((x) => x.id === y.id) && p.push(y);
   if (!a)
@@ -46278,7 +46278,7 @@ function ll(e, t) {
   }
   return console.error(`The padding value "${e}" is invalid. Please provide a number or a string with a valid unit (px or %).`), 0;
 }
-function yJ(e, t, r) {
+function bJ(e, t, r) {
   if (typeof e == "string" || typeof e == "number") {
     const o = ll(e, r), a = ll(e, t);
     return {
@@ -46296,7 +46296,7 @@ function yJ(e, t, r) {
   }
   return { top: 0, right: 0, bottom: 0, left: 0, x: 0, y: 0 };
 }
-function bJ(e, t, r, o, a, l) {
+function xJ(e, t, r, o, a, l) {
   const { x: c, y: d } = $l(e, [t, r, o]), { x: f, y: g } = $l({ x: e.x + e.width, y: e.y + e.height }, [t, r, o]), p = a - f, v = l - g;
   return {
     left: Math.floor(c),
@@ -46306,7 +46306,7 @@ function bJ(e, t, r, o, a, l) {
   };
 }
 const dw = (e, t, r, o, a, l) => {
-  const c = yJ(l, t, r), d = (t - c.x) / e.width, f = (r - c.y) / e.height, g = Math.min(d, f), p = Dl(g, o, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * p, x = r / 2 - y * p, w = bJ(e, b, x, p, t, r), S = {
+  const c = bJ(l, t, r), d = (t - c.x) / e.width, f = (r - c.y) / e.height, g = Math.min(d, f), p = Dl(g, o, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * p, x = r / 2 - y * p, w = xJ(e, b, x, p, t, r), S = {
     left: Math.min(w.left - c.left, 0),
     top: Math.min(w.top - c.top, 0),
     right: Math.min(w.right - c.right, 0),
@@ -46346,13 +46346,13 @@ function PT(e, t) {
       return !1;
   return !0;
 }
-function xJ() {
+function wJ() {
   let e, t;
   return { promise: new Promise((o, a) => {
     e = o, t = a;
   }), resolve: e, reject: t };
 }
-function wJ(e) {
+function SJ(e) {
   return { ...b5, ...e || {} };
 }
 function z5(e) {
@@ -46369,10 +46369,10 @@ function ku(e, { snapGrid: t = [0, 0], snapToGrid: r = !1, transform: o, contain
 const fw = (e) => ({
   width: e.offsetWidth,
   height: e.offsetHeight
-}), O5 = (e) => e?.getRootNode?.() || window?.document, SJ = ["INPUT", "SELECT", "TEXTAREA"];
+}), O5 = (e) => e?.getRootNode?.() || window?.document, CJ = ["INPUT", "SELECT", "TEXTAREA"];
 function A5(e) {
   const t = e.composedPath?.()?.[0] || e.target;
-  return t?.nodeType !== 1 ? !1 : SJ.includes(t.nodeName) || t.hasAttribute("contenteditable") || !!t.closest(".nokey");
+  return t?.nodeType !== 1 ? !1 : CJ.includes(t.nodeName) || t.hasAttribute("contenteditable") || !!t.closest(".nokey");
 }
 const N5 = (e) => "clientX" in e, Pr = (e, t) => {
   const r = N5(e), o = r ? e.clientX : e.touches?.[0].clientX, a = r ? e.clientY : e.touches?.[0].clientY;
@@ -46451,13 +46451,13 @@ function I5({ sourceX: e, sourceY: t, targetX: r, targetY: o }) {
   const a = Math.abs(r - e) / 2, l = r < e ? r + a : r - a, c = Math.abs(o - t) / 2, d = o < t ? o + c : o - c;
   return [l, d, a, c];
 }
-function CJ({ sourceNode: e, targetNode: t, selected: r = !1, zIndex: o = 0, elevateOnSelect: a = !1, zIndexMode: l = "basic" }) {
+function EJ({ sourceNode: e, targetNode: t, selected: r = !1, zIndex: o = 0, elevateOnSelect: a = !1, zIndexMode: l = "basic" }) {
   if (l === "manual")
     return o;
   const c = a && r ? o + 1e3 : o, d = Math.max(e.parentId || a && e.selected ? e.internals.z : 0, t.parentId || a && t.selected ? t.internals.z : 0);
   return c + d;
 }
-function EJ({ sourceNode: e, targetNode: t, width: r, height: o, transform: a }) {
+function _J({ sourceNode: e, targetNode: t, width: r, height: o, transform: a }) {
   const l = xp(Rg(e), Rg(t));
   l.x === l.x2 && (l.x2 += 1), l.y === l.y2 && (l.y2 += 1);
   const c = {
@@ -46468,15 +46468,15 @@ function EJ({ sourceNode: e, targetNode: t, width: r, height: o, transform: a })
   };
   return zg(c, wp(l)) > 0;
 }
-const _J = ({ source: e, sourceHandle: t, target: r, targetHandle: o }) => `xy-edge__${e}${t || ""}-${r}${o || ""}`, kJ = (e, t) => t.some((r) => r.source === e.source && r.target === e.target && (r.sourceHandle === e.sourceHandle || !r.sourceHandle && !e.sourceHandle) && (r.targetHandle === e.targetHandle || !r.targetHandle && !e.targetHandle)), TJ = (e, t, r = {}) => {
+const kJ = ({ source: e, sourceHandle: t, target: r, targetHandle: o }) => `xy-edge__${e}${t || ""}-${r}${o || ""}`, TJ = (e, t) => t.some((r) => r.source === e.source && r.target === e.target && (r.sourceHandle === e.sourceHandle || !r.sourceHandle && !e.sourceHandle) && (r.targetHandle === e.targetHandle || !r.targetHandle && !e.targetHandle)), RJ = (e, t, r = {}) => {
   if (!e.source || !e.target)
     return r.onError?.("006", Hr.error006()), t;
-  const o = r.getEdgeId || _J;
+  const o = r.getEdgeId || kJ;
   let a;
   return w5(e) ? a = { ...e } : a = {
     ...e,
     id: o(e)
-  }, kJ(a, t) ? t : (a.sourceHandle === null && delete a.sourceHandle, a.targetHandle === null && delete a.targetHandle, t.concat(a));
+  }, TJ(a, t) ? t : (a.sourceHandle === null && delete a.sourceHandle, a.targetHandle === null && delete a.targetHandle, t.concat(a));
 };
 function D5({ sourceX: e, sourceY: t, targetX: r, targetY: o }) {
   const [a, l, c, d] = I5({
@@ -46492,9 +46492,9 @@ const $T = {
   [Oe.Right]: { x: 1, y: 0 },
   [Oe.Top]: { x: 0, y: -1 },
   [Oe.Bottom]: { x: 0, y: 1 }
-}, RJ = ({ source: e, sourcePosition: t = Oe.Bottom, target: r }) => t === Oe.Left || t === Oe.Right ? e.x < r.x ? { x: 1, y: 0 } : { x: -1, y: 0 } : e.y < r.y ? { x: 0, y: 1 } : { x: 0, y: -1 }, LT = (e, t) => Math.sqrt(Math.pow(t.x - e.x, 2) + Math.pow(t.y - e.y, 2)), zJ = (e, t, r) => e.x === t.x && t.x === r.x && (t.y - e.y) * (r.y - t.y) >= 0 || e.y === t.y && t.y === r.y && (t.x - e.x) * (r.x - t.x) >= 0;
-function OJ({ source: e, sourcePosition: t = Oe.Bottom, target: r, targetPosition: o = Oe.Top, center: a, offset: l, stepPosition: c }) {
-  const d = $T[t], f = $T[o], g = { x: e.x + d.x * l, y: e.y + d.y * l }, p = { x: r.x + f.x * l, y: r.y + f.y * l }, v = RJ({
+}, zJ = ({ source: e, sourcePosition: t = Oe.Bottom, target: r }) => t === Oe.Left || t === Oe.Right ? e.x < r.x ? { x: 1, y: 0 } : { x: -1, y: 0 } : e.y < r.y ? { x: 0, y: 1 } : { x: 0, y: -1 }, LT = (e, t) => Math.sqrt(Math.pow(t.x - e.x, 2) + Math.pow(t.y - e.y, 2)), OJ = (e, t, r) => e.x === t.x && t.x === r.x && (t.y - e.y) * (r.y - t.y) >= 0 || e.y === t.y && t.y === r.y && (t.x - e.x) * (r.x - t.x) >= 0;
+function AJ({ source: e, sourcePosition: t = Oe.Bottom, target: r, targetPosition: o = Oe.Top, center: a, offset: l, stepPosition: c }) {
+  const d = $T[t], f = $T[o], g = { x: e.x + d.x * l, y: e.y + d.y * l }, p = { x: r.x + f.x * l, y: r.y + f.y * l }, v = zJ({
     source: g,
     sourcePosition: t,
     target: p
@@ -46535,11 +46535,11 @@ function OJ({ source: e, sourcePosition: t = Oe.Bottom, target: r, targetPositio
   const O = { x: g.x + k.x, y: g.y + k.y }, A = { x: p.x + T.x, y: p.y + T.y }, N = [];
   for (const L of [e, O, ...x, A, r]) {
     const [H, V] = N.slice(-2);
-    V && zJ(H, V, L) && N.pop(), N.push(L);
+    V && OJ(H, V, L) && N.pop(), N.push(L);
   }
   return [N, w, S, E, z];
 }
-function AJ(e, t, r, o) {
+function NJ(e, t, r, o) {
   const a = Math.min(LT(e, t) / 2, LT(t, r) / 2, o), { x: l, y: c } = t;
   if (e.x === l && l === r.x || e.y === c && c === r.y)
     return `L${l} ${c}`;
@@ -46551,7 +46551,7 @@ function AJ(e, t, r, o) {
   return `L ${l},${c + a * f}Q ${l},${c} ${l + a * d},${c}`;
 }
 function w0({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o, targetY: a, targetPosition: l = Oe.Top, borderRadius: c = 5, centerX: d, centerY: f, offset: g = 20, stepPosition: p = 0.5 }) {
-  const [v, y, b, x, w] = OJ({
+  const [v, y, b, x, w] = AJ({
     source: { x: e, y: t },
     sourcePosition: r,
     target: { x: o, y: a },
@@ -46562,13 +46562,13 @@ function w0({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o,
   });
   let S = `M${v[0].x} ${v[0].y}`;
   for (let k = 1; k < v.length - 1; k++)
-    S += AJ(v[k - 1], v[k], v[k + 1], c);
+    S += NJ(v[k - 1], v[k], v[k + 1], c);
   return S += `L${v[v.length - 1].x} ${v[v.length - 1].y}`, [S, y, b, x, w];
 }
 function VT(e) {
   return e && !!(e.internals.handleBounds || e.handles?.length) && !!(e.measured.width || e.width || e.initialWidth);
 }
-function NJ(e) {
+function MJ(e) {
   const { sourceNode: t, targetNode: r } = e;
   if (!VT(t) || !VT(r))
     return null;
@@ -46625,7 +46625,7 @@ function BT(e, t) {
 function S0(e, t) {
   return e ? typeof e == "string" ? e : `${t ? `${t}__` : ""}${Object.keys(e).sort().map((o) => `${o}=${e[o]}`).join("&")}` : "";
 }
-function MJ(e, { id: t, defaultColor: r, defaultMarkerStart: o, defaultMarkerEnd: a }) {
+function PJ(e, { id: t, defaultColor: r, defaultMarkerStart: o, defaultMarkerEnd: a }) {
   const l = /* @__PURE__ */ new Set();
   return e.reduce((c, d) => ([d.markerStart || o, d.markerEnd || a].forEach((f) => {
     if (f && typeof f == "object") {
@@ -46634,13 +46634,13 @@ function MJ(e, { id: t, defaultColor: r, defaultMarkerStart: o, defaultMarkerEnd
     }
   }), c), []).sort((c, d) => c.id.localeCompare(d.id));
 }
-const $5 = 1e3, PJ = 10, hw = {
+const $5 = 1e3, IJ = 10, hw = {
   nodeOrigin: [0, 0],
   nodeExtent: Gu,
   elevateNodesOnSelect: !0,
   zIndexMode: "basic",
   defaults: {}
-}, IJ = {
+}, DJ = {
   ...hw,
   checkEquality: !0
 };
@@ -46650,7 +46650,7 @@ function gw(e, t) {
     t[o] !== void 0 && (r[o] = t[o]);
   return r;
 }
-function DJ(e, t, r) {
+function $J(e, t, r) {
   const o = gw(hw, r);
   for (const a of e.values())
     if (a.parentId)
@@ -46660,7 +46660,7 @@ function DJ(e, t, r) {
       a.internals.positionAbsolute = d;
     }
 }
-function $J(e, t) {
+function LJ(e, t) {
   if (!e.handles)
     return e.measured ? t?.internals.handleBounds : void 0;
   const r = [], o = [];
@@ -46686,7 +46686,7 @@ function pw(e) {
   return e === "manual";
 }
 function C0(e, t, r, o = {}) {
-  const a = gw(IJ, o), l = { i: 0 }, c = new Map(t), d = a?.elevateNodesOnSelect && !pw(a.zIndexMode) ? $5 : 0;
+  const a = gw(DJ, o), l = { i: 0 }, c = new Map(t), d = a?.elevateNodesOnSelect && !pw(a.zIndexMode) ? $5 : 0;
   let f = e.length > 0, g = !1;
   t.clear(), r.clear();
   for (const p of e) {
@@ -46705,7 +46705,7 @@ function C0(e, t, r, o = {}) {
         internals: {
           positionAbsolute: x,
           // if user re-initializes the node or removes `measured` for whatever reason, we reset the handleBounds so that the node gets re-measured
-          handleBounds: $J(p, v),
+          handleBounds: LJ(p, v),
           z: L5(p, d, a.zIndexMode),
           userNode: p
         }
@@ -46715,7 +46715,7 @@ function C0(e, t, r, o = {}) {
   }
   return { nodesInitialized: f, hasSelectedNodes: g };
 }
-function LJ(e, t) {
+function VJ(e, t) {
   if (!e.parentId)
     return;
   const r = t.get(e.parentId);
@@ -46727,8 +46727,8 @@ function mw(e, t, r, o, a) {
     console.warn(`Parent node ${g} not found. Please make sure that parent nodes are in front of their child nodes in the nodes array.`);
     return;
   }
-  LJ(e, r), a && !p.parentId && p.internals.rootParentIndex === void 0 && f === "auto" && (p.internals.rootParentIndex = ++a.i, p.internals.z = p.internals.z + a.i * PJ), a && p.internals.rootParentIndex !== void 0 && (a.i = p.internals.rootParentIndex);
-  const v = l && !pw(f) ? $5 : 0, { x: y, y: b, z: x } = VJ(e, p, c, d, v, f), { positionAbsolute: w } = e.internals, S = y !== w.x || b !== w.y;
+  VJ(e, r), a && !p.parentId && p.internals.rootParentIndex === void 0 && f === "auto" && (p.internals.rootParentIndex = ++a.i, p.internals.z = p.internals.z + a.i * IJ), a && p.internals.rootParentIndex !== void 0 && (a.i = p.internals.rootParentIndex);
+  const v = l && !pw(f) ? $5 : 0, { x: y, y: b, z: x } = HJ(e, p, c, d, v, f), { positionAbsolute: w } = e.internals, S = y !== w.x || b !== w.y;
   (S || x !== e.internals.z) && t.set(e.id, {
     ...e,
     internals: {
@@ -46742,7 +46742,7 @@ function L5(e, t, r) {
   const o = Mr(e.zIndex) ? e.zIndex : 0;
   return pw(r) ? o : o + (e.selected ? t : 0);
 }
-function VJ(e, t, r, o, a, l) {
+function HJ(e, t, r, o, a, l) {
   const { x: c, y: d } = t.internals.positionAbsolute, f = jr(e), g = bd(e, r), p = qa(e.extent) ? Fa(g, e.extent, f) : g;
   let v = Fa({ x: c + p.x, y: d + p.y }, o, f);
   e.extent === "parent" && (v = C5(v, f, t));
@@ -46791,7 +46791,7 @@ function vw(e, t, r, o = [0, 0]) {
     });
   }), a;
 }
-function HJ(e, t, r, o, a, l, c) {
+function BJ(e, t, r, o, a, l, c) {
   const d = o?.querySelector(".xyflow__viewport");
   let f = !1;
   if (!d)
@@ -46848,7 +46848,7 @@ function HJ(e, t, r, o, a, l, c) {
   }
   return { changes: g, updatedInternals: f };
 }
-async function BJ({ delta: e, panZoom: t, transform: r, translateExtent: o, width: a, height: l }) {
+async function jJ({ delta: e, panZoom: t, transform: r, translateExtent: o, width: a, height: l }) {
   if (!t || !e.x && !e.y)
     return !1;
   const c = await t.setViewportConstrained({
@@ -46896,7 +46896,7 @@ function UT(e, t, r) {
   } while (o);
   return !1;
 }
-function jJ(e, t, r, o, a) {
+function UJ(e, t, r, o, a) {
   const l = /* @__PURE__ */ new Map();
   for (const [c, d] of e)
     if ((a ? d.id === o : d.selected || d.id === o) && (a || !d.parentId || !H5(d, e)) && (d.draggable || t && typeof d.draggable > "u")) {
@@ -46945,7 +46945,7 @@ function ab({ nodeId: e, dragItems: t, nodeLookup: r, dragging: o = !0 }) {
     a
   ];
 }
-function UJ({ dragItems: e, snapGrid: t, x: r, y: o }) {
+function WJ({ dragItems: e, snapGrid: t, x: r, y: o }) {
   const a = e.values().next().value;
   if (!a)
     return null;
@@ -46958,7 +46958,7 @@ function UJ({ dragItems: e, snapGrid: t, x: r, y: o }) {
     y: c.y - l.y
   };
 }
-function WJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, onDragStop: a }) {
+function FJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, onDragStop: a }) {
   let l = { x: null, y: null }, c = 0, d = /* @__PURE__ */ new Map(), f = !1, g = { x: 0, y: 0 }, p = null, v = !1, y = null, b = !1, x = !1, w = null;
   function S({ noDragClassName: T, handleSelector: E, domNode: z, isSelectable: O, nodeId: A, nodeClickDistance: N = 0 }) {
     y = er(z);
@@ -46966,7 +46966,7 @@ function WJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
       const { nodeLookup: I, nodeExtent: W, snapGrid: D, snapToGrid: F, nodeOrigin: Y, onNodeDrag: ne, onSelectionDrag: se, onError: J, updateNodePositions: ce } = t();
       l = { x: B, y: G };
       let he = !1;
-      const $ = d.size > 1, Q = $ && W ? x0(xd(d)) : null, me = $ && F ? UJ({
+      const $ = d.size > 1, Q = $ && W ? x0(xd(d)) : null, me = $ && F ? WJ({
         dragItems: d,
         snapGrid: D,
         x: B,
@@ -47024,7 +47024,7 @@ function WJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
       const he = !!A && !I && !G.get(A)?.selected;
       (!ne || !O) && !I && A && (G.get(A)?.selected || ce()), O && ne && A && e?.(A);
       const $ = ku(B.sourceEvent, { transform: D, snapGrid: F, snapToGrid: Y, containerBounds: p });
-      if (l = $, d = jJ(G, W, $, A, he), d.size > 0 && (r || se || !A && J)) {
+      if (l = $, d = UJ(G, W, $, A, he), d.size > 0 && (r || se || !A && J)) {
         const [Q, me] = ab({
           nodeId: A,
           dragItems: d,
@@ -47077,7 +47077,7 @@ function WJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
     destroy: k
   };
 }
-function FJ(e, t, r) {
+function qJ(e, t, r) {
   const o = [], a = {
     x: e.x - r,
     y: e.y - r,
@@ -47088,10 +47088,10 @@ function FJ(e, t, r) {
     zg(a, Xu(l)) > 0 && o.push(l);
   return o;
 }
-const qJ = 250;
-function GJ(e, t, r, o) {
+const GJ = 250;
+function YJ(e, t, r, o) {
   let a = [], l = 1 / 0;
-  const c = FJ(e, r, t + qJ);
+  const c = qJ(e, r, t + GJ);
   for (const d of c) {
     const f = [...d.internals.handleBounds?.source ?? [], ...d.internals.handleBounds?.target ?? []];
     for (const g of f) {
@@ -47119,12 +47119,12 @@ function B5(e, t, r, o, a, l = !1) {
 function j5(e, t) {
   return e || (t?.classList.contains("target") ? "target" : t?.classList.contains("source") ? "source" : null);
 }
-function YJ(e, t) {
+function XJ(e, t) {
   let r = null;
   return t ? r = !0 : e && !t && (r = !1), r;
 }
 const U5 = () => !0;
-function XJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a, edgeUpdaterType: l, isTarget: c, domNode: d, nodeLookup: f, lib: g, autoPanOnConnect: p, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: w, onConnectEnd: S, isValidConnection: k = U5, onReconnectEnd: T, updateConnection: E, getTransform: z, getFromHandle: O, autoPanSpeed: A, dragThreshold: N = 1, handleDomNode: L }) {
+function KJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a, edgeUpdaterType: l, isTarget: c, domNode: d, nodeLookup: f, lib: g, autoPanOnConnect: p, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: w, onConnectEnd: S, isValidConnection: k = U5, onReconnectEnd: T, updateConnection: E, getTransform: z, getFromHandle: O, autoPanSpeed: A, dragThreshold: N = 1, handleDomNode: L }) {
   const H = O5(e.target);
   let V = 0, j;
   const { x: B, y: G } = Pr(e), I = j5(l, L), W = d?.getBoundingClientRect();
@@ -47176,7 +47176,7 @@ function XJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
       return;
     }
     const ue = z();
-    Y = Pr(le, W), j = GJ(Sd(Y, ue, !1, [1, 1]), r, f, $), ne || (he(), ne = !0);
+    Y = Pr(le, W), j = YJ(Sd(Y, ue, !1, [1, 1]), r, f, $), ne || (he(), ne = !0);
     const ve = W5(le, {
       handle: j,
       connectionMode: t,
@@ -47189,7 +47189,7 @@ function XJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
       flowId: v,
       nodeLookup: f
     });
-    ce = ve.handleDomNode, se = ve.connection, J = YJ(!!j, ve.isValid);
+    ce = ve.handleDomNode, se = ve.connection, J = XJ(!!j, ve.isValid);
     const Ae = f.get(a), Ne = Ae ? Ga(Ae, $, Oe.Left, !0) : ge.from, Ie = {
       ...ge,
       from: Ne,
@@ -47241,10 +47241,10 @@ function W5(e, { handle: t, connectionMode: r, fromNodeId: o, fromHandleId: a, f
   return k;
 }
 const E0 = {
-  onPointerDown: XJ,
+  onPointerDown: KJ,
   isValid: W5
 };
-function KJ({ domNode: e, panZoom: t, getTransform: r, getViewScale: o }) {
+function QJ({ domNode: e, panZoom: t, getTransform: r, getViewScale: o }) {
   const a = er(e);
   function l({ translateExtent: d, width: f, height: g, zoomStep: p = 1, pannable: v = !0, zoomable: y = !0, inversePan: b = !1 }) {
     const x = (E) => {
@@ -47296,7 +47296,7 @@ const Sp = (e) => ({
   x: e.x,
   y: e.y,
   zoom: e.k
-}), sb = ({ x: e, y: t, zoom: r }) => bp.translate(e, t).scale(r), Mi = (e, t) => e.target.closest(`.${t}`), F5 = (e, t) => t === 2 && Array.isArray(e) && e.includes(2), QJ = (e) => ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2, lb = (e, t = 0, r = QJ, o = () => {
+}), sb = ({ x: e, y: t, zoom: r }) => bp.translate(e, t).scale(r), Mi = (e, t) => e.target.closest(`.${t}`), F5 = (e, t) => t === 2 && Array.isArray(e) && e.includes(2), ZJ = (e) => ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2, lb = (e, t = 0, r = ZJ, o = () => {
 }) => {
   const a = typeof t == "number" && t > 0;
   return a || o(), a ? e.transition().duration(t).ease(r).on("end", o) : e;
@@ -47304,7 +47304,7 @@ const Sp = (e) => ({
   const t = e.ctrlKey && Ku() ? 10 : 1;
   return -e.deltaY * (e.deltaMode === 1 ? 0.05 : e.deltaMode ? 1 : 2e-3) * t;
 };
-function ZJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: o, panOnScrollMode: a, panOnScrollSpeed: l, zoomOnPinch: c, onPanZoomStart: d, onPanZoom: f, onPanZoomEnd: g }) {
+function JJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: o, panOnScrollMode: a, panOnScrollSpeed: l, zoomOnPinch: c, onPanZoomStart: d, onPanZoom: f, onPanZoomEnd: g }) {
   return (p) => {
     if (Mi(p, t))
       return p.ctrlKey && p.preventDefault(), !1;
@@ -47330,7 +47330,7 @@ function ZJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: o, 
     }, 150);
   };
 }
-function JJ({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
+function eee({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
   return function(o, a) {
     const l = o.type === "wheel", c = !t && l && !o.ctrlKey, d = Mi(o, e);
     if (o.ctrlKey && l && d && o.preventDefault(), c || d)
@@ -47338,7 +47338,7 @@ function JJ({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
     o.preventDefault(), r.call(this, o, a);
   };
 }
-function eee({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
+function tee({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
   return (o) => {
     if (o.sourceEvent?.internal)
       return;
@@ -47346,12 +47346,12 @@ function eee({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
     e.mouseButton = o.sourceEvent?.button || 0, e.isZoomingOrPanning = !0, e.prevViewport = a, o.sourceEvent?.type === "mousedown" && t(!0), r && r?.(o.sourceEvent, a);
   };
 }
-function tee({ zoomPanValues: e, panOnDrag: t, onPaneContextMenu: r, onTransformChange: o, onPanZoom: a }) {
+function nee({ zoomPanValues: e, panOnDrag: t, onPaneContextMenu: r, onTransformChange: o, onPanZoom: a }) {
   return (l) => {
     e.usedRightMouseButton = !!(r && F5(t, e.mouseButton ?? 0)), l.sourceEvent?.sync || o([l.transform.x, l.transform.y, l.transform.k]), a && !l.sourceEvent?.internal && a?.(l.sourceEvent, Sp(l.transform));
   };
 }
-function nee({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange: o, onPanZoomEnd: a, onPaneContextMenu: l }) {
+function ree({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange: o, onPanZoomEnd: a, onPaneContextMenu: l }) {
   return (c) => {
     if (!c.sourceEvent?.internal && (e.isZoomingOrPanning = !1, l && F5(t, e.mouseButton ?? 0) && !e.usedRightMouseButton && c.sourceEvent && l(c.sourceEvent), e.usedRightMouseButton = !1, o(!1), a)) {
       const d = Sp(c.transform);
@@ -47365,7 +47365,7 @@ function nee({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange:
     }
   };
 }
-function ree({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnScroll: r, zoomOnPinch: o, panOnDrag: a, panOnScroll: l, zoomOnDoubleClick: c, userSelectionActive: d, noWheelClassName: f, noPanClassName: g, lib: p, connectionInProgress: v }) {
+function oee({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnScroll: r, zoomOnPinch: o, panOnDrag: a, panOnScroll: l, zoomOnDoubleClick: c, userSelectionActive: d, noWheelClassName: f, noPanClassName: g, lib: p, connectionInProgress: v }) {
   return (y) => {
     const b = t || r, x = o && y.ctrlKey, w = y.type === "wheel";
     if (y.button === 1 && y.type === "mousedown" && (Mi(y, `${p}-flow__node`) || Mi(y, `${p}-flow__edge`) || Mi(y, `${p}-flow__selection`) || Mi(y, `${p}-flow__nodesselection`)))
@@ -47380,7 +47380,7 @@ function ree({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnSc
     return (!y.ctrlKey || w || e) && S;
   };
 }
-function oee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport: a, onPanZoom: l, onPanZoomStart: c, onPanZoomEnd: d, onDraggingChange: f }) {
+function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport: a, onPanZoom: l, onPanZoomStart: c, onPanZoomEnd: d, onDraggingChange: f }) {
   const g = {
     isZoomingOrPanning: !1,
     usedRightMouseButton: !1,
@@ -47422,7 +47422,7 @@ function oee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
     D && !g.isZoomingOrPanning && b.on("zoom", null);
     const ue = F && !me && !D;
     b.clickDistance(le ? 1 / 0 : !Mr(pe) || pe < 0 ? 0 : pe);
-    const ve = ue ? ZJ({
+    const ve = ue ? JJ({
       zoomPanValues: g,
       noWheelClassName: G,
       d3Selection: x,
@@ -47433,19 +47433,19 @@ function oee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
       onPanZoomStart: c,
       onPanZoom: l,
       onPanZoomEnd: d
-    }) : JJ({
+    }) : eee({
       noWheelClassName: G,
       preventScrolling: J,
       d3ZoomHandler: w
     });
     x.on("wheel.zoom", ve, { passive: !1 });
-    const Ae = eee({
+    const Ae = tee({
       zoomPanValues: g,
       onDraggingChange: f,
       onPanZoomStart: c
     });
     b.on("start", Ae);
-    const Ne = tee({
+    const Ne = nee({
       zoomPanValues: g,
       panOnDrag: Y,
       onPaneContextMenu: !!W,
@@ -47453,7 +47453,7 @@ function oee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
       onTransformChange: q
     });
     b.on("zoom", Ne);
-    const Ie = nee({
+    const Ie = ree({
       zoomPanValues: g,
       panOnDrag: Y,
       panOnScroll: F,
@@ -47462,7 +47462,7 @@ function oee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
       onDraggingChange: f
     });
     b.on("end", Ie);
-    const Be = ree({
+    const Be = oee({
       panActivationKeyPressed: Q,
       zoomActivationKeyPressed: me,
       panOnDrag: Y,
@@ -47537,7 +47537,7 @@ var Ll;
 (function(e) {
   e.Line = "line", e.Handle = "handle";
 })(Ll || (Ll = {}));
-function iee({ width: e, prevWidth: t, height: r, prevHeight: o, affectsX: a, affectsY: l }) {
+function aee({ width: e, prevWidth: t, height: r, prevHeight: o, affectsX: a, affectsY: l }) {
   const c = e - t, d = r - o, f = [c > 0 ? 1 : c < 0 ? -1 : 0, d > 0 ? 1 : d < 0 ? -1 : 0];
   return c && a && (f[0] = f[0] * -1), d && l && (f[1] = f[1] * -1), f;
 }
@@ -47562,7 +47562,7 @@ function Oh(e, t, r) {
 function FT(e, t) {
   return e ? !t : t;
 }
-function aee(e, t, r, o, a, l, c, d) {
+function see(e, t, r, o, a, l, c, d) {
   let { affectsX: f, affectsY: g } = t;
   const { isHorizontal: p, isVertical: v } = t, y = p && v, { xSnapped: b, ySnapped: x } = r, { minWidth: w, maxWidth: S, minHeight: k, maxHeight: T } = o, { x: E, y: z, width: O, height: A, aspectRatio: N } = e;
   let L = Math.floor(p ? b - e.pointerX : 0), H = Math.floor(v ? x - e.pointerY : 0);
@@ -47609,20 +47609,20 @@ function aee(e, t, r, o, a, l, c, d) {
     y: l[1] * H * (g ? -1 : 1) + F
   };
 }
-const G5 = { width: 0, height: 0, x: 0, y: 0 }, see = {
+const G5 = { width: 0, height: 0, x: 0, y: 0 }, lee = {
   ...G5,
   pointerX: 0,
   pointerY: 0,
   aspectRatio: 1
 };
-function lee(e, t, r) {
+function cee(e, t, r) {
   const o = t.position.x + e.position.x, a = t.position.y + e.position.y, l = e.measured.width ?? 0, c = e.measured.height ?? 0, d = r[0] * l, f = r[1] * c;
   return [
     [o - d, a - f],
     [o + l - d, a + c - f]
   ];
 }
-function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a }) {
+function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a }) {
   const l = er(e);
   let c = {
     controlDirection: WT("bottom-right"),
@@ -47636,7 +47636,7 @@ function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
     keepAspectRatio: !1
   };
   function d({ controlPosition: g, boundaries: p, keepAspectRatio: v, resizeDirection: y, onResizeStart: b, onResize: x, onResizeEnd: w, shouldResize: S }) {
-    let k = { ...G5 }, T = { ...see };
+    let k = { ...G5 }, T = { ...lee };
     c = {
       boundaries: p,
       resizeDirection: y,
@@ -47675,7 +47675,7 @@ function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
           position: { ...se.position },
           extent: se.extent
         }), se.extent === "parent" || se.expandParent)) {
-          const J = lee(se, E, se.origin ?? W);
+          const J = cee(se, E, se.origin ?? W);
           L ? L = [
             [Math.min(J[0][0], L[0][0]), Math.min(J[0][1], L[0][1])],
             [Math.max(J[1][0], L[1][0]), Math.max(J[1][1], L[1][1])]
@@ -47691,7 +47691,7 @@ function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
       }), D = [];
       if (!E)
         return;
-      const { x: F, y: Y, width: ne, height: se } = k, J = {}, ce = E.origin ?? I, { width: he, height: $, x: Q, y: me } = aee(T, c.controlDirection, W, c.boundaries, c.keepAspectRatio, ce, N, L), ge = he !== ne, q = $ !== se, Z = Q !== F && ge, pe = me !== Y && q;
+      const { x: F, y: Y, width: ne, height: se } = k, J = {}, ce = E.origin ?? I, { width: he, height: $, x: Q, y: me } = see(T, c.controlDirection, W, c.boundaries, c.keepAspectRatio, ce, N, L), ge = he !== ne, q = $ !== se, Z = Q !== F && ge, pe = me !== Y && q;
       if (!Z && !pe && !ge && !q)
         return;
       const le = {
@@ -47717,7 +47717,7 @@ function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
         const Ie = ce[1] * (J.height ?? 0);
         J.y && J.y < Ie && (k.y = Ie, T.y = T.y - (J.y - Ie));
       }
-      const ue = iee({
+      const ue = aee({
         width: k.width,
         prevWidth: ne,
         height: k.height,
@@ -47747,7 +47747,7 @@ function cee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
 }
 var cb = { exports: {} }, ub = {}, db = { exports: {} }, fb = {};
 var qT;
-function uee() {
+function dee() {
   if (qT) return fb;
   qT = 1;
   var e = Zu();
@@ -47788,14 +47788,14 @@ function uee() {
   return fb.useSyncExternalStore = e.useSyncExternalStore !== void 0 ? e.useSyncExternalStore : p, fb;
 }
 var GT;
-function dee() {
-  return GT || (GT = 1, db.exports = uee()), db.exports;
+function fee() {
+  return GT || (GT = 1, db.exports = dee()), db.exports;
 }
 var YT;
-function fee() {
+function hee() {
   if (YT) return ub;
   YT = 1;
-  var e = Zu(), t = dee();
+  var e = Zu(), t = fee();
   function r(g, p) {
     return g === p && (g !== 0 || 1 / g === 1 / p) || g !== g && p !== p;
   }
@@ -47843,11 +47843,11 @@ function fee() {
   }, ub;
 }
 var XT;
-function hee() {
-  return XT || (XT = 1, cb.exports = fee()), cb.exports;
+function gee() {
+  return XT || (XT = 1, cb.exports = hee()), cb.exports;
 }
-var gee = hee();
-const pee = /* @__PURE__ */ TR(gee), mee = {}, KT = (e) => {
+var pee = gee();
+const mee = /* @__PURE__ */ TR(pee), vee = {}, KT = (e) => {
   let t;
   const r = /* @__PURE__ */ new Set(), o = (p, v) => {
     const y = typeof p == "function" ? p(t) : p;
@@ -47856,26 +47856,26 @@ const pee = /* @__PURE__ */ TR(gee), mee = {}, KT = (e) => {
       t = v ?? (typeof y != "object" || y === null) ? y : Object.assign({}, t, y), r.forEach((x) => x(t, b));
     }
   }, a = () => t, f = { setState: o, getState: a, getInitialState: () => g, subscribe: (p) => (r.add(p), () => r.delete(p)), destroy: () => {
-    (mee ? "production" : void 0) !== "production" && console.warn(
+    (vee ? "production" : void 0) !== "production" && console.warn(
       "[DEPRECATED] The `destroy` method will be unsupported in a future version. Instead use unsubscribe function returned by subscribe. Everything will be garbage-collected if store is garbage-collected."
     ), r.clear();
   } }, g = t = e(o, a, f);
   return f;
-}, vee = (e) => e ? KT(e) : KT, { useDebugValue: yee } = RR, { useSyncExternalStoreWithSelector: bee } = pee, xee = (e) => e;
-function Y5(e, t = xee, r) {
-  const o = bee(
+}, yee = (e) => e ? KT(e) : KT, { useDebugValue: bee } = RR, { useSyncExternalStoreWithSelector: xee } = mee, wee = (e) => e;
+function Y5(e, t = wee, r) {
+  const o = xee(
     e.subscribe,
     e.getState,
     e.getServerState || e.getInitialState,
     t,
     r
   );
-  return yee(o), o;
+  return bee(o), o;
 }
 const QT = (e, t) => {
-  const r = vee(e), o = (a, l = t) => Y5(r, a, l);
+  const r = yee(e), o = (a, l = t) => Y5(r, a, l);
   return Object.assign(o, r), o;
-}, wee = (e, t) => e ? QT(e, t) : QT;
+}, See = (e, t) => e ? QT(e, t) : QT;
 function xt(e, t) {
   if (Object.is(e, t))
     return !0;
@@ -47903,7 +47903,7 @@ function xt(e, t) {
       return !1;
   return !0;
 }
-const Cp = _.createContext(null), See = Cp.Provider, X5 = Hr.error001("react");
+const Cp = _.createContext(null), Cee = Cp.Provider, X5 = Hr.error001("react");
 function Ge(e, t) {
   const r = _.useContext(Cp);
   if (r === null)
@@ -47920,7 +47920,7 @@ function gt() {
     subscribe: e.subscribe
   }), [e]);
 }
-const ZT = { display: "none" }, Cee = {
+const ZT = { display: "none" }, Eee = {
   position: "absolute",
   width: 1,
   height: 1,
@@ -47930,14 +47930,14 @@ const ZT = { display: "none" }, Cee = {
   overflow: "hidden",
   clip: "rect(0px, 0px, 0px, 0px)",
   clipPath: "inset(100%)"
-}, K5 = "react-flow__node-desc", Q5 = "react-flow__edge-desc", Eee = "react-flow__aria-live", _ee = (e) => e.ariaLiveMessage, kee = (e) => e.ariaLabelConfig;
-function Tee({ rfId: e }) {
-  const t = Ge(_ee);
-  return P.jsx("div", { id: `${Eee}-${e}`, "aria-live": "assertive", "aria-atomic": "true", style: Cee, children: t });
+}, K5 = "react-flow__node-desc", Q5 = "react-flow__edge-desc", _ee = "react-flow__aria-live", kee = (e) => e.ariaLiveMessage, Tee = (e) => e.ariaLabelConfig;
+function Ree({ rfId: e }) {
+  const t = Ge(kee);
+  return P.jsx("div", { id: `${_ee}-${e}`, "aria-live": "assertive", "aria-atomic": "true", style: Eee, children: t });
 }
-function Ree({ rfId: e, disableKeyboardA11y: t }) {
-  const r = Ge(kee);
-  return P.jsxs(P.Fragment, { children: [P.jsx("div", { id: `${K5}-${e}`, style: ZT, children: t ? r["node.a11yDescription.default"] : r["node.a11yDescription.keyboardDisabled"] }), P.jsx("div", { id: `${Q5}-${e}`, style: ZT, children: r["edge.a11yDescription.default"] }), !t && P.jsx(Tee, { rfId: e })] });
+function zee({ rfId: e, disableKeyboardA11y: t }) {
+  const r = Ge(Tee);
+  return P.jsxs(P.Fragment, { children: [P.jsx("div", { id: `${K5}-${e}`, style: ZT, children: t ? r["node.a11yDescription.default"] : r["node.a11yDescription.keyboardDisabled"] }), P.jsx("div", { id: `${Q5}-${e}`, style: ZT, children: r["edge.a11yDescription.default"] }), !t && P.jsx(Ree, { rfId: e })] });
 }
 const Cd = _.forwardRef(({ position: e = "top-left", children: t, className: r, style: o, ...a }, l) => {
   const c = `${e}`.split("-");
@@ -47945,11 +47945,11 @@ const Cd = _.forwardRef(({ position: e = "top-left", children: t, className: r, 
 });
 Cd.displayName = "Panel";
 const JT = "https://reactflow.dev?utm_source=attribution";
-function zee({ proOptions: e, position: t = "bottom-right" }) {
+function Oee({ proOptions: e, position: t = "bottom-right" }) {
   return _.useEffect(() => {
   }, []), e?.hideAttribution ? null : P.jsx(Cd, { position: t, className: "react-flow__attribution", "data-message": `Please only hide this attribution when you are subscribed to React Flow Pro: ${JT}`, children: P.jsx("a", { href: JT, target: "_blank", rel: "noopener noreferrer", "aria-label": "React Flow attribution", children: "React Flow" }) });
 }
-const Oee = (e) => {
+const Aee = (e) => {
   const t = [], r = [];
   for (const [, o] of e.nodeLookup)
     o.selected && t.push(o.internals.userNode);
@@ -47957,22 +47957,22 @@ const Oee = (e) => {
     o.selected && r.push(o);
   return { selectedNodes: t, selectedEdges: r };
 }, Ah = (e) => e.id;
-function Aee(e, t) {
+function Nee(e, t) {
   return xt(e.selectedNodes.map(Ah), t.selectedNodes.map(Ah)) && xt(e.selectedEdges.map(Ah), t.selectedEdges.map(Ah));
 }
-function Nee({ onSelectionChange: e }) {
-  const t = gt(), { selectedNodes: r, selectedEdges: o } = Ge(Oee, Aee);
+function Mee({ onSelectionChange: e }) {
+  const t = gt(), { selectedNodes: r, selectedEdges: o } = Ge(Aee, Nee);
   return _.useEffect(() => {
     const a = { nodes: r, edges: o };
     e?.(a), t.getState().onSelectionChangeHandlers.forEach((l) => l(a));
   }, [r, o, e]), null;
 }
-const Mee = (e) => !!e.onSelectionChangeHandlers;
-function Pee({ onSelectionChange: e }) {
-  const t = Ge(Mee);
-  return e || t ? P.jsx(Nee, { onSelectionChange: e }) : null;
+const Pee = (e) => !!e.onSelectionChangeHandlers;
+function Iee({ onSelectionChange: e }) {
+  const t = Ge(Pee);
+  return e || t ? P.jsx(Mee, { onSelectionChange: e }) : null;
 }
-const Z5 = [0, 0], Iee = { x: 0, y: 0, zoom: 1 }, Dee = [
+const Z5 = [0, 0], Dee = { x: 0, y: 0, zoom: 1 }, $ee = [
   "nodes",
   "edges",
   "defaultNodes",
@@ -48031,7 +48031,7 @@ const Z5 = [0, 0], Iee = { x: 0, y: 0, zoom: 1 }, Dee = [
   "autoPanSpeed",
   "ariaLabelConfig",
   "zIndexMode"
-], eR = [...Dee, "rfId"], $ee = (e) => ({
+], eR = [...$ee, "rfId"], Lee = (e) => ({
   setNodes: e.setNodes,
   setEdges: e.setEdges,
   setMinZoom: e.setMinZoom,
@@ -48054,8 +48054,8 @@ const Z5 = [0, 0], Iee = { x: 0, y: 0, zoom: 1 }, Dee = [
   noPanClassName: "nopan",
   rfId: "1"
 };
-function Lee(e) {
-  const { setNodes: t, setEdges: r, setMinZoom: o, setMaxZoom: a, setTranslateExtent: l, setNodeExtent: c, reset: d, setDefaultNodesAndEdges: f } = Ge($ee, xt), g = gt();
+function Vee(e) {
+  const { setNodes: t, setEdges: r, setMinZoom: o, setMaxZoom: a, setTranslateExtent: l, setNodeExtent: c, reset: d, setDefaultNodesAndEdges: f } = Ge(Lee, xt), g = gt();
   _.useEffect(() => (f(e.defaultNodes, e.defaultEdges), () => {
     p.current = tR, d();
   }), []);
@@ -48064,7 +48064,7 @@ function Lee(e) {
     () => {
       for (const v of eR) {
         const y = e[v], b = p.current[v];
-        y !== b && (typeof e[v] > "u" || (v === "nodes" ? t(y) : v === "edges" ? r(y) : v === "minZoom" ? o(y) : v === "maxZoom" ? a(y) : v === "translateExtent" ? l(y) : v === "nodeExtent" ? c(y) : v === "ariaLabelConfig" ? g.setState({ ariaLabelConfig: wJ(y) }) : v === "fitView" ? g.setState({ fitViewQueued: y }) : v === "fitViewOptions" ? g.setState({ fitViewOptions: y }) : g.setState({ [v]: y })));
+        y !== b && (typeof e[v] > "u" || (v === "nodes" ? t(y) : v === "edges" ? r(y) : v === "minZoom" ? o(y) : v === "maxZoom" ? a(y) : v === "translateExtent" ? l(y) : v === "nodeExtent" ? c(y) : v === "ariaLabelConfig" ? g.setState({ ariaLabelConfig: SJ(y) }) : v === "fitView" ? g.setState({ fitViewQueued: y }) : v === "fitViewOptions" ? g.setState({ fitViewOptions: y }) : g.setState({ [v]: y })));
       }
       p.current = e;
     },
@@ -48075,7 +48075,7 @@ function Lee(e) {
 function nR() {
   return typeof window > "u" || !window.matchMedia ? null : window.matchMedia("(prefers-color-scheme: dark)");
 }
-function Vee(e) {
+function Hee(e) {
   const [t, r] = _.useState(e === "system" ? null : e);
   return _.useEffect(() => {
     if (e !== "system") {
@@ -48131,7 +48131,7 @@ function oR(e, t, r) {
 function iR(e, t) {
   return t.includes(e) ? "code" : "key";
 }
-const Hee = () => {
+const Bee = () => {
   const e = gt();
   return _.useMemo(() => ({
     zoomIn: async (t) => {
@@ -48216,14 +48216,14 @@ function J5(e, t) {
     }
     const d = { ...l };
     for (const f of c)
-      Bee(f, d);
+      jee(f, d);
     r.push(d);
   }
   return a.length && a.forEach((l) => {
     l.index !== void 0 ? r.splice(l.index, 0, { ...l.item }) : r.push({ ...l.item });
   }), r;
 }
-function Bee(e, t) {
+function jee(e, t) {
   switch (e.type) {
     case "select": {
       t.selected = e.selected;
@@ -48241,10 +48241,10 @@ function Bee(e, t) {
     }
   }
 }
-function jee(e, t) {
+function Uee(e, t) {
   return J5(e, t);
 }
-function Uee(e, t) {
+function Wee(e, t) {
   return J5(e, t);
 }
 function Ea(e, t) {
@@ -48278,26 +48278,26 @@ function sR(e) {
     type: "remove"
   };
 }
-const Wee = k5();
-function Fee(e, t, r = {}) {
-  return TJ(e, t, {
+const Fee = k5();
+function qee(e, t, r = {}) {
+  return RJ(e, t, {
     ...r,
-    onError: r.onError ?? Wee
+    onError: r.onError ?? Fee
   });
 }
-const lR = (e) => fJ(e), qee = (e) => w5(e);
+const lR = (e) => hJ(e), Gee = (e) => w5(e);
 function eP(e) {
   return _.forwardRef(e);
 }
 const tP = typeof window < "u" ? _.useLayoutEffect : _.useEffect;
 function cR(e) {
-  const [t, r] = _.useState(BigInt(0)), [o] = _.useState(() => Gee(() => r((a) => a + BigInt(1))));
+  const [t, r] = _.useState(BigInt(0)), [o] = _.useState(() => Yee(() => r((a) => a + BigInt(1))));
   return tP(() => {
     const a = o.get();
     a.length && (e(a), o.reset());
   }, [t]), o;
 }
-function Gee(e) {
+function Yee(e) {
   let t = [];
   return {
     get: () => t,
@@ -48310,7 +48310,7 @@ function Gee(e) {
   };
 }
 const nP = _.createContext(null);
-function Yee({ children: e }) {
+function Xee({ children: e }) {
   const t = gt(), r = _.useCallback((d) => {
     const { nodes: f = [], setNodes: g, hasDefaultNodes: p, onNodesChange: v, nodeLookup: y, fitViewQueued: b, onNodesChangeMiddlewareMap: x } = t.getState();
     let w = f;
@@ -48338,15 +48338,15 @@ function Yee({ children: e }) {
   }, []), l = cR(a), c = _.useMemo(() => ({ nodeQueue: o, edgeQueue: l }), []);
   return P.jsx(nP.Provider, { value: c, children: e });
 }
-function Xee() {
+function Kee() {
   const e = _.useContext(nP);
   if (!e)
     throw new Error("useBatchContext must be used within a BatchProvider");
   return e;
 }
-const Kee = (e) => !!e.panZoom;
+const Qee = (e) => !!e.panZoom;
 function yw() {
-  const e = Hee(), t = gt(), r = Xee(), o = Ge(Kee), a = _.useMemo(() => {
+  const e = Bee(), t = gt(), r = Kee(), o = Ge(Qee), a = _.useMemo(() => {
     const l = (v) => t.getState().nodeLookup.get(v), c = (v) => {
       r.nodeQueue.push(v);
     }, d = (v) => {
@@ -48371,7 +48371,7 @@ function yw() {
       d((x) => x.map((w) => {
         if (w.id === v) {
           const S = typeof y == "function" ? y(w) : y;
-          return b.replace && qee(S) ? S : { ...w, ...S };
+          return b.replace && Gee(S) ? S : { ...w, ...S };
         }
         return w;
       }));
@@ -48408,7 +48408,7 @@ function yw() {
         };
       },
       deleteElements: async ({ nodes: v = [], edges: y = [] }) => {
-        const { nodes: b, edges: x, onNodesDelete: w, onEdgesDelete: S, triggerNodeChanges: k, triggerEdgeChanges: T, onDelete: E, onBeforeDelete: z } = t.getState(), { nodes: O, edges: A } = await vJ({
+        const { nodes: b, edges: x, onNodesDelete: w, onEdgesDelete: S, triggerNodeChanges: k, triggerEdgeChanges: T, onDelete: E, onBeforeDelete: z } = t.getState(), { nodes: O, edges: A } = await yJ({
           nodesToRemove: v,
           edgesToRemove: y,
           nodes: b,
@@ -48466,12 +48466,12 @@ function yw() {
       },
       getNodesBounds: (v) => {
         const { nodeLookup: y, nodeOrigin: b } = t.getState();
-        return hJ(v, { nodeLookup: y, nodeOrigin: b });
+        return gJ(v, { nodeLookup: y, nodeOrigin: b });
       },
       getHandleConnections: ({ type: v, id: y, nodeId: b }) => Array.from(t.getState().connectionLookup.get(`${b}-${v}${y ? `-${y}` : ""}`)?.values() ?? []),
       getNodeConnections: ({ type: v, handleId: y, nodeId: b }) => Array.from(t.getState().connectionLookup.get(`${b}${v ? y ? `-${v}-${y}` : `-${v}` : ""}`)?.values() ?? []),
       fitView: async (v) => {
-        const y = t.getState().fitViewResolver ?? xJ();
+        const y = t.getState().fitViewResolver ?? wJ();
         return t.setState({ fitViewQueued: !0, fitViewOptions: v, fitViewResolver: y }), r.nodeQueue.push((b) => [...b]), y.promise;
       }
     };
@@ -48482,9 +48482,9 @@ function yw() {
     viewportInitialized: o
   }), [o]);
 }
-const uR = (e) => e.selected, Qee = typeof window < "u" ? window : void 0;
-function Zee({ deleteKeyCode: e, multiSelectionKeyCode: t }) {
-  const r = gt(), { deleteElements: o } = yw(), a = Qu(e, { actInsideInputWithModifier: !1 }), l = Qu(t, { target: Qee });
+const uR = (e) => e.selected, Zee = typeof window < "u" ? window : void 0;
+function Jee({ deleteKeyCode: e, multiSelectionKeyCode: t }) {
+  const r = gt(), { deleteElements: o } = yw(), a = Qu(e, { actInsideInputWithModifier: !1 }), l = Qu(t, { target: Zee });
   _.useEffect(() => {
     if (a) {
       const { edges: c, nodes: d } = r.getState();
@@ -48494,7 +48494,7 @@ function Zee({ deleteKeyCode: e, multiSelectionKeyCode: t }) {
     r.setState({ multiSelectionActive: l });
   }, [l]);
 }
-function Jee(e) {
+function ete(e) {
   const t = gt();
   _.useEffect(() => {
     const r = () => {
@@ -48518,20 +48518,20 @@ const Ep = {
   height: "100%",
   top: 0,
   left: 0
-}, ete = (e) => ({
+}, tte = (e) => ({
   userSelectionActive: e.userSelectionActive,
   lib: e.lib,
   connectionInProgress: e.connection.inProgress
 });
-function tte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: o = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: c = Pa.Free, zoomOnDoubleClick: d = !0, panOnDrag: f = !0, defaultViewport: g, translateExtent: p, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: w, noWheelClassName: S, noPanClassName: k, onViewportChange: T, isControlledViewport: E, paneClickDistance: z, selectionOnDrag: O }) {
-  const A = gt(), N = _.useRef(null), { userSelectionActive: L, lib: H, connectionInProgress: V } = Ge(ete, xt), j = Qu(b), B = _.useRef();
-  Jee(N);
+function nte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: o = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: c = Pa.Free, zoomOnDoubleClick: d = !0, panOnDrag: f = !0, defaultViewport: g, translateExtent: p, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: w, noWheelClassName: S, noPanClassName: k, onViewportChange: T, isControlledViewport: E, paneClickDistance: z, selectionOnDrag: O }) {
+  const A = gt(), N = _.useRef(null), { userSelectionActive: L, lib: H, connectionInProgress: V } = Ge(tte, xt), j = Qu(b), B = _.useRef();
+  ete(N);
   const G = _.useCallback((I) => {
     T?.({ x: I[0], y: I[1], zoom: I[2] }), E || A.setState({ transform: I });
   }, [T, E]);
   return _.useEffect(() => {
     if (N.current) {
-      B.current = oee({
+      B.current = iee({
         domNode: N.current,
         minZoom: v,
         maxZoom: y,
@@ -48604,12 +48604,12 @@ function tte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, 
     z
   ]), P.jsx("div", { className: "react-flow__renderer", ref: N, style: Ep, children: w });
 }
-const nte = (e) => ({
+const rte = (e) => ({
   userSelectionActive: e.userSelectionActive,
   userSelectionRect: e.userSelectionRect
 });
-function rte() {
-  const { userSelectionActive: e, userSelectionRect: t } = Ge(nte, xt);
+function ote() {
+  const { userSelectionActive: e, userSelectionRect: t } = Ge(rte, xt);
   return e && t ? P.jsx("div", { className: "react-flow__selection react-flow__container", style: {
     width: t.width,
     height: t.height,
@@ -48618,15 +48618,15 @@ function rte() {
 }
 const hb = (e, t) => (r) => {
   r.target === t.current && e?.(r);
-}, ote = (e) => ({
+}, ite = (e) => ({
   userSelectionActive: e.userSelectionActive,
   elementsSelectable: e.elementsSelectable,
   dragging: e.paneDragging,
   panBy: e.panBy,
   autoPanSpeed: e.autoPanSpeed
 });
-function ite({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Full, panOnDrag: o, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: c, onSelectionStart: d, onSelectionEnd: f, onPaneClick: g, onPaneContextMenu: p, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: w }) {
-  const S = _.useRef(0), k = gt(), { userSelectionActive: T, elementsSelectable: E, dragging: z, panBy: O, autoPanSpeed: A } = Ge(ote, xt), N = E && (e || T), L = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), j = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), G = _.useRef(!1), I = _.useRef({ x: 0, y: 0 }), W = _.useRef(!1), D = (q) => {
+function ate({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Full, panOnDrag: o, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: c, onSelectionStart: d, onSelectionEnd: f, onPaneClick: g, onPaneContextMenu: p, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: w }) {
+  const S = _.useRef(0), k = gt(), { userSelectionActive: T, elementsSelectable: E, dragging: z, panBy: O, autoPanSpeed: A } = Ge(ite, xt), N = E && (e || T), L = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), j = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), G = _.useRef(!1), I = _.useRef({ x: 0, y: 0 }), W = _.useRef(!1), D = (q) => {
     if (G.current || B.current || k.getState().connection.inProgress) {
       G.current = !1, B.current = !1;
       return;
@@ -48748,7 +48748,7 @@ function ite({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Ful
   }, me = (q) => {
     q.target?.releasePointerCapture?.(q.pointerId), he();
   }, ge = o === !0 || Array.isArray(o) && o.includes(0);
-  return P.jsxs("div", { className: jt(["react-flow__pane", { draggable: ge, dragging: z, selection: e }]), onClick: N ? void 0 : hb(D, L), onContextMenu: hb(F, L), onWheel: hb(Y, L), onPointerEnter: N ? void 0 : y, onPointerMove: N ? $ : b, onPointerUp: Q, onPointerCancel: N ? me : void 0, onPointerDownCapture: N ? se : void 0, onClickCapture: N ? ne : void 0, onPointerLeave: x, ref: L, style: Ep, children: [w, P.jsx(rte, {})] });
+  return P.jsxs("div", { className: jt(["react-flow__pane", { draggable: ge, dragging: z, selection: e }]), onClick: N ? void 0 : hb(D, L), onContextMenu: hb(F, L), onWheel: hb(Y, L), onPointerEnter: N ? void 0 : y, onPointerMove: N ? $ : b, onPointerUp: Q, onPointerCancel: N ? me : void 0, onPointerDownCapture: N ? se : void 0, onClickCapture: N ? ne : void 0, onPointerLeave: x, ref: L, style: Ep, children: [w, P.jsx(ote, {})] });
 }
 function _0({ id: e, store: t, unselect: r = !1, nodeRef: o }) {
   const { addSelectedNodes: a, unselectNodesAndEdges: l, multiSelectionActive: c, nodeLookup: d, onError: f } = t.getState(), g = d.get(e);
@@ -48762,7 +48762,7 @@ function rP({ nodeRef: e, disabled: t = !1, noDragClassName: r, handleSelector: 
   const d = gt(), [f, g] = _.useState(!1), p = _.useRef();
   return _.useEffect(() => {
     if (!t)
-      return p.current = WJ({
+      return p.current = FJ({
         getStoreItems: () => d.getState(),
         onNodeMouseDown: (v) => {
           _0({
@@ -48791,11 +48791,11 @@ function rP({ nodeRef: e, disabled: t = !1, noDragClassName: r, handleSelector: 
     });
   }, [r, o, t, l, e, a, c]), f;
 }
-const ate = (e) => (t) => t.selected && (t.draggable || e && typeof t.draggable > "u");
+const ste = (e) => (t) => t.selected && (t.draggable || e && typeof t.draggable > "u");
 function oP() {
   const e = gt();
   return _.useCallback((r) => {
-    const { nodeExtent: o, snapToGrid: a, snapGrid: l, nodesDraggable: c, onError: d, updateNodePositions: f, nodeLookup: g, nodeOrigin: p } = e.getState(), v = /* @__PURE__ */ new Map(), y = ate(c), b = a ? l[0] : 5, x = a ? l[1] : 5, w = r.direction.x * b * r.factor, S = r.direction.y * x * r.factor;
+    const { nodeExtent: o, snapToGrid: a, snapGrid: l, nodesDraggable: c, onError: d, updateNodePositions: f, nodeLookup: g, nodeOrigin: p } = e.getState(), v = /* @__PURE__ */ new Map(), y = ste(c), b = a ? l[0] : 5, x = a ? l[1] : 5, w = r.direction.x * b * r.factor, S = r.direction.y * x * r.factor;
     for (const [, k] of g) {
       if (!y(k))
         continue;
@@ -48817,24 +48817,24 @@ function oP() {
     f(v);
   }, []);
 }
-const bw = _.createContext(null), ste = bw.Provider;
+const bw = _.createContext(null), lte = bw.Provider;
 bw.Consumer;
-const iP = () => _.useContext(bw), lte = (e) => ({
+const iP = () => _.useContext(bw), cte = (e) => ({
   connectOnClick: e.connectOnClick,
   noPanClassName: e.noPanClassName,
   rfId: e.rfId
 }), aP = _.createContext(null);
-function cte({ children: e }) {
-  const t = Ge(lte, xt);
+function ute({ children: e }) {
+  const t = Ge(cte, xt);
   return P.jsx(aP.Provider, { value: t, children: e });
 }
-function ute() {
+function dte() {
   const e = _.useContext(aP);
   if (!e)
     throw new Error("useHandleConfig must be used within a HandleConfigProvider");
   return e;
 }
-const dte = {
+const fte = {
   connectingFrom: !1,
   connectingTo: !1,
   clickConnecting: !1,
@@ -48842,10 +48842,10 @@ const dte = {
   connectionInProcess: !1,
   clickConnectionInProcess: !1,
   valid: !1
-}, fte = (e, t, r) => (o) => {
+}, hte = (e, t, r) => (o) => {
   const { connectionClickStartHandle: a, connectionMode: l, connection: c } = o, { fromHandle: d, toHandle: f, isValid: g } = c;
   if (!d && !a)
-    return dte;
+    return fte;
   const p = f?.nodeId === e && f?.id === t && f?.type === r;
   return {
     connectingFrom: d?.nodeId === e && d?.id === t && d?.type === r,
@@ -48857,8 +48857,8 @@ const dte = {
     valid: p && g
   };
 };
-function hte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, isConnectable: o = !0, isConnectableStart: a = !0, isConnectableEnd: l = !0, id: c, onConnect: d, children: f, className: g, onMouseDown: p, onTouchStart: v, ...y }, b) {
-  const x = c || null, w = e === "target", S = gt(), k = iP(), { connectOnClick: T, noPanClassName: E, rfId: z } = ute(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: L, connectionInProcess: H, clickConnectionInProcess: V, valid: j } = Ge(fte(k, x, e), xt);
+function gte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, isConnectable: o = !0, isConnectableStart: a = !0, isConnectableEnd: l = !0, id: c, onConnect: d, children: f, className: g, onMouseDown: p, onTouchStart: v, ...y }, b) {
+  const x = c || null, w = e === "target", S = gt(), k = iP(), { connectOnClick: T, noPanClassName: E, rfId: z } = dte(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: L, connectionInProcess: H, clickConnectionInProcess: V, valid: j } = Ge(hte(k, x, e), xt);
   k || S.getState().onError?.("010", Hr.error010());
   const B = (W) => {
     const { defaultEdgeOptions: D, onConnect: F, hasDefaultEdges: Y } = S.getState(), ne = {
@@ -48867,7 +48867,7 @@ function hte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
     };
     if (Y) {
       const { edges: se, setEdges: J, onError: ce } = S.getState();
-      J(Fee(ne, se, { onError: ce }));
+      J(qee(ne, se, { onError: ce }));
     }
     F?.(ne), d?.(ne);
   }, G = (W) => {
@@ -48954,17 +48954,17 @@ function hte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
     }
   ]), onMouseDown: G, onTouchStart: G, onClick: T ? I : void 0, ref: b, ...y, children: f });
 }
-const Vl = _.memo(eP(hte));
-function gte({ data: e, isConnectable: t, sourcePosition: r = Oe.Bottom }) {
+const Vl = _.memo(eP(gte));
+function pte({ data: e, isConnectable: t, sourcePosition: r = Oe.Bottom }) {
   return P.jsxs(P.Fragment, { children: [e?.label, P.jsx(Vl, { type: "source", position: r, isConnectable: t })] });
 }
-function pte({ data: e, isConnectable: t, targetPosition: r = Oe.Top, sourcePosition: o = Oe.Bottom }) {
+function mte({ data: e, isConnectable: t, targetPosition: r = Oe.Top, sourcePosition: o = Oe.Bottom }) {
   return P.jsxs(P.Fragment, { children: [P.jsx(Vl, { type: "target", position: r, isConnectable: t }), e?.label, P.jsx(Vl, { type: "source", position: o, isConnectable: t })] });
 }
-function mte() {
+function vte() {
   return null;
 }
-function vte({ data: e, isConnectable: t, targetPosition: r = Oe.Top }) {
+function yte({ data: e, isConnectable: t, targetPosition: r = Oe.Top }) {
   return P.jsxs(P.Fragment, { children: [P.jsx(Vl, { type: "target", position: r, isConnectable: t }), e?.label] });
 }
 const Og = {
@@ -48973,12 +48973,12 @@ const Og = {
   ArrowLeft: { x: -1, y: 0 },
   ArrowRight: { x: 1, y: 0 }
 }, dR = {
-  input: gte,
-  default: pte,
-  output: vte,
-  group: mte
+  input: pte,
+  default: mte,
+  output: yte,
+  group: vte
 };
-function yte(e) {
+function bte(e) {
   return e.internals.handleBounds === void 0 ? {
     width: e.width ?? e.initialWidth ?? e.style?.width,
     height: e.height ?? e.initialHeight ?? e.style?.height
@@ -48987,7 +48987,7 @@ function yte(e) {
     height: e.height ?? e.style?.height
   };
 }
-const bte = (e) => {
+const xte = (e) => {
   const { width: t, height: r, x: o, y: a } = xd(e.nodeLookup, {
     filter: (l) => !!l.selected
   });
@@ -48998,8 +48998,8 @@ const bte = (e) => {
     transformString: `translate(${e.transform[0]}px,${e.transform[1]}px) scale(${e.transform[2]}) translate(${o}px,${a}px)`
   };
 };
-function xte({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y: r }) {
-  const o = gt(), { width: a, height: l, transformString: c, userSelectionActive: d } = Ge(bte, xt), f = oP(), g = _.useRef(null);
+function wte({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y: r }) {
+  const o = gt(), { width: a, height: l, transformString: c, userSelectionActive: d } = Ge(xte, xt), f = oP(), g = _.useRef(null);
   _.useEffect(() => {
     r || g.current?.focus({
       preventScroll: !0
@@ -49027,19 +49027,19 @@ function xte({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y
     height: l
   } }) });
 }
-const fR = typeof window < "u" ? window : void 0, wte = (e) => ({ nodesSelectionActive: e.nodesSelectionActive, userSelectionActive: e.userSelectionActive });
+const fR = typeof window < "u" ? window : void 0, Ste = (e) => ({ nodesSelectionActive: e.nodesSelectionActive, userSelectionActive: e.userSelectionActive });
 function sP({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, paneClickDistance: d, deleteKeyCode: f, selectionKeyCode: g, selectionOnDrag: p, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: w, zoomActivationKeyCode: S, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: z, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: L, autoPanOnSelection: H, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: G, preventScrolling: I, onSelectionContextMenu: W, noWheelClassName: D, noPanClassName: F, disableKeyboardA11y: Y, onViewportChange: ne, isControlledViewport: se }) {
-  const { nodesSelectionActive: J, userSelectionActive: ce } = Ge(wte, xt), he = Qu(g, { target: fR }), $ = Qu(w, { target: fR }), Q = $ || L, me = $ || z, ge = p && Q !== !0, q = he || ce || ge;
-  return Zee({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(tte, { onPaneContextMenu: l, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: me, panActivationKeyPressed: $, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && Q, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: G, zoomActivationKeyCode: S, preventScrolling: I, noWheelClassName: D, noPanClassName: F, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(ite, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: Q, autoPanOnSelection: H, isSelecting: !!q, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(xte, { onSelectionContextMenu: W, noPanClassName: F, disableKeyboardA11y: Y })] }) });
+  const { nodesSelectionActive: J, userSelectionActive: ce } = Ge(Ste, xt), he = Qu(g, { target: fR }), $ = Qu(w, { target: fR }), Q = $ || L, me = $ || z, ge = p && Q !== !0, q = he || ce || ge;
+  return Jee({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(nte, { onPaneContextMenu: l, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: me, panActivationKeyPressed: $, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && Q, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: G, zoomActivationKeyCode: S, preventScrolling: I, noWheelClassName: D, noPanClassName: F, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(ate, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: Q, autoPanOnSelection: H, isSelecting: !!q, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(wte, { onSelectionContextMenu: W, noPanClassName: F, disableKeyboardA11y: Y })] }) });
 }
 sP.displayName = "FlowRenderer";
-const Ste = _.memo(sP), Cte = (e) => (t) => e ? cw(t.nodeLookup, { x: 0, y: 0, width: t.width, height: t.height }, t.transform, !0).map((r) => r.id) : Array.from(t.nodeLookup.keys());
-function Ete(e) {
-  return Ge(_.useCallback(Cte(e), [e]), xt);
+const Cte = _.memo(sP), Ete = (e) => (t) => e ? cw(t.nodeLookup, { x: 0, y: 0, width: t.width, height: t.height }, t.transform, !0).map((r) => r.id) : Array.from(t.nodeLookup.keys());
+function _te(e) {
+  return Ge(_.useCallback(Ete(e), [e]), xt);
 }
-const _te = (e) => e.updateNodeInternals;
-function kte() {
-  const e = Ge(_te), [t] = _.useState(() => typeof ResizeObserver > "u" ? null : new ResizeObserver((r) => {
+const kte = (e) => e.updateNodeInternals;
+function Tte() {
+  const e = Ge(kte), [t] = _.useState(() => typeof ResizeObserver > "u" ? null : new ResizeObserver((r) => {
     const o = /* @__PURE__ */ new Map();
     r.forEach((a) => {
       const l = a.target.getAttribute("data-id");
@@ -49054,7 +49054,7 @@ function kte() {
     t?.disconnect();
   }, [t]), t;
 }
-function Tte({ node: e, nodeType: t, hasDimensions: r, resizeObserver: o }) {
+function Rte({ node: e, nodeType: t, hasDimensions: r, resizeObserver: o }) {
   const a = gt(), l = _.useRef(null), c = _.useRef(null), d = _.useRef(e.sourcePosition), f = _.useRef(e.targetPosition), g = _.useRef(t), p = r && !!e.internals.handleBounds;
   return _.useEffect(() => {
     l.current && !e.hidden && (!p || c.current !== l.current) && (c.current && o?.unobserve(c.current), o?.observe(l.current), c.current = l.current);
@@ -49067,7 +49067,7 @@ function Tte({ node: e, nodeType: t, hasDimensions: r, resizeObserver: o }) {
     }
   }, [e.id, t, e.sourcePosition, e.targetPosition]), l;
 }
-function Rte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave: a, onContextMenu: l, onDoubleClick: c, nodesDraggable: d, elementsSelectable: f, nodesConnectable: g, nodesFocusable: p, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: w, nodeTypes: S, nodeClickDistance: k, onError: T }) {
+function zte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave: a, onContextMenu: l, onDoubleClick: c, nodesDraggable: d, elementsSelectable: f, nodesConnectable: g, nodesFocusable: p, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: w, nodeTypes: S, nodeClickDistance: k, onError: T }) {
   const { node: E, internals: z, isParent: O } = Ge((q) => {
     const Z = q.nodeLookup.get(e), pe = q.parentLookup.has(e);
     return {
@@ -49078,7 +49078,7 @@ function Rte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
   }, xt);
   let A = E.type || "default", N = S?.[A] || dR[A];
   N === void 0 && (T?.("003", Hr.error003(A)), A = "default", N = S?.default || dR.default);
-  const L = !!(E.draggable || d && typeof E.draggable > "u"), H = !!(E.selectable || f && typeof E.selectable > "u"), V = !!(E.connectable || g && typeof E.connectable > "u"), j = !!(E.focusable || p && typeof E.focusable > "u"), B = gt(), G = T5(E), I = Tte({ node: E, nodeType: A, hasDimensions: G, resizeObserver: v }), W = rP({
+  const L = !!(E.draggable || d && typeof E.draggable > "u"), H = !!(E.selectable || f && typeof E.selectable > "u"), V = !!(E.connectable || g && typeof E.connectable > "u"), j = !!(E.focusable || p && typeof E.focusable > "u"), B = gt(), G = T5(E), I = Rte({ node: E, nodeType: A, hasDimensions: G, resizeObserver: v }), W = rP({
     nodeRef: I,
     disabled: E.hidden || !L,
     noDragClassName: y,
@@ -49089,7 +49089,7 @@ function Rte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
   }), D = oP();
   if (E.hidden)
     return null;
-  const F = jr(E), Y = yte(E), ne = H || L || t || r || o || a, se = r ? (q) => r(q, { ...z.userNode }) : void 0, J = o ? (q) => o(q, { ...z.userNode }) : void 0, ce = a ? (q) => a(q, { ...z.userNode }) : void 0, he = l ? (q) => l(q, { ...z.userNode }) : void 0, $ = c ? (q) => c(q, { ...z.userNode }) : void 0, Q = (q) => {
+  const F = jr(E), Y = bte(E), ne = H || L || t || r || o || a, se = r ? (q) => r(q, { ...z.userNode }) : void 0, J = o ? (q) => o(q, { ...z.userNode }) : void 0, ce = a ? (q) => a(q, { ...z.userNode }) : void 0, he = l ? (q) => l(q, { ...z.userNode }) : void 0, $ = c ? (q) => c(q, { ...z.userNode }) : void 0, Q = (q) => {
     const { selectNodesOnDrag: Z, nodeDragThreshold: pe } = B.getState();
     H && (!Z || !L || pe > 0) && _0({
       id: e,
@@ -49153,17 +49153,17 @@ function Rte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
     visibility: G ? "visible" : "hidden",
     ...E.style,
     ...Y
-  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: se, onMouseMove: J, onMouseLeave: ce, onContextMenu: he, onClick: Q, onDoubleClick: $, onKeyDown: j ? me : void 0, tabIndex: j ? 0 : void 0, onFocus: j ? ge : void 0, role: E.ariaRole ?? (j ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${K5}-${w}`, "aria-label": E.ariaLabel, ...E.domAttributes, children: P.jsx(ste, { value: e, children: P.jsx(N, { id: e, data: E.data, type: A, positionAbsoluteX: z.positionAbsolute.x, positionAbsoluteY: z.positionAbsolute.y, selected: E.selected ?? !1, selectable: H, draggable: L, deletable: E.deletable ?? !0, isConnectable: V, sourcePosition: E.sourcePosition, targetPosition: E.targetPosition, dragging: W, dragHandle: E.dragHandle, zIndex: z.z, parentId: E.parentId, ...F }) }) });
+  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: se, onMouseMove: J, onMouseLeave: ce, onContextMenu: he, onClick: Q, onDoubleClick: $, onKeyDown: j ? me : void 0, tabIndex: j ? 0 : void 0, onFocus: j ? ge : void 0, role: E.ariaRole ?? (j ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${K5}-${w}`, "aria-label": E.ariaLabel, ...E.domAttributes, children: P.jsx(lte, { value: e, children: P.jsx(N, { id: e, data: E.data, type: A, positionAbsoluteX: z.positionAbsolute.x, positionAbsoluteY: z.positionAbsolute.y, selected: E.selected ?? !1, selectable: H, draggable: L, deletable: E.deletable ?? !0, isConnectable: V, sourcePosition: E.sourcePosition, targetPosition: E.targetPosition, dragging: W, dragHandle: E.dragHandle, zIndex: z.z, parentId: E.parentId, ...F }) }) });
 }
-var zte = _.memo(Rte);
-const Ote = (e) => ({
+var Ote = _.memo(zte);
+const Ate = (e) => ({
   nodesConnectable: e.nodesConnectable,
   nodesFocusable: e.nodesFocusable,
   elementsSelectable: e.elementsSelectable,
   onError: e.onError
 });
 function lP(e) {
-  const { nodesConnectable: t, nodesFocusable: r, elementsSelectable: o, onError: a } = Ge(Ote, xt), l = Ete(e.onlyRenderVisibleElements), c = kte();
+  const { nodesConnectable: t, nodesFocusable: r, elementsSelectable: o, onError: a } = Ge(Ate, xt), l = _te(e.onlyRenderVisibleElements), c = Tte();
   return P.jsx("div", { className: "react-flow__nodes", style: Ep, children: l.map((d) => (
     /*
      * The split of responsibilities between NodeRenderer and
@@ -49190,12 +49190,12 @@ function lP(e) {
      *   memorized – so if `NodeRenderer` *has* to rerender, it only
      *   needs to regenerate the list of nodes, nothing else.
      */
-    P.jsx(zte, { id: d, nodeTypes: e.nodeTypes, nodeExtent: e.nodeExtent, onClick: e.onNodeClick, onMouseEnter: e.onNodeMouseEnter, onMouseMove: e.onNodeMouseMove, onMouseLeave: e.onNodeMouseLeave, onContextMenu: e.onNodeContextMenu, onDoubleClick: e.onNodeDoubleClick, noDragClassName: e.noDragClassName, noPanClassName: e.noPanClassName, rfId: e.rfId, disableKeyboardA11y: e.disableKeyboardA11y, resizeObserver: c, nodesDraggable: e.nodesDraggable ?? !0, nodesConnectable: t, nodesFocusable: r, elementsSelectable: o, nodeClickDistance: e.nodeClickDistance, onError: a }, d)
+    P.jsx(Ote, { id: d, nodeTypes: e.nodeTypes, nodeExtent: e.nodeExtent, onClick: e.onNodeClick, onMouseEnter: e.onNodeMouseEnter, onMouseMove: e.onNodeMouseMove, onMouseLeave: e.onNodeMouseLeave, onContextMenu: e.onNodeContextMenu, onDoubleClick: e.onNodeDoubleClick, noDragClassName: e.noDragClassName, noPanClassName: e.noPanClassName, rfId: e.rfId, disableKeyboardA11y: e.disableKeyboardA11y, resizeObserver: c, nodesDraggable: e.nodesDraggable ?? !0, nodesConnectable: t, nodesFocusable: r, elementsSelectable: o, nodeClickDistance: e.nodeClickDistance, onError: a }, d)
   )) });
 }
 lP.displayName = "NodeRenderer";
-const Ate = _.memo(lP);
-function Nte(e) {
+const Nte = _.memo(lP);
+function Mte(e) {
   return Ge(_.useCallback((r) => {
     if (!e)
       return r.edges.map((a) => a.id);
@@ -49203,7 +49203,7 @@ function Nte(e) {
     if (r.width && r.height)
       for (const a of r.edges) {
         const l = r.nodeLookup.get(a.source), c = r.nodeLookup.get(a.target);
-        l && c && EJ({
+        l && c && _J({
           sourceNode: l,
           targetNode: c,
           width: r.width,
@@ -49214,40 +49214,40 @@ function Nte(e) {
     return o;
   }, [e]), xt);
 }
-const Mte = ({ color: e = "none", strokeWidth: t = 1 }) => {
+const Pte = ({ color: e = "none", strokeWidth: t = 1 }) => {
   const r = {
     strokeWidth: t,
     ...e && { stroke: e }
   };
   return P.jsx("polyline", { className: "arrow", style: r, strokeLinecap: "round", fill: "none", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4" });
-}, Pte = ({ color: e = "none", strokeWidth: t = 1 }) => {
+}, Ite = ({ color: e = "none", strokeWidth: t = 1 }) => {
   const r = {
     strokeWidth: t,
     ...e && { stroke: e, fill: e }
   };
   return P.jsx("polyline", { className: "arrowclosed", style: r, strokeLinecap: "round", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4 -5,-4" });
 }, hR = {
-  [Tg.Arrow]: Mte,
-  [Tg.ArrowClosed]: Pte
+  [Tg.Arrow]: Pte,
+  [Tg.ArrowClosed]: Ite
 };
-function Ite(e) {
+function Dte(e) {
   const t = gt();
   return _.useMemo(() => Object.prototype.hasOwnProperty.call(hR, e) ? hR[e] : (t.getState().onError?.("009", Hr.error009(e)), null), [e]);
 }
-const Dte = ({ id: e, type: t, color: r, width: o = 12.5, height: a = 12.5, markerUnits: l = "strokeWidth", strokeWidth: c, orient: d = "auto-start-reverse" }) => {
-  const f = Ite(t);
+const $te = ({ id: e, type: t, color: r, width: o = 12.5, height: a = 12.5, markerUnits: l = "strokeWidth", strokeWidth: c, orient: d = "auto-start-reverse" }) => {
+  const f = Dte(t);
   return f ? P.jsx("marker", { className: "react-flow__arrowhead", id: e, markerWidth: `${o}`, markerHeight: `${a}`, viewBox: "-10 -10 20 20", markerUnits: l, orient: d, refX: "0", refY: "0", children: P.jsx(f, { color: r, strokeWidth: c }) }) : null;
 }, cP = ({ defaultColor: e, rfId: t }) => {
-  const r = Ge((l) => l.edges), o = Ge((l) => l.defaultEdgeOptions), a = _.useMemo(() => MJ(r, {
+  const r = Ge((l) => l.edges), o = Ge((l) => l.defaultEdgeOptions), a = _.useMemo(() => PJ(r, {
     id: t,
     defaultColor: e,
     defaultMarkerStart: o?.markerStart,
     defaultMarkerEnd: o?.markerEnd
   }), [r, o, t, e]);
-  return a.length ? P.jsx("svg", { className: "react-flow__marker", "aria-hidden": "true", children: P.jsx("defs", { children: a.map((l) => P.jsx(Dte, { id: l.id, type: l.type, color: l.color, width: l.width, height: l.height, markerUnits: l.markerUnits, strokeWidth: l.strokeWidth, orient: l.orient }, l.id)) }) }) : null;
+  return a.length ? P.jsx("svg", { className: "react-flow__marker", "aria-hidden": "true", children: P.jsx("defs", { children: a.map((l) => P.jsx($te, { id: l.id, type: l.type, color: l.color, width: l.width, height: l.height, markerUnits: l.markerUnits, strokeWidth: l.strokeWidth, orient: l.orient }, l.id)) }) }) : null;
 };
 cP.displayName = "MarkerDefinitions";
-var $te = _.memo(cP);
+var Lte = _.memo(cP);
 function uP({ x: e, y: t, label: r, labelStyle: o, labelShowBg: a = !0, labelBgStyle: l, labelBgPadding: c = [2, 4], labelBgBorderRadius: d = 2, children: f, className: g, ...p }) {
   const [v, y] = _.useState({ x: 1, y: 0, width: 0, height: 0 }), b = jt(["react-flow__edge-textwrapper", g]), x = _.useRef(null);
   return _.useEffect(() => {
@@ -49263,9 +49263,9 @@ function uP({ x: e, y: t, label: r, labelStyle: o, labelShowBg: a = !0, labelBgS
   }, [r]), r ? P.jsxs("g", { transform: `translate(${e - v.width / 2} ${t - v.height / 2})`, className: b, visibility: v.width ? "visible" : "hidden", ...p, children: [a && P.jsx("rect", { width: v.width + 2 * c[0], x: -c[0], y: -c[1], height: v.height + 2 * c[1], className: "react-flow__edge-textbg", style: l, rx: d, ry: d }), P.jsx("text", { className: "react-flow__edge-text", y: v.height / 2, dy: "0.3em", ref: x, style: o, children: r }), f] }) : null;
 }
 uP.displayName = "EdgeText";
-const Lte = _.memo(uP);
+const Vte = _.memo(uP);
 function _p({ path: e, labelX: t, labelY: r, label: o, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f, interactionWidth: g = 20, ...p }) {
-  return P.jsxs(P.Fragment, { children: [P.jsx("path", { ...p, d: e, fill: "none", className: jt(["react-flow__edge-path", p.className]) }), g ? P.jsx("path", { d: e, fill: "none", strokeOpacity: 0, strokeWidth: g, className: "react-flow__edge-interaction" }) : null, o && Mr(t) && Mr(r) ? P.jsx(Lte, { x: t, y: r, label: o, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f }) : null] });
+  return P.jsxs(P.Fragment, { children: [P.jsx("path", { ...p, d: e, fill: "none", className: jt(["react-flow__edge-path", p.className]) }), g ? P.jsx("path", { d: e, fill: "none", strokeOpacity: 0, strokeWidth: g, className: "react-flow__edge-interaction" }) : null, o && Mr(t) && Mr(r) ? P.jsx(Vte, { x: t, y: r, label: o, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f }) : null] });
 }
 function gR({ pos: e, x1: t, y1: r, x2: o, y2: a }) {
   return e === Oe.Left || e === Oe.Right ? [0.5 * (t + o), r] : [t, 0.5 * (r + a)];
@@ -49314,8 +49314,8 @@ function fP(e) {
     return P.jsx(_p, { id: O, path: T, labelX: E, labelY: z, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, interactionWidth: k });
   });
 }
-const Vte = fP({ isInternal: !1 }), hP = fP({ isInternal: !0 });
-Vte.displayName = "SimpleBezierEdge";
+const Hte = fP({ isInternal: !1 }), hP = fP({ isInternal: !0 });
+Hte.displayName = "SimpleBezierEdge";
 hP.displayName = "SimpleBezierEdgeInternal";
 function gP(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, sourcePosition: b = Oe.Bottom, targetPosition: x = Oe.Top, markerEnd: w, markerStart: S, pathOptions: k, interactionWidth: T }) => {
@@ -49342,8 +49342,8 @@ function vP(e) {
     return P.jsx(pP, { ...r, id: o, pathOptions: _.useMemo(() => ({ borderRadius: 0, offset: r.pathOptions?.offset }), [r.pathOptions?.offset]) });
   });
 }
-const Hte = vP({ isInternal: !1 }), yP = vP({ isInternal: !0 });
-Hte.displayName = "StepEdge";
+const Bte = vP({ isInternal: !1 }), yP = vP({ isInternal: !0 });
+Bte.displayName = "StepEdge";
 yP.displayName = "StepEdgeInternal";
 function bP(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: w }) => {
@@ -49351,8 +49351,8 @@ function bP(e) {
     return P.jsx(_p, { id: E, path: S, labelX: k, labelY: T, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: w });
   });
 }
-const Bte = bP({ isInternal: !1 }), xP = bP({ isInternal: !0 });
-Bte.displayName = "StraightEdge";
+const jte = bP({ isInternal: !1 }), xP = bP({ isInternal: !0 });
+jte.displayName = "StraightEdge";
 xP.displayName = "StraightEdgeInternal";
 function wP(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, sourcePosition: c = Oe.Bottom, targetPosition: d = Oe.Top, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, pathOptions: k, interactionWidth: T }) => {
@@ -49368,8 +49368,8 @@ function wP(e) {
     return P.jsx(_p, { id: A, path: E, labelX: z, labelY: O, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, interactionWidth: T });
   });
 }
-const jte = wP({ isInternal: !1 }), SP = wP({ isInternal: !0 });
-jte.displayName = "BezierEdge";
+const Ute = wP({ isInternal: !1 }), SP = wP({ isInternal: !0 });
+Ute.displayName = "BezierEdge";
 SP.displayName = "BezierEdgeInternal";
 const pR = {
   default: SP,
@@ -49385,11 +49385,11 @@ const pR = {
   sourcePosition: null,
   targetPosition: null,
   zIndex: void 0
-}, Ute = (e, t, r) => r === Oe.Left ? e - t : r === Oe.Right ? e + t : e, Wte = (e, t, r) => r === Oe.Top ? e - t : r === Oe.Bottom ? e + t : e, vR = "react-flow__edgeupdater";
+}, Wte = (e, t, r) => r === Oe.Left ? e - t : r === Oe.Right ? e + t : e, Fte = (e, t, r) => r === Oe.Top ? e - t : r === Oe.Bottom ? e + t : e, vR = "react-flow__edgeupdater";
 function yR({ position: e, centerX: t, centerY: r, radius: o = 10, onMouseDown: a, onMouseEnter: l, onMouseOut: c, type: d }) {
-  return P.jsx("circle", { onMouseDown: a, onMouseEnter: l, onMouseOut: c, className: jt([vR, `${vR}-${d}`]), cx: Ute(t, o, e), cy: Wte(r, o, e), r: o, stroke: "transparent", fill: "transparent" });
+  return P.jsx("circle", { onMouseDown: a, onMouseEnter: l, onMouseOut: c, className: jt([vR, `${vR}-${d}`]), cx: Wte(t, o, e), cy: Fte(r, o, e), r: o, stroke: "transparent", fill: "transparent" });
 }
-function Fte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: o, sourceY: a, targetX: l, targetY: c, sourcePosition: d, targetPosition: f, onReconnect: g, onReconnectStart: p, onReconnectEnd: v, setReconnecting: y, setUpdateHover: b }) {
+function qte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: o, sourceY: a, targetX: l, targetY: c, sourcePosition: d, targetPosition: f, onReconnect: g, onReconnectStart: p, onReconnectEnd: v, setReconnecting: y, setUpdateHover: b }) {
   const x = gt(), w = (z, O) => {
     if (z.button !== 0)
       return;
@@ -49426,7 +49426,7 @@ function Fte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: o, sour
   }, S = (z) => w(z, { nodeId: r.target, id: r.targetHandle ?? null, type: "target" }), k = (z) => w(z, { nodeId: r.source, id: r.sourceHandle ?? null, type: "source" }), T = () => b(!0), E = () => b(!1);
   return P.jsxs(P.Fragment, { children: [(e === !0 || e === "source") && P.jsx(yR, { position: d, centerX: o, centerY: a, radius: t, onMouseDown: S, onMouseEnter: T, onMouseOut: E, type: "source" }), (e === !0 || e === "target") && P.jsx(yR, { position: f, centerX: l, centerY: c, radius: t, onMouseDown: k, onMouseEnter: T, onMouseOut: E, type: "target" })] });
 }
-function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: o, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: w, noPanClassName: S, onError: k, disableKeyboardA11y: T }) {
+function Gte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: o, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: w, noPanClassName: S, onError: k, disableKeyboardA11y: T }) {
   let E = Ge((ue) => ue.edgeLookup.get(e));
   const z = Ge((ue) => ue.defaultEdgeOptions);
   E = z ? { ...z, ...E } : E;
@@ -49436,7 +49436,7 @@ function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
     const ve = ue.nodeLookup.get(E.source), Ae = ue.nodeLookup.get(E.target);
     if (!ve || !Ae)
       return mR;
-    const Ne = NJ({
+    const Ne = MJ({
       id: e,
       sourceNode: ve,
       targetNode: Ae,
@@ -49444,7 +49444,7 @@ function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       targetHandle: E.targetHandle || null,
       connectionMode: ue.connectionMode,
       onError: k
-    }), Ie = CJ({
+    }), Ie = EJ({
       selected: E.selected,
       zIndex: E.zIndex,
       sourceNode: ve,
@@ -49490,10 +49490,10 @@ function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       updating: j,
       selectable: H
     }
-  ]), onClick: Q, onDoubleClick: me, onContextMenu: ge, onMouseEnter: q, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: E.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": E.ariaLabel === null ? void 0 : E.ariaLabel || `Edge from ${E.source} to ${E.target}`, "aria-describedby": N ? `${Q5}-${x}` : void 0, ref: V, ...E.domAttributes, children: [!G && P.jsx(A, { id: e, source: E.source, target: E.target, type: E.type, selected: E.selected, animated: E.animated, selectable: H, deletable: E.deletable ?? !0, label: E.label, labelStyle: E.labelStyle, labelShowBg: E.labelShowBg, labelBgStyle: E.labelBgStyle, labelBgPadding: E.labelBgPadding, labelBgBorderRadius: E.labelBgBorderRadius, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: E.data, style: E.style, sourceHandleId: E.sourceHandle, targetHandleId: E.targetHandle, markerStart: he, markerEnd: $, pathOptions: "pathOptions" in E ? E.pathOptions : void 0, interactionWidth: E.interactionWidth }), L && P.jsx(Fte, { edge: E, isReconnectable: L, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: I })] }) });
+  ]), onClick: Q, onDoubleClick: me, onContextMenu: ge, onMouseEnter: q, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: E.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": E.ariaLabel === null ? void 0 : E.ariaLabel || `Edge from ${E.source} to ${E.target}`, "aria-describedby": N ? `${Q5}-${x}` : void 0, ref: V, ...E.domAttributes, children: [!G && P.jsx(A, { id: e, source: E.source, target: E.target, type: E.type, selected: E.selected, animated: E.animated, selectable: H, deletable: E.deletable ?? !0, label: E.label, labelStyle: E.labelStyle, labelShowBg: E.labelShowBg, labelBgStyle: E.labelBgStyle, labelBgPadding: E.labelBgPadding, labelBgBorderRadius: E.labelBgBorderRadius, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: E.data, style: E.style, sourceHandleId: E.sourceHandle, targetHandleId: E.targetHandle, markerStart: he, markerEnd: $, pathOptions: "pathOptions" in E ? E.pathOptions : void 0, interactionWidth: E.interactionWidth }), L && P.jsx(qte, { edge: E, isReconnectable: L, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: I })] }) });
 }
-var Gte = _.memo(qte);
-const Yte = (e) => ({
+var Yte = _.memo(Gte);
+const Xte = (e) => ({
   edgesFocusable: e.edgesFocusable,
   edgesReconnectable: e.edgesReconnectable,
   elementsSelectable: e.elementsSelectable,
@@ -49501,12 +49501,12 @@ const Yte = (e) => ({
   onError: e.onError
 });
 function CP({ defaultMarkerColor: e, onlyRenderVisibleElements: t, rfId: r, edgeTypes: o, noPanClassName: a, onReconnect: l, onEdgeContextMenu: c, onEdgeMouseEnter: d, onEdgeMouseMove: f, onEdgeMouseLeave: g, onEdgeClick: p, reconnectRadius: v, onEdgeDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, disableKeyboardA11y: w }) {
-  const { edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, onError: E } = Ge(Yte, xt), z = Nte(t);
-  return P.jsxs("div", { className: "react-flow__edges", children: [P.jsx($te, { defaultColor: e, rfId: r }), z.map((O) => P.jsx(Gte, { id: O, edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, onClick: p, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: E, edgeTypes: o, disableKeyboardA11y: w }, O))] });
+  const { edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, onError: E } = Ge(Xte, xt), z = Mte(t);
+  return P.jsxs("div", { className: "react-flow__edges", children: [P.jsx(Lte, { defaultColor: e, rfId: r }), z.map((O) => P.jsx(Yte, { id: O, edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, onClick: p, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: E, edgeTypes: o, disableKeyboardA11y: w }, O))] });
 }
 CP.displayName = "EdgeRenderer";
-const Xte = _.memo(CP), bR = (e) => `translate(${e[0]}px,${e[1]}px) scale(${e[2]})`;
-function Kte({ children: e }) {
+const Kte = _.memo(CP), bR = (e) => `translate(${e[0]}px,${e[1]}px) scale(${e[2]})`;
+function Qte({ children: e }) {
   const t = gt(), r = _.useRef(null), [o] = _.useState(() => t.getState().transform);
   return tP(() => {
     let a = null;
@@ -49517,42 +49517,42 @@ function Kte({ children: e }) {
     return l(), t.subscribe(l);
   }, [t]), P.jsx("div", { ref: r, className: "react-flow__viewport xyflow__viewport react-flow__container", style: { transform: bR(o) }, children: e });
 }
-function Qte(e) {
+function Zte(e) {
   const t = yw(), r = _.useRef(!1);
   _.useEffect(() => {
     !r.current && t.viewportInitialized && e && (setTimeout(() => e(t), 1), r.current = !0);
   }, [e, t.viewportInitialized]);
 }
-const Zte = (e) => e.panZoom?.syncViewport;
-function Jte(e) {
-  const t = Ge(Zte), r = gt();
+const Jte = (e) => e.panZoom?.syncViewport;
+function ene(e) {
+  const t = Ge(Jte), r = gt();
   return _.useEffect(() => {
     e && (t?.(e), r.setState({ transform: [e.x, e.y, e.zoom] }));
   }, [e, t]), null;
 }
-function ene(e) {
+function tne(e) {
   return e.connection.inProgress ? { ...e.connection, to: Sd(e.connection.to, e.transform) } : { ...e.connection };
 }
-function tne(e) {
-  return ene;
-}
 function nne(e) {
-  const t = tne();
+  return tne;
+}
+function rne(e) {
+  const t = nne();
   return Ge(t, xt);
 }
-const rne = (e) => ({
+const one = (e) => ({
   nodesConnectable: e.nodesConnectable,
   isValid: e.connection.isValid,
   inProgress: e.connection.inProgress,
   width: e.width,
   height: e.height
 });
-function one({ containerStyle: e, style: t, type: r, component: o }) {
-  const { nodesConnectable: a, width: l, height: c, isValid: d, inProgress: f } = Ge(rne, xt);
+function ine({ containerStyle: e, style: t, type: r, component: o }) {
+  const { nodesConnectable: a, width: l, height: c, isValid: d, inProgress: f } = Ge(one, xt);
   return !(l && a && f) ? null : P.jsx("svg", { style: e, width: l, height: c, className: "react-flow__connectionline react-flow__container", children: P.jsx("g", { className: jt(["react-flow__connection", z5(d)]), children: P.jsx(EP, { style: t, type: r, CustomComponent: o, isValid: d }) }) });
 }
 const EP = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: o }) => {
-  const { inProgress: a, from: l, fromNode: c, fromHandle: d, fromPosition: f, to: g, toNode: p, toHandle: v, toPosition: y, pointer: b } = nne();
+  const { inProgress: a, from: l, fromNode: c, fromHandle: d, fromPosition: f, to: g, toNode: p, toHandle: v, toPosition: y, pointer: b } = rne();
   if (!a)
     return;
   if (r)
@@ -49588,20 +49588,20 @@ const EP = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: o }) =
   return P.jsx("path", { d: x, fill: "none", className: "react-flow__connection-path", style: e });
 };
 EP.displayName = "ConnectionLine";
-const ine = {};
-function xR(e = ine) {
+const ane = {};
+function xR(e = ane) {
   _.useRef(e), gt(), _.useEffect(() => {
   }, [e]);
 }
-function ane() {
+function sne() {
   gt(), _.useRef(!1), _.useEffect(() => {
   }, []);
 }
 function _P({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: o, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: c, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: w, connectionLineComponent: S, connectionLineContainerStyle: k, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, deleteKeyCode: L, onlyRenderVisibleElements: H, elementsSelectable: V, defaultViewport: j, translateExtent: B, minZoom: G, maxZoom: I, preventScrolling: W, defaultMarkerColor: D, zoomOnScroll: F, zoomOnPinch: Y, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, zoomOnDoubleClick: ce, panOnDrag: he, autoPanOnSelection: $, onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: q, onPaneScroll: Z, onPaneContextMenu: pe, paneClickDistance: le, nodeClickDistance: ue, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, viewport: Fn, onViewportChange: Ur, nodesDraggable: ir }) {
-  return xR(e), xR(t), ane(), Qte(r), Jte(Fn), P.jsx(Ste, { onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: q, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: L, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: F, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: $, defaultViewport: j, translateExtent: B, minZoom: G, maxZoom: I, onSelectionContextMenu: v, preventScrolling: W, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, onViewportChange: Ur, isControlledViewport: !!Fn, children: P.jsxs(Kte, { children: [P.jsx(Xte, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, defaultMarkerColor: D, noPanClassName: fn, disableKeyboardA11y: On, rfId: An }), P.jsx(one, { style: w, type: x, component: S, containerStyle: k }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(Ate, { nodeTypes: e, onNodeClick: o, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: fn, noDragClassName: Et, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, nodesDraggable: ir }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
+  return xR(e), xR(t), sne(), Zte(r), ene(Fn), P.jsx(Cte, { onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: q, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: L, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: F, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: $, defaultViewport: j, translateExtent: B, minZoom: G, maxZoom: I, onSelectionContextMenu: v, preventScrolling: W, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, onViewportChange: Ur, isControlledViewport: !!Fn, children: P.jsxs(Qte, { children: [P.jsx(Kte, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, defaultMarkerColor: D, noPanClassName: fn, disableKeyboardA11y: On, rfId: An }), P.jsx(ine, { style: w, type: x, component: S, containerStyle: k }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(Nte, { nodeTypes: e, onNodeClick: o, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: fn, noDragClassName: Et, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, nodesDraggable: ir }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
 }
 _P.displayName = "GraphView";
-const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f = 0.5, maxZoom: g = 2, nodeOrigin: p, nodeExtent: v, zIndexMode: y = "basic" } = {}) => {
+const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f = 0.5, maxZoom: g = 2, nodeOrigin: p, nodeExtent: v, zIndexMode: y = "basic" } = {}) => {
   const b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), k = o ?? t ?? [], T = r ?? e ?? [], E = p ?? [0, 0], z = v ?? Gu;
   V5(w, S, k);
   const { nodesInitialized: O } = C0(T, b, x, {
@@ -49671,7 +49671,7 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     autoPanOnNodeFocus: !0,
     autoPanSpeed: 15,
     connectionRadius: 20,
-    onError: lne,
+    onError: cne,
     isValidConnection: void 0,
     onSelectionChangeHandlers: [],
     lib: "react",
@@ -49703,10 +49703,10 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     onClickConnectStart: void 0,
     onClickConnectEnd: void 0
   };
-}, cne = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f, maxZoom: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y }) => wee((b, x) => {
+}, une = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f, maxZoom: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y }) => See((b, x) => {
   async function w() {
     const { nodeLookup: S, panZoom: k, fitViewOptions: T, fitViewResolver: E, width: z, height: O, minZoom: A, maxZoom: N } = x();
-    k && (await mJ({
+    k && (await vJ({
       nodes: S,
       width: z,
       height: O,
@@ -49767,8 +49767,8 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
      * new dimensions and update the nodes.
      */
     updateNodeInternals: (S) => {
-      const { triggerNodeChanges: k, nodeLookup: T, parentLookup: E, domNode: z, nodeOrigin: O, nodeExtent: A, debug: N, fitViewQueued: L, zIndexMode: H } = x(), { changes: V, updatedInternals: j } = HJ(S, T, E, z, O, A, H);
-      j && (DJ(T, E, { nodeOrigin: O, nodeExtent: A, zIndexMode: H }), L ? (w(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), V?.length > 0 && (N && console.log("React Flow: trigger node changes", V), k?.(V)));
+      const { triggerNodeChanges: k, nodeLookup: T, parentLookup: E, domNode: z, nodeOrigin: O, nodeExtent: A, debug: N, fitViewQueued: L, zIndexMode: H } = x(), { changes: V, updatedInternals: j } = BJ(S, T, E, z, O, A, H);
+      j && ($J(T, E, { nodeOrigin: O, nodeExtent: A, zIndexMode: H }), L ? (w(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), V?.length > 0 && (N && console.log("React Flow: trigger node changes", V), k?.(V)));
     },
     updateNodePositions: (S, k = !1) => {
       const T = [];
@@ -49810,7 +49810,7 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
       const { onNodesChange: k, setNodes: T, nodes: E, hasDefaultNodes: z, debug: O } = x();
       if (S?.length) {
         if (z) {
-          const A = jee(S, E);
+          const A = Uee(S, E);
           T(A);
         }
         O && console.log("React Flow: trigger node changes", S), k?.(S);
@@ -49820,7 +49820,7 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
       const { onEdgesChange: k, setEdges: T, edges: E, hasDefaultEdges: z, debug: O } = x();
       if (S?.length) {
         if (z) {
-          const A = Uee(S, E);
+          const A = Wee(S, E);
           T(A);
         }
         O && console.log("React Flow: trigger edge changes", S), k?.(S);
@@ -49883,7 +49883,7 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     },
     panBy: (S) => {
       const { transform: k, width: T, height: E, panZoom: z, translateExtent: O } = x();
-      return BJ({ delta: S, panZoom: z, transform: k, translateExtent: O, width: T, height: E });
+      return jJ({ delta: S, panZoom: z, transform: k, translateExtent: O, width: T, height: E });
     },
     setCenter: async (S, k, T) => {
       const { width: E, height: z, maxZoom: O, panZoom: A } = x();
@@ -49907,8 +49907,8 @@ const sne = _.memo(_P), lne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     reset: () => b({ ...wR() })
   };
 }, Object.is);
-function une({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: o, initialWidth: a, initialHeight: l, initialMinZoom: c, initialMaxZoom: d, initialFitViewOptions: f, fitView: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y, children: b }) {
-  const [x] = _.useState(() => cne({
+function dne({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: o, initialWidth: a, initialHeight: l, initialMinZoom: c, initialMaxZoom: d, initialFitViewOptions: f, fitView: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y, children: b }) {
+  const [x] = _.useState(() => une({
     nodes: e,
     edges: t,
     defaultNodes: r,
@@ -49923,40 +49923,40 @@ function une({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: 
     nodeExtent: v,
     zIndexMode: y
   }));
-  return P.jsx(See, { value: x, children: P.jsx(Yee, { children: P.jsx(cte, { children: b }) }) });
+  return P.jsx(Cee, { value: x, children: P.jsx(Xee, { children: P.jsx(ute, { children: b }) }) });
 }
-function dne({ children: e, nodes: t, edges: r, defaultNodes: o, defaultEdges: a, width: l, height: c, fitView: d, fitViewOptions: f, minZoom: g, maxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b }) {
-  return _.useContext(Cp) ? P.jsx(P.Fragment, { children: e }) : P.jsx(une, { initialNodes: t, initialEdges: r, defaultNodes: o, defaultEdges: a, initialWidth: l, initialHeight: c, fitView: d, initialFitViewOptions: f, initialMinZoom: g, initialMaxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b, children: e });
+function fne({ children: e, nodes: t, edges: r, defaultNodes: o, defaultEdges: a, width: l, height: c, fitView: d, fitViewOptions: f, minZoom: g, maxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b }) {
+  return _.useContext(Cp) ? P.jsx(P.Fragment, { children: e }) : P.jsx(dne, { initialNodes: t, initialEdges: r, defaultNodes: o, defaultEdges: a, initialWidth: l, initialHeight: c, fitView: d, initialFitViewOptions: f, initialMinZoom: g, initialMaxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b, children: e });
 }
-const fne = {
+const hne = {
   width: "100%",
   height: "100%",
   overflow: "hidden",
   position: "relative",
   zIndex: 0
 };
-function hne({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onSelectionChange: G, onSelectionDragStart: I, onSelectionDrag: W, onSelectionDragStop: D, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: q = !1, selectionMode: Z = Yu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Ku() ? "Meta" : "Control", zoomActivationKeyCode: ue = Ku() ? "Meta" : "Control", snapToGrid: ve, snapGrid: Ae, onlyRenderVisibleElements: Ne = !1, selectNodesOnDrag: Ie, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, nodeOrigin: Et = Z5, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On = !0, defaultViewport: bn = Iee, minZoom: An = 0.5, maxZoom: Fn = 2, translateExtent: Ur = Gu, preventScrolling: ir = !0, nodeExtent: Yi, defaultMarkerColor: ec = "#b1b1b7", zoomOnScroll: kp = !0, zoomOnPinch: Ed = !0, panOnScroll: tc = !1, panOnScrollSpeed: nc = 0.5, panOnScrollMode: rc = Pa.Free, zoomOnDoubleClick: Tp = !0, panOnDrag: Rp = !0, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td = 1, nodeClickDistance: Ap = 0, children: Np, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls = 10, onNodesChange: cs, onEdgesChange: yo, noDragClassName: us = "nodrag", noWheelClassName: Ki = "nowheel", noPanClassName: oc = "nopan", fitView: Rd, fitViewOptions: ic, connectOnClick: ac, attributionPosition: Qi, proOptions: Dp, defaultEdgeOptions: zd, elevateNodesOnSelect: Od = !0, elevateEdgesOnSelect: Ad = !1, disableKeyboardA11y: ds = !1, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanOnSelection: Md = !0, autoPanSpeed: xr, connectionRadius: Ut, isValidConnection: hn, onError: ti, style: Pd, id: Id, nodeDragThreshold: $p, connectionDragThreshold: Dd, viewport: Zi, onViewportChange: fs, width: hs, height: bo, colorMode: ni = "light", debug: Ji, onScroll: xo, ariaLabelConfig: Ot, zIndexMode: lc = "basic", ...$d }, Ld) {
-  const wr = Id || "1", ri = Vee(ni), Lp = _.useCallback((cc) => {
+function gne({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onSelectionChange: G, onSelectionDragStart: I, onSelectionDrag: W, onSelectionDragStop: D, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: q = !1, selectionMode: Z = Yu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Ku() ? "Meta" : "Control", zoomActivationKeyCode: ue = Ku() ? "Meta" : "Control", snapToGrid: ve, snapGrid: Ae, onlyRenderVisibleElements: Ne = !1, selectNodesOnDrag: Ie, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, nodeOrigin: Et = Z5, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On = !0, defaultViewport: bn = Dee, minZoom: An = 0.5, maxZoom: Fn = 2, translateExtent: Ur = Gu, preventScrolling: ir = !0, nodeExtent: Yi, defaultMarkerColor: ec = "#b1b1b7", zoomOnScroll: kp = !0, zoomOnPinch: Ed = !0, panOnScroll: tc = !1, panOnScrollSpeed: nc = 0.5, panOnScrollMode: rc = Pa.Free, zoomOnDoubleClick: Tp = !0, panOnDrag: Rp = !0, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td = 1, nodeClickDistance: Ap = 0, children: Np, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls = 10, onNodesChange: cs, onEdgesChange: yo, noDragClassName: us = "nodrag", noWheelClassName: Ki = "nowheel", noPanClassName: oc = "nopan", fitView: Rd, fitViewOptions: ic, connectOnClick: ac, attributionPosition: Qi, proOptions: Dp, defaultEdgeOptions: zd, elevateNodesOnSelect: Od = !0, elevateEdgesOnSelect: Ad = !1, disableKeyboardA11y: ds = !1, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanOnSelection: Md = !0, autoPanSpeed: xr, connectionRadius: Ut, isValidConnection: hn, onError: ti, style: Pd, id: Id, nodeDragThreshold: $p, connectionDragThreshold: Dd, viewport: Zi, onViewportChange: fs, width: hs, height: bo, colorMode: ni = "light", debug: Ji, onScroll: xo, ariaLabelConfig: Ot, zIndexMode: lc = "basic", ...$d }, Ld) {
+  const wr = Id || "1", ri = Hee(ni), Lp = _.useCallback((cc) => {
     cc.currentTarget.scrollTo({ top: 0, left: 0, behavior: "instant" }), xo?.(cc);
   }, [xo]);
-  return P.jsx("div", { "data-testid": "rf__wrapper", ...$d, onScroll: Lp, style: { ...Pd, ...fne }, ref: Ld, className: jt(["react-flow", a, ri]), id: Id, role: "application", children: P.jsxs(dne, { nodes: e, edges: t, width: hs, height: bo, fitView: Rd, fitViewOptions: ic, minZoom: An, maxZoom: Fn, nodeOrigin: Et, nodeExtent: Yi, zIndexMode: lc, children: [P.jsx(Lee, { nodes: e, edges: t, defaultNodes: r, defaultEdges: o, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On, elevateNodesOnSelect: Od, elevateEdgesOnSelect: Ad, minZoom: An, maxZoom: Fn, nodeExtent: Yi, onNodesChange: cs, onEdgesChange: yo, snapToGrid: ve, snapGrid: Ae, connectionMode: J, translateExtent: Ur, connectOnClick: ac, defaultEdgeOptions: zd, fitView: Rd, fitViewOptions: ic, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onSelectionDrag: W, onSelectionDragStart: I, onSelectionDragStop: D, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: oc, nodeOrigin: Et, rfId: wr, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanSpeed: xr, onError: ti, connectionRadius: Ut, isValidConnection: hn, selectNodesOnDrag: Ie, nodeDragThreshold: $p, connectionDragThreshold: Dd, onBeforeDelete: se, debug: Ji, ariaLabelConfig: Ot, zIndexMode: lc }), P.jsx(sne, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, selectionKeyCode: ge, selectionOnDrag: q, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Ne, defaultViewport: bn, translateExtent: Ur, minZoom: An, maxZoom: Fn, preventScrolling: ir, zoomOnScroll: kp, zoomOnPinch: Ed, zoomOnDoubleClick: Tp, panOnScroll: tc, panOnScrollSpeed: nc, panOnScrollMode: rc, panOnDrag: Rp, autoPanOnSelection: Md, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td, nodeClickDistance: Ap, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls, defaultMarkerColor: ec, noDragClassName: us, noWheelClassName: Ki, noPanClassName: oc, rfId: wr, disableKeyboardA11y: ds, nodeExtent: Yi, viewport: Zi, onViewportChange: fs, nodesDraggable: Be }), P.jsx(Pee, { onSelectionChange: G }), Np, P.jsx(zee, { proOptions: Dp, position: Qi }), P.jsx(Ree, { rfId: wr, disableKeyboardA11y: ds })] }) });
+  return P.jsx("div", { "data-testid": "rf__wrapper", ...$d, onScroll: Lp, style: { ...Pd, ...hne }, ref: Ld, className: jt(["react-flow", a, ri]), id: Id, role: "application", children: P.jsxs(fne, { nodes: e, edges: t, width: hs, height: bo, fitView: Rd, fitViewOptions: ic, minZoom: An, maxZoom: Fn, nodeOrigin: Et, nodeExtent: Yi, zIndexMode: lc, children: [P.jsx(Vee, { nodes: e, edges: t, defaultNodes: r, defaultEdges: o, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On, elevateNodesOnSelect: Od, elevateEdgesOnSelect: Ad, minZoom: An, maxZoom: Fn, nodeExtent: Yi, onNodesChange: cs, onEdgesChange: yo, snapToGrid: ve, snapGrid: Ae, connectionMode: J, translateExtent: Ur, connectOnClick: ac, defaultEdgeOptions: zd, fitView: Rd, fitViewOptions: ic, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onSelectionDrag: W, onSelectionDragStart: I, onSelectionDragStop: D, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: oc, nodeOrigin: Et, rfId: wr, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanSpeed: xr, onError: ti, connectionRadius: Ut, isValidConnection: hn, selectNodesOnDrag: Ie, nodeDragThreshold: $p, connectionDragThreshold: Dd, onBeforeDelete: se, debug: Ji, ariaLabelConfig: Ot, zIndexMode: lc }), P.jsx(lne, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, selectionKeyCode: ge, selectionOnDrag: q, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Ne, defaultViewport: bn, translateExtent: Ur, minZoom: An, maxZoom: Fn, preventScrolling: ir, zoomOnScroll: kp, zoomOnPinch: Ed, zoomOnDoubleClick: Tp, panOnScroll: tc, panOnScrollSpeed: nc, panOnScrollMode: rc, panOnDrag: Rp, autoPanOnSelection: Md, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td, nodeClickDistance: Ap, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls, defaultMarkerColor: ec, noDragClassName: us, noWheelClassName: Ki, noPanClassName: oc, rfId: wr, disableKeyboardA11y: ds, nodeExtent: Yi, viewport: Zi, onViewportChange: fs, nodesDraggable: Be }), P.jsx(Iee, { onSelectionChange: G }), Np, P.jsx(Oee, { proOptions: Dp, position: Qi }), P.jsx(zee, { rfId: wr, disableKeyboardA11y: ds })] }) });
 }
-var gne = eP(hne);
-function pne({ dimensions: e, lineWidth: t, variant: r, className: o }) {
+var pne = eP(gne);
+function mne({ dimensions: e, lineWidth: t, variant: r, className: o }) {
   return P.jsx("path", { strokeWidth: t, d: `M${e[0] / 2} 0 V${e[1]} M0 ${e[1] / 2} H${e[0]}`, className: jt(["react-flow__background-pattern", r, o]) });
 }
-function mne({ radius: e, className: t }) {
+function vne({ radius: e, className: t }) {
   return P.jsx("circle", { cx: e, cy: e, r: e, className: jt(["react-flow__background-pattern", "dots", t]) });
 }
 var Wo;
 (function(e) {
   e.Lines = "lines", e.Dots = "dots", e.Cross = "cross";
 })(Wo || (Wo = {}));
-const vne = {
+const yne = {
   [Wo.Dots]: 1,
   [Wo.Lines]: 1,
   [Wo.Cross]: 6
-}, yne = (e) => ({ transform: e.transform, patternId: `pattern-${e.rfId}` });
+}, bne = (e) => ({ transform: e.transform, patternId: `pattern-${e.rfId}` });
 function kP({
   id: e,
   variant: t = Wo.Dots,
@@ -49972,7 +49972,7 @@ function kP({
   className: g,
   patternClassName: p
 }) {
-  const v = _.useRef(null), { transform: y, patternId: b } = Ge(yne, xt), x = o || vne[t], w = t === Wo.Dots, S = t === Wo.Cross, k = Array.isArray(r) ? r : [r, r], T = [k[0] * y[2] || 1, k[1] * y[2] || 1], E = x * y[2], z = Array.isArray(l) ? l : [l, l], O = S ? [E, E] : T, A = [
+  const v = _.useRef(null), { transform: y, patternId: b } = Ge(bne, xt), x = o || yne[t], w = t === Wo.Dots, S = t === Wo.Cross, k = Array.isArray(r) ? r : [r, r], T = [k[0] * y[2] || 1, k[1] * y[2] || 1], E = x * y[2], z = Array.isArray(l) ? l : [l, l], O = S ? [E, E] : T, A = [
     z[0] * y[2] + O[0] / 2,
     z[1] * y[2] + O[1] / 2
   ], N = `${b}${e || ""}`;
@@ -49981,36 +49981,36 @@ function kP({
     ...Ep,
     "--xy-background-color-props": d,
     "--xy-background-pattern-color-props": c
-  }, ref: v, "data-testid": "rf__background", children: [P.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${A[0]},-${A[1]})`, children: w ? P.jsx(mne, { radius: E / 2, className: p }) : P.jsx(pne, { dimensions: O, lineWidth: a, variant: t, className: p }) }), P.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
+  }, ref: v, "data-testid": "rf__background", children: [P.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${A[0]},-${A[1]})`, children: w ? P.jsx(vne, { radius: E / 2, className: p }) : P.jsx(mne, { dimensions: O, lineWidth: a, variant: t, className: p }) }), P.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
 }
 kP.displayName = "Background";
-const bne = _.memo(kP);
-function xne() {
+const xne = _.memo(kP);
+function wne() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 32", children: P.jsx("path", { d: "M32 18.133H18.133V32h-4.266V18.133H0v-4.266h13.867V0h4.266v13.867H32z" }) });
 }
-function wne() {
+function Sne() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 5", children: P.jsx("path", { d: "M0 0h32v4.2H0z" }) });
 }
-function Sne() {
+function Cne() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 30", children: P.jsx("path", { d: "M3.692 4.63c0-.53.4-.938.939-.938h5.215V0H4.708C2.13 0 0 2.054 0 4.63v5.216h3.692V4.631zM27.354 0h-5.2v3.692h5.17c.53 0 .984.4.984.939v5.215H32V4.631A4.624 4.624 0 0027.354 0zm.954 24.83c0 .532-.4.94-.939.94h-5.215v3.768h5.215c2.577 0 4.631-2.13 4.631-4.707v-5.139h-3.692v5.139zm-23.677.94c-.531 0-.939-.4-.939-.94v-5.138H0v5.139c0 2.577 2.13 4.707 4.708 4.707h5.138V25.77H4.631z" }) });
 }
-function Cne() {
+function Ene() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: P.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0 8 0 4.571 3.429 4.571 7.619v3.048H3.048A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047zm4.724-13.866H7.467V7.619c0-2.59 2.133-4.724 4.723-4.724 2.591 0 4.724 2.133 4.724 4.724v3.048z" }) });
 }
-function Ene() {
+function _ne() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: P.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0c-4.114 1.828-1.37 2.133.305 2.438 1.676.305 4.42 2.59 4.42 5.181v3.048H3.047A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047z" }) });
 }
 function Nh({ children: e, className: t, ...r }) {
   return P.jsx("button", { type: "button", className: jt(["react-flow__controls-button", t]), ...r, children: e });
 }
-const _ne = (e) => ({
+const kne = (e) => ({
   isInteractive: e.nodesDraggable || e.nodesConnectable || e.elementsSelectable,
   minZoomReached: e.transform[2] <= e.minZoom,
   maxZoomReached: e.transform[2] >= e.maxZoom,
   ariaLabelConfig: e.ariaLabelConfig
 });
 function TP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: o = !0, fitViewOptions: a, onZoomIn: l, onZoomOut: c, onFitView: d, onInteractiveChange: f, className: g, children: p, position: v = "bottom-left", orientation: y = "vertical", "aria-label": b }) {
-  const x = gt(), { isInteractive: w, minZoomReached: S, maxZoomReached: k, ariaLabelConfig: T } = Ge(_ne, xt), { zoomIn: E, zoomOut: z, fitView: O } = yw(), A = () => {
+  const x = gt(), { isInteractive: w, minZoomReached: S, maxZoomReached: k, ariaLabelConfig: T } = Ge(kne, xt), { zoomIn: E, zoomOut: z, fitView: O } = yw(), A = () => {
     E(), l?.();
   }, N = () => {
     z(), c?.();
@@ -50023,11 +50023,11 @@ function TP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: 
       elementsSelectable: !w
     }), f?.(!w);
   }, V = y === "horizontal" ? "horizontal" : "vertical";
-  return P.jsxs(Cd, { className: jt(["react-flow__controls", V, g]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && P.jsxs(P.Fragment, { children: [P.jsx(Nh, { onClick: A, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: k, children: P.jsx(xne, {}) }), P.jsx(Nh, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: S, children: P.jsx(wne, {}) })] }), r && P.jsx(Nh, { className: "react-flow__controls-fitview", onClick: L, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: P.jsx(Sne, {}) }), o && P.jsx(Nh, { className: "react-flow__controls-interactive", onClick: H, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: w ? P.jsx(Ene, {}) : P.jsx(Cne, {}) }), p] });
+  return P.jsxs(Cd, { className: jt(["react-flow__controls", V, g]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && P.jsxs(P.Fragment, { children: [P.jsx(Nh, { onClick: A, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: k, children: P.jsx(wne, {}) }), P.jsx(Nh, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: S, children: P.jsx(Sne, {}) })] }), r && P.jsx(Nh, { className: "react-flow__controls-fitview", onClick: L, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: P.jsx(Cne, {}) }), o && P.jsx(Nh, { className: "react-flow__controls-interactive", onClick: H, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: w ? P.jsx(_ne, {}) : P.jsx(Ene, {}) }), p] });
 }
 TP.displayName = "Controls";
-const kne = _.memo(TP);
-function Tne({ id: e, x: t, y: r, width: o, height: a, style: l, color: c, strokeColor: d, strokeWidth: f, className: g, borderRadius: p, shapeRendering: v, selected: y, onClick: b }) {
+const Tne = _.memo(TP);
+function Rne({ id: e, x: t, y: r, width: o, height: a, style: l, color: c, strokeColor: d, strokeWidth: f, className: g, borderRadius: p, shapeRendering: v, selected: y, onClick: b }) {
   const { background: x, backgroundColor: w } = l || {}, S = c || x || w;
   return P.jsx("rect", { className: jt(["react-flow__minimap-node", { selected: y }, g]), x: t, y: r, rx: p, ry: p, width: o, height: a, style: {
     fill: S,
@@ -50035,8 +50035,8 @@ function Tne({ id: e, x: t, y: r, width: o, height: a, style: l, color: c, strok
     strokeWidth: f
   }, shapeRendering: v, onClick: b ? (k) => b(k, e) : void 0 });
 }
-const Rne = _.memo(Tne), zne = (e) => e.nodes.map((t) => t.id), gb = (e) => e instanceof Function ? e : () => e;
-function One({
+const zne = _.memo(Rne), One = (e) => e.nodes.map((t) => t.id), gb = (e) => e instanceof Function ? e : () => e;
+function Ane({
   nodeStrokeColor: e,
   nodeColor: t,
   nodeClassName: r = "",
@@ -50046,10 +50046,10 @@ function One({
    * We need to rename the prop to be `CapitalCase` so that JSX will render it as
    * a component properly.
    */
-  nodeComponent: l = Rne,
+  nodeComponent: l = zne,
   onClick: c
 }) {
-  const d = Ge(zne, xt), f = gb(t), g = gb(e), p = gb(r), v = typeof window > "u" || window.chrome ? "crispEdges" : "geometricPrecision";
+  const d = Ge(One, xt), f = gb(t), g = gb(e), p = gb(r), v = typeof window > "u" || window.chrome ? "crispEdges" : "geometricPrecision";
   return P.jsx(P.Fragment, { children: d.map((y) => (
     /*
      * The split of responsibilities between MiniMapNodes and
@@ -50058,10 +50058,10 @@ function One({
      *
      * For more details, see a similar commit in `NodeRenderer/index.tsx`.
      */
-    P.jsx(Nne, { id: y, nodeColorFunc: f, nodeStrokeColorFunc: g, nodeClassNameFunc: p, nodeBorderRadius: o, nodeStrokeWidth: a, NodeComponent: l, onClick: c, shapeRendering: v }, y)
+    P.jsx(Mne, { id: y, nodeColorFunc: f, nodeStrokeColorFunc: g, nodeClassNameFunc: p, nodeBorderRadius: o, nodeStrokeWidth: a, NodeComponent: l, onClick: c, shapeRendering: v }, y)
   )) });
 }
-function Ane({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFunc: o, nodeBorderRadius: a, nodeStrokeWidth: l, shapeRendering: c, NodeComponent: d, onClick: f }) {
+function Nne({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFunc: o, nodeBorderRadius: a, nodeStrokeWidth: l, shapeRendering: c, NodeComponent: d, onClick: f }) {
   const { node: g, x: p, y: v, width: y, height: b } = Ge((x) => {
     const w = x.nodeLookup.get(e);
     if (!w)
@@ -50077,9 +50077,9 @@ function Ane({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFun
   }, xt);
   return !g || g.hidden || !T5(g) ? null : P.jsx(d, { x: p, y: v, width: y, height: b, style: g.style, selected: !!g.selected, className: o(g), color: t(g), borderRadius: a, strokeColor: r(g), strokeWidth: l, shapeRendering: c, onClick: f, id: g.id });
 }
-const Nne = _.memo(Ane);
-var Mne = _.memo(One);
-const Pne = 200, Ine = 150, Dne = (e) => !e.hidden, $ne = (e) => {
+const Mne = _.memo(Nne);
+var Pne = _.memo(Ane);
+const Ine = 200, Dne = 150, $ne = (e) => !e.hidden, Lne = (e) => {
   const t = {
     x: -e.transform[0] / e.transform[2],
     y: -e.transform[1] / e.transform[2],
@@ -50094,7 +50094,7 @@ const Pne = 200, Ine = 150, Dne = (e) => !e.hidden, $ne = (e) => {
     }
   return {
     viewBB: t,
-    boundingRect: r ? E5(xd(e.nodeLookup, { filter: Dne }), t) : t,
+    boundingRect: r ? E5(xd(e.nodeLookup, { filter: $ne }), t) : t,
     rfId: e.rfId,
     panZoom: e.panZoom,
     translateExtent: e.translateExtent,
@@ -50102,7 +50102,7 @@ const Pne = 200, Ine = 150, Dne = (e) => !e.hidden, $ne = (e) => {
     flowHeight: e.height,
     ariaLabelConfig: e.ariaLabelConfig
   };
-}, SR = (e, t) => e.x === t.x && e.y === t.y && e.width === t.width && e.height === t.height, Lne = (e, t) => SR(e.viewBB, t.viewBB) && SR(e.boundingRect, t.boundingRect) && e.rfId === t.rfId && e.panZoom === t.panZoom && e.translateExtent === t.translateExtent && e.flowWidth === t.flowWidth && e.flowHeight === t.flowHeight && e.ariaLabelConfig === t.ariaLabelConfig, Vne = "react-flow__minimap-desc";
+}, SR = (e, t) => e.x === t.x && e.y === t.y && e.width === t.width && e.height === t.height, Vne = (e, t) => SR(e.viewBB, t.viewBB) && SR(e.boundingRect, t.boundingRect) && e.rfId === t.rfId && e.panZoom === t.panZoom && e.translateExtent === t.translateExtent && e.flowWidth === t.flowWidth && e.flowHeight === t.flowHeight && e.ariaLabelConfig === t.ariaLabelConfig, Hne = "react-flow__minimap-desc";
 function RP({
   style: e,
   className: t,
@@ -50130,11 +50130,11 @@ function RP({
   zoomStep: E = 1,
   offsetScale: z = 5
 }) {
-  const O = gt(), A = _.useRef(null), { boundingRect: N, panZoom: L, viewBB: H, rfId: V, translateExtent: j, flowWidth: B, flowHeight: G, ariaLabelConfig: I } = Ge($ne, Lne), W = e?.width ?? Pne, D = e?.height ?? Ine, F = N.width / W, Y = N.height / D, ne = Math.max(F, Y), se = ne * W, J = ne * D, ce = z * ne, he = N.x - (se - N.width) / 2 - ce, $ = N.y - (J - N.height) / 2 - ce, Q = se + ce * 2, me = J + ce * 2, ge = `${Vne}-${V}`, q = _.useRef(0), Z = _.useRef();
+  const O = gt(), A = _.useRef(null), { boundingRect: N, panZoom: L, viewBB: H, rfId: V, translateExtent: j, flowWidth: B, flowHeight: G, ariaLabelConfig: I } = Ge(Lne, Vne), W = e?.width ?? Ine, D = e?.height ?? Dne, F = N.width / W, Y = N.height / D, ne = Math.max(F, Y), se = ne * W, J = ne * D, ce = z * ne, he = N.x - (se - N.width) / 2 - ce, $ = N.y - (J - N.height) / 2 - ce, Q = se + ce * 2, me = J + ce * 2, ge = `${Hne}-${V}`, q = _.useRef(0), Z = _.useRef();
   q.current = ne, _.useEffect(() => {
     const Ae = O.getState().panZoom;
     if (A.current && Ae)
-      return Z.current = KJ({
+      return Z.current = QJ({
         domNode: A.current,
         panZoom: Ae,
         getTransform: () => O.getState().transform,
@@ -50169,19 +50169,19 @@ function RP({
     "--xy-minimap-node-background-color-props": typeof o == "string" ? o : void 0,
     "--xy-minimap-node-stroke-color-props": typeof r == "string" ? r : void 0,
     "--xy-minimap-node-stroke-width-props": typeof c == "number" ? c : void 0
-  }, className: jt(["react-flow__minimap", t]), "data-testid": "rf__minimap", children: P.jsxs("svg", { width: W, height: D, viewBox: `${he} ${$} ${Q} ${me}`, className: "react-flow__minimap-svg", role: "img", "aria-labelledby": ge, ref: A, onClick: pe, children: [ve && P.jsx("title", { id: ge, children: ve }), P.jsx(Mne, { onClick: ue, nodeColor: o, nodeStrokeColor: r, nodeBorderRadius: l, nodeClassName: a, nodeStrokeWidth: c, nodeComponent: d }), P.jsx("path", { className: "react-flow__minimap-mask", d: `M${he - ce},${$ - ce}h${Q + ce * 2}v${me + ce * 2}h${-Q - ce * 2}z
+  }, className: jt(["react-flow__minimap", t]), "data-testid": "rf__minimap", children: P.jsxs("svg", { width: W, height: D, viewBox: `${he} ${$} ${Q} ${me}`, className: "react-flow__minimap-svg", role: "img", "aria-labelledby": ge, ref: A, onClick: pe, children: [ve && P.jsx("title", { id: ge, children: ve }), P.jsx(Pne, { onClick: ue, nodeColor: o, nodeStrokeColor: r, nodeBorderRadius: l, nodeClassName: a, nodeStrokeWidth: c, nodeComponent: d }), P.jsx("path", { className: "react-flow__minimap-mask", d: `M${he - ce},${$ - ce}h${Q + ce * 2}v${me + ce * 2}h${-Q - ce * 2}z
         M${H.x},${H.y}h${H.width}v${H.height}h${-H.width}z`, fillRule: "evenodd", pointerEvents: "none" })] }) });
 }
 RP.displayName = "MiniMap";
-const Hne = _.memo(RP), Bne = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 1)}` : void 0, jne = {
+const Bne = _.memo(RP), jne = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 1)}` : void 0, Une = {
   [Ll.Line]: "right",
   [Ll.Handle]: "bottom-right"
 };
-function Une({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, style: a = void 0, children: l, color: c, minWidth: d = 10, minHeight: f = 10, maxWidth: g = Number.MAX_VALUE, maxHeight: p = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: w, onResize: S, onResizeEnd: k }) {
-  const T = iP(), E = typeof e == "string" ? e : T, z = gt(), O = _.useRef(null), A = r === Ll.Handle, N = Ge(_.useCallback(Bne(A && b), [A, b]), xt), L = _.useRef(null), H = t ?? jne[r];
+function Wne({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, style: a = void 0, children: l, color: c, minWidth: d = 10, minHeight: f = 10, maxWidth: g = Number.MAX_VALUE, maxHeight: p = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: w, onResize: S, onResizeEnd: k }) {
+  const T = iP(), E = typeof e == "string" ? e : T, z = gt(), O = _.useRef(null), A = r === Ll.Handle, N = Ge(_.useCallback(jne(A && b), [A, b]), xt), L = _.useRef(null), H = t ?? Une[r];
   _.useEffect(() => {
     if (!(!O.current || !E))
-      return L.current || (L.current = cee({
+      return L.current || (L.current = uee({
         domNode: O.current,
         nodeId: E,
         getStoreItems: () => {
@@ -50290,16 +50290,16 @@ function Une({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, sty
     ...c && { [A ? "backgroundColor" : "borderColor"]: c }
   }, children: l });
 }
-_.memo(Une);
-const Wne = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
-function Fne(e) {
+_.memo(Wne);
+const Fne = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
+function qne(e) {
   const t = new MutationObserver(e);
   return t.observe(document.documentElement, { attributes: !0, attributeFilter: ["class"] }), () => {
     t.disconnect();
   };
 }
-function qne() {
-  return _.useSyncExternalStore(Fne, () => document.documentElement.classList.contains("dark"));
+function Gne() {
+  return _.useSyncExternalStore(qne, () => document.documentElement.classList.contains("dark"));
 }
 async function zP() {
   return await import(
@@ -50307,16 +50307,16 @@ async function zP() {
     Ux("provspark/static/layout.js")
   ), globalThis.ProvSparkLayout;
 }
-function Gne(e, t) {
+function Yne(e, t) {
   return bt({
     queryKey: ["layout", ...t],
-    queryFn: async () => e ? (await zP())(e.boxes.map(({ id: r, width: o, height: a }) => ({ id: r, width: o, height: a })), e.lines.map(({ id: r, source: o, target: a }) => ({ id: r, source: o, target: a })), MY(e)) : {},
+    queryFn: async () => e ? (await zP())(e.boxes.map(({ id: r, width: o, height: a }) => ({ id: r, width: o, height: a })), e.lines.map(({ id: r, source: o, target: a }) => ({ id: r, source: o, target: a })), PY(e)) : {},
     enabled: !!e,
     staleTime: 1 / 0
   });
 }
-function Yne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoose: c, onHover: d }) {
-  const f = qne(), [g, p] = _.useState(null), v = e.boxes.some((S) => S.id === g) ? g : e.boxes.some((S) => S.id === o) ? o : e.boxes[0]?.id;
+function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoose: c, onHover: d }) {
+  const f = Gne(), [g, p] = _.useState(null), v = e.boxes.some((S) => S.id === g) ? g : e.boxes.some((S) => S.id === o) ? o : e.boxes[0]?.id;
   if (r) return /* @__PURE__ */ R(zn, { error: r, title: "The graph can't be drawn" });
   if (!t) return /* @__PURE__ */ R(Un, { label: "Drawing the graph", lines: 4 });
   const y = e.boxes.map((S) => ({
@@ -50325,7 +50325,7 @@ function Yne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
     position: t[S.id] ?? { x: 0, y: 0 },
     width: S.width,
     height: S.height,
-    ariaLabel: Ag(nre(S.part)),
+    ariaLabel: Ag(rre(S.part)),
     domAttributes: { tabIndex: S.id === v ? 0 : -1, "aria-current": S.id === o ? "true" : void 0 },
     data: { part: S.part, faded: a !== null && !a.has(S.id), chosen: S.id === o }
   })), b = e.lines.map((S) => {
@@ -50335,7 +50335,7 @@ function Yne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
       source: S.source,
       target: S.target,
       focusable: !1,
-      label: Qne(S),
+      label: Zne(S),
       style: { stroke: T, strokeWidth: S.way === "data" ? 2 : 1.5, strokeDasharray: S.way === "data" ? void 0 : S.way === "possible" ? "2 4" : "5 4", opacity: k ? 0.15 : 1, transition: "opacity 120ms" },
       labelStyle: { fill: "var(--chakra-colors-fg)", fontSize: 10, fontVariantNumeric: "tabular-nums", opacity: k ? 0.15 : 1 },
       labelBgPadding: [3, 2],
@@ -50346,7 +50346,7 @@ function Yne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
     if (T) {
       if (S.key === "Enter" || S.key === " ") c(T.part);
       else {
-        const E = Kne(e, t, T, S.key);
+        const E = Qne(e, t, T, S.key);
         if (E === void 0) return;
         S.currentTarget.querySelector(`.react-flow__node[data-id="${CSS.escape(E.id)}"]`)?.focus();
       }
@@ -50374,17 +50374,17 @@ function Yne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
       role: "group",
       css: { "& .react-flow__node:focus-visible": { outline: "none" }, "& .react-flow__node:focus-visible > div": { outline: "3px solid", outlineColor: "var(--chakra-colors-blue-focus-ring)", outlineOffset: "2px" } },
       children: [
-        /* @__PURE__ */ R("style", { children: Wne }),
+        /* @__PURE__ */ R("style", { children: Fne }),
         /* @__PURE__ */ ie(
-          gne,
+          pne,
           {
             colorMode: f ? "dark" : "light",
             edges: b,
             fitView: !0,
-            fitViewOptions: { padding: Zne, maxZoom: 1.1, nodes: tre(e, t) },
+            fitViewOptions: { padding: Jne, maxZoom: 1.1, nodes: nre(e, t) },
             maxZoom: 2,
             minZoom: 0.05,
-            nodeTypes: lre,
+            nodeTypes: cre,
             nodes: y,
             nodesConnectable: !1,
             nodesDraggable: !1,
@@ -50398,12 +50398,12 @@ function Yne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
               d(null);
             },
             proOptions: { hideAttribution: !0 },
-            style: sre,
+            style: lre,
             children: [
-              /* @__PURE__ */ R(bne, { bgColor: "var(--chakra-colors-bg)", color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Wo.Dots }),
-              /* @__PURE__ */ R(kne, { showInteractive: !1 }),
+              /* @__PURE__ */ R(xne, { bgColor: "var(--chakra-colors-bg)", color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Wo.Dots }),
+              /* @__PURE__ */ R(Tne, { showInteractive: !1 }),
               /* @__PURE__ */ R(Cd, { position: "top-left", children: /* @__PURE__ */ R(be, { "aria-live": "polite", bg: "bg", borderRadius: "sm", color: "fg.muted", fontSize: "xs", fontVariantNumeric: "tabular-nums", maxW: "60rem", px: 1, children: l }) }),
-              e.boxes.length > Jne ? /* @__PURE__ */ R(Hne, { ariaLabel: "The whole trace", bgColor: "var(--chakra-colors-bg-subtle)", maskColor: "var(--chakra-colors-bg-emphasized)", nodeColor: "var(--chakra-colors-fg-muted)", pannable: !0, style: { height: 60, width: 280 }, zoomable: !0 }) : null
+              e.boxes.length > ere ? /* @__PURE__ */ R(Bne, { ariaLabel: "The whole trace", bgColor: "var(--chakra-colors-bg-subtle)", maskColor: "var(--chakra-colors-bg-emphasized)", nodeColor: "var(--chakra-colors-fg-muted)", pannable: !0, style: { height: 60, width: 280 }, zoomable: !0 }) : null
             ]
           },
           e.boxes.map((S) => S.id).join()
@@ -50415,9 +50415,9 @@ function Yne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
 function pb(e) {
   return e instanceof Element && e.closest(".react-flow__node")?.dataset.id || null;
 }
-const Xne = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-function Kne(e, t, r, o) {
-  const a = Xne[o];
+const Kne = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+function Qne(e, t, r, o) {
+  const a = Kne[o];
   if (!a) return;
   const l = (g) => ({ x: (t[g.id]?.x ?? 0) + g.width / 2, y: (t[g.id]?.y ?? 0) + g.height / 2 }), c = l(r), d = new Set(e.lines.flatMap((g) => g.source === r.id ? [g.target] : g.target === r.id ? [g.source] : []));
   return e.boxes.flatMap((g) => {
@@ -50425,22 +50425,22 @@ function Kne(e, t, r, o) {
     return g.id !== r.id && v > 1 ? [{ box: g, far: v + 2 * y + (a[0] && !d.has(g.id) ? 1e4 : 0) }] : [];
   }).sort((g, p) => g.far - p.far)[0]?.box;
 }
-function Qne(e) {
+function Zne(e) {
   const { way: t } = e;
   return [t === "context" || t === "possible" ? t : t === "files" ? "same files" : "", Yx(e)].filter(Boolean).join(" · ") || void 0;
 }
-const Zne = { left: "76px", right: "24px", top: "36px", bottom: "16px" }, Jne = 24, ere = 1700;
-function tre(e, t) {
+const Jne = { left: "76px", right: "24px", top: "36px", bottom: "16px" }, ere = 24, tre = 1700;
+function nre(e, t) {
   const r = t.d0;
-  return r ? e.boxes.filter((o) => Math.abs((t[o.id]?.x ?? 0) - r.x) < ere) : e.boxes;
+  return r ? e.boxes.filter((o) => Math.abs((t[o.id]?.x ?? 0) - r.x) < tre) : e.boxes;
 }
-function nre(e) {
+function rre(e) {
   return e.kind === "dataset" ? `Dataset ${e.node.dataset.label}: ${qi(e.node.rows, e.node.total)} rows${e.node.gone ? ", no longer in the current version" : ""}` : e.kind === "hidden" ? "Hidden step: no access" : [`Step ${e.about?.task_id ?? e.step}, ${e.coverage}`, e.says, e.why].filter(Boolean).join(". ");
 }
 const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
   /* @__PURE__ */ R(Vl, { isConnectable: !1, position: Oe.Left, style: { opacity: 0 }, type: "target" }),
   /* @__PURE__ */ R(Vl, { isConnectable: !1, position: Oe.Right, style: { opacity: 0 }, type: "source" })
-] }), rre = _.memo(function({ data: t }) {
+] }), ore = _.memo(function({ data: t }) {
   if (t.part.kind !== "dataset") return null;
   const { node: r } = t.part;
   return /* @__PURE__ */ ie(
@@ -50472,7 +50472,7 @@ const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
       ]
     }
   );
-}), ore = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", ire = _.memo(function({ data: t }) {
+}), ire = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", are = _.memo(function({ data: t }) {
   if (t.part.kind !== "step") return null;
   const { about: r, coverage: o, says: a, step: l, why: c } = t.part, d = o === "untracked";
   return /* @__PURE__ */ ie(
@@ -50480,7 +50480,7 @@ const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
     {
       alignItems: "center",
       bg: o === "coarse" ? void 0 : "bg.muted",
-      bgImage: o === "coarse" ? ore : void 0,
+      bgImage: o === "coarse" ? ire : void 0,
       borderColor: d ? "red.solid" : o === "coarse" ? "orange.solid" : t.chosen ? "blue.solid" : "border",
       borderRadius: "full",
       borderStyle: d ? "dashed" : "solid",
@@ -50504,24 +50504,24 @@ const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
       ]
     }
   );
-}), are = _.memo(function({ data: t }) {
+}), sre = _.memo(function({ data: t }) {
   return /* @__PURE__ */ ie(_e, { alignItems: "center", bg: "bg", borderColor: "border.emphasized", borderRadius: "full", borderStyle: "dashed", borderWidth: 1, color: "fg.muted", display: "flex", h: "full", justifyContent: "center", opacity: t.faded ? 0.25 : 1, title: "A step of a DAG that you may not read. No access to what lies beyond.", children: [
     /* @__PURE__ */ R(xw, {}),
     /* @__PURE__ */ R(be, { fontSize: "xs", children: "hidden step" })
   ] });
-}), sre = {
+}), lre = {
   background: "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color": "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color-hover": "var(--chakra-colors-bg-muted)",
   "--xy-controls-button-color": "var(--chakra-colors-fg)",
   "--xy-controls-button-color-hover": "var(--chakra-colors-fg)",
   "--xy-controls-button-border-color": "var(--chakra-colors-border)"
-}, lre = { dataset: rre, step: ire, hidden: are }, cre = 120, ure = 1e3;
-function dre(e, t, r, o) {
+}, cre = { dataset: ore, step: are, hidden: sre }, ure = 120, dre = 1e3;
+function fre(e, t, r, o) {
   const [a, l] = _.useState(null), c = _.useRef(void 0), d = _.useCallback((b) => {
     clearTimeout(c.current), c.current = setTimeout(() => {
       l(b);
-    }, cre);
+    }, ure);
   }, []);
   _.useEffect(() => () => {
     clearTimeout(c.current);
@@ -50533,7 +50533,7 @@ function dre(e, t, r, o) {
   }, [e.context, f, a, g, t]), v = (b, x) => b.dataset.id === x.dataset.id && b.version === x.version, { data: y } = bt({
     queryKey: ["look", p, g?.version],
     queryFn: async ({ signal: b }) => {
-      const x = await yr("/trace", p, b), w = x.nodes.find((k) => g && v(k, g)), S = w ? await yr("/trace/rows", { ...p, node: w.id, limit: ure, columns: [] }, b) : void 0;
+      const x = await yr("/trace", p, b), w = x.nodes.find((k) => g && v(k, g)), S = w ? await yr("/trace/rows", { ...p, node: w.id, limit: dre, columns: [] }, b) : void 0;
       return { nodes: x.nodes, rows: new Set(S?.rows), all: !S?.next };
     },
     enabled: !!p,
@@ -50541,17 +50541,17 @@ function dre(e, t, r, o) {
   });
   return _.useMemo(() => {
     if (!t || !r || !a || !f || !g || !y) return { look: d, boxes: null, rows: () => null };
-    const b = t.nodes.filter((S) => y.nodes.some((k) => v(k, S))), x = NY(r, /* @__PURE__ */ new Set([`d${f.id}`, ...b.map((S) => `d${S.id}`)])), w = /* @__PURE__ */ new Set([a.row]);
+    const b = t.nodes.filter((S) => y.nodes.some((k) => v(k, S))), x = MY(r, /* @__PURE__ */ new Set([`d${f.id}`, ...b.map((S) => `d${S.id}`)])), w = /* @__PURE__ */ new Set([a.row]);
     return { look: d, boxes: x, rows: (S) => S.id === f.id ? w : S.id === g.id && y.all ? y.rows : null };
   }, [y, f, r, d, a, g, t]);
 }
-function fre() {
-  const { state: e, go: t, on: r, leave: o } = zt(), a = _.useMemo(() => SG(e), [e]), l = _.useMemo(() => ["trace", JSON.stringify(a)], [a]), c = bt({ queryKey: l, queryFn: ({ signal: j }) => yr("/trace", a, j, l) });
+function hre() {
+  const { state: e, go: t, on: r, leave: o } = zt(), a = _.useMemo(() => CG(e), [e]), l = _.useMemo(() => ["trace", JSON.stringify(a)], [a]), c = bt({ queryKey: l, queryFn: ({ signal: j }) => yr("/trace", a, j, l) });
   _.useEffect(() => {
     zP().catch(() => {
     });
   }, []);
-  const { data: d } = c, f = _.useMemo(() => d ? TY(d) : void 0, [d]), g = Gne(f, l), [p, v] = _.useState(null), y = d?.nodes.find((j) => e.at === ER(j, d)) ?? yre(d), b = dre(a, d, f, y);
+  const { data: d } = c, f = _.useMemo(() => d ? RY(d) : void 0, [d]), g = Yne(f, l), [p, v] = _.useState(null), y = d?.nodes.find((j) => e.at === ER(j, d)) ?? bre(d), b = fre(a, d, f, y);
   Gx(o);
   const x = _.useRef(null);
   _.useEffect(() => {
@@ -50559,9 +50559,9 @@ function fre() {
   }, [e.step]);
   const w = d?.nodes[0];
   if (!d || !f || !y || !w) return /* @__PURE__ */ R(is, { failed: "The trace failed", label: "Tracing", query: c, queryKey: l });
-  const S = d.direction === "backward", k = d.nodes.length === 1 && !d.stops.length && !w.hidden, T = d.endings.length ? /* @__PURE__ */ R(fX, { onOperation: r, trace: d }) : null, E = (j) => {
+  const S = d.direction === "backward", k = d.nodes.length === 1 && !d.stops.length && !w.hidden, T = d.endings.length ? /* @__PURE__ */ R(hX, { onOperation: r, trace: d }) : null, E = (j) => {
     j.kind === "dataset" && t({ at: ER(j.node, d), step: null }), j.kind === "step" && t({ step: j.step, tab: null });
-  }, z = e.step ? f.boxes.find((j) => j.part.kind === "step" && j.part.step === e.step)?.id : `d${y.id}`, O = p ? AY(f, p) : b.boxes, A = OY(d, f.boxes.find((j) => j.id === (p ?? z))?.part), N = S ? e.example : null, L = N ?? d.example ?? null, H = w.rows > 1 || y.one.length > 0 && y.one.length < y.rows, V = (j) => ({
+  }, z = e.step ? f.boxes.find((j) => j.part.kind === "step" && j.part.step === e.step)?.id : `d${y.id}`, O = p ? NY(f, p) : b.boxes, A = AY(d, f.boxes.find((j) => j.id === (p ?? z))?.part), N = S ? e.example : null, L = N ?? d.example ?? null, H = w.rows > 1 || y.one.length > 0 && y.one.length < y.rows, V = (j) => ({
     asked: a,
     node: j,
     faded: O !== null && !O.has(`d${j.id}`),
@@ -50599,17 +50599,17 @@ function fre() {
         /* @__PURE__ */ R(ug, { children: "Include rows no longer in the current version" })
       ] }),
       /* @__PURE__ */ R(Ha, {}),
-      /* @__PURE__ */ R(vre, {}),
-      /* @__PURE__ */ R(md, { items: PY({ state: e, asked: a, trace: d, node: y, graph: f, spots: g.data }) })
+      /* @__PURE__ */ R(yre, {}),
+      /* @__PURE__ */ R(md, { items: IY({ state: e, asked: a, trace: d, node: y, graph: f, spots: g.data }) })
     ] }),
-    /* @__PURE__ */ R(hre, { trace: d }),
     /* @__PURE__ */ R(gre, { trace: d }),
+    /* @__PURE__ */ R(pre, { trace: d }),
     /* @__PURE__ */ R(mg, { broken: d.broken }),
     k ? null : T,
-    /* @__PURE__ */ R(_e, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ R(Yne, { chosen: z ?? "", error: g.error, graph: f, lit: O, onChoose: E, onHover: v, says: A, spots: g.data }) }),
+    /* @__PURE__ */ R(_e, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ R(Xne, { chosen: z ?? "", error: g.error, graph: f, lit: O, onChoose: E, onHover: v, says: A, spots: g.data }) }),
     /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ R(_e, { flex: y.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ R(l0, { ...V(w), title: "asked about" }) }),
-      e.step ? /* @__PURE__ */ R(_e, { flex: { base: "1", lg: "0 0 32rem" }, minH: 0, minW: 0, children: /* @__PURE__ */ R(_X, { onHappened: w.rows > 20 ? void 0 : () => {
+      e.step ? /* @__PURE__ */ R(_e, { flex: { base: "1", lg: "0 0 32rem" }, minH: 0, minW: 0, children: /* @__PURE__ */ R(kX, { onHappened: w.rows > 20 ? void 0 : () => {
         r({ ...Ly(e), way: "happened", at: "all" });
       }, onClose: () => {
         t({ step: null, tab: null });
@@ -50617,7 +50617,7 @@ function fre() {
         l0,
         {
           ...V(y),
-          choice: L !== null && (N !== null || y.rows > 1 && H) ? /* @__PURE__ */ R(pX, { asked: a, on: N !== null, onChange: (j) => {
+          choice: L !== null && (N !== null || y.rows > 1 && H) ? /* @__PURE__ */ R(mX, { asked: a, on: N !== null, onChange: (j) => {
             t({ example: j }, !0);
           }, row: L, rows: w.rows }) : null,
           example: N,
@@ -50636,29 +50636,29 @@ function fre() {
     ] }) : null
   ] });
 }
-function hre({ trace: e }) {
-  return e.stops.map((t) => /* @__PURE__ */ ie(Jg, { flexShrink: 0, size: "sm", status: pre.has(t.what) ? "error" : "warning", children: [
+function gre({ trace: e }) {
+  return e.stops.map((t) => /* @__PURE__ */ ie(Jg, { flexShrink: 0, size: "sm", status: mre.has(t.what) ? "error" : "warning", children: [
     /* @__PURE__ */ R(tp, {}),
     /* @__PURE__ */ ie(ep, { overflowWrap: "anywhere", children: [
-      mre(t),
+      vre(t),
       t.why
     ] })
   ] }, `${t.step} ${t.dataset.id} ${t.what} ${t.why}`));
 }
 const CR = 3;
-function gre({ trace: e }) {
+function pre({ trace: e }) {
   const t = e.gone.slice(CR).reduce((a, l) => a + l.rows, 0), r = (a) => e.steps.find((l) => l.step === a), o = e.gone.slice(0, CR).map((a) => {
     const l = r(a.step), [c, d] = a.rows === 1 ? ["is", "its"] : ["are", "their"], f = l ? `${d} files were missing after ${Vr(l)} (${Zl(l.ended)})` : `no captured step is known to have removed ${d} files`;
     return `${at(a.rows)} of ${a.dataset.label} ${c} no longer in the current version: ${f}.`;
   });
   return o.length ? /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "sm", children: [...o, t ? `${at(t, "more row")} ${t === 1 ? "is" : "are"} no longer in the current version of ${t === 1 ? "its" : "their"} dataset.` : ""].join(" ") }) : null;
 }
-const pre = /* @__PURE__ */ new Set(["untracked", "unlinked", "returned", "task", "outside"]);
-function mre(e) {
+const mre = /* @__PURE__ */ new Set(["untracked", "unlinked", "returned", "task", "outside"]);
+function vre(e) {
   const { label: t } = e.dataset;
   return e.what === "coarse" ? `${t} was captured as a whole, so each of its rows counts as made from all rows read: ` : e.what === "untracked" ? `The path ends: ${t} was written without capture: ` : e.what === "driver-reads-off" ? `The step that wrote ${t} ran without capture of what its driver read: ` : e.what === "before-format-3" ? `The step that wrote ${t} was stored before driver reads were recorded: ` : e.what === "task" ? `A task next to the step of ${t} ran without capture: ` : e.what === "declared" ? `${t} was not captured, and is linked as declared: ` : e.what === "files" ? "A dataset doesn't match its captured versions: " : e.what === "outside" ? `A source of ${t} was written without capture: ` : `The path ends at ${t}: `;
 }
-function vre() {
+function yre() {
   return /* @__PURE__ */ ie(kt, { color: "fg.muted", fontSize: "xs", gap: 3, hideBelow: "md", children: [
     /* @__PURE__ */ ie(kt, { gap: 1, children: [
       /* @__PURE__ */ R(_e, { borderColor: "blue.solid", borderTopWidth: 2, w: 5 }),
@@ -50679,11 +50679,11 @@ function ER(e, { nodes: t }) {
   const o = t.filter((a) => a.dataset.id === e.dataset.id && a.version === e.version).indexOf(e);
   return `${e.dataset.id}.${e.version.slice(0, 12)}${o > 0 ? `.${o}` : ""}`;
 }
-function yre(e) {
+function bre(e) {
   const t = e?.nodes.slice(1) ?? [], r = t.filter((o) => o.role === "end");
   return [...r.length ? r : t].sort((o, a) => a.rows - o.rows)[0] ?? e?.nodes[0];
 }
-const bre = new sG({
+const xre = new sG({
   defaultOptions: {
     queries: {
       staleTime: 3e4,
@@ -50692,10 +50692,10 @@ const bre = new sG({
     }
   }
 });
-function xre({ theme: e, ...t }) {
-  return /* @__PURE__ */ R(Pq, { client: bre, children: /* @__PURE__ */ R(wre, { theme: e, where: t }) });
+function wre({ theme: e, ...t }) {
+  return /* @__PURE__ */ R(Pq, { client: xre, children: /* @__PURE__ */ R(Sre, { theme: e, where: t }) });
 }
-function wre({ theme: e, where: t }) {
+function Sre({ theme: e, where: t }) {
   const { state: r, open: o } = zt(), a = !!t.dagId;
   return _.useEffect(() => {
     const l = (c) => {
@@ -50708,7 +50708,7 @@ function wre({ theme: e, where: t }) {
   }, [o, r.dataset, a]), /* @__PURE__ */ ie(De, { as: "section", "aria-label": "Provenance", "data-testid": "provspark", direction: "column", gap: 3, h: "full", minH: 0, p: e ? 0 : 2, children: [
     /* @__PURE__ */ ie(kt, { gap: 3, minH: 9, flexShrink: 0, children: [
       a ? null : /* @__PURE__ */ R(Fo, { as: "h1", size: "xl", whiteSpace: "nowrap", children: "Provenance" }),
-      /* @__PURE__ */ R(CG, { root: a ? "Outputs" : "Data sets" }),
+      /* @__PURE__ */ R(EG, { root: a ? "Outputs" : "Data sets" }),
       /* @__PURE__ */ R(Ha, {}),
       /* @__PURE__ */ ie(be, { color: "fg.muted", fontSize: "xs", hideBelow: "lg", whiteSpace: "nowrap", children: [
         a ? null : /* @__PURE__ */ ie(P.Fragment, { children: [
@@ -50726,24 +50726,24 @@ function wre({ theme: e, where: t }) {
       ] }),
       e ? /* @__PURE__ */ R(ut, { "aria-label": e.dark ? "Light colours" : "Dark colours", onClick: e.toggle, size: "xs", variant: "ghost", children: e.dark ? "☀" : "☾" }) : null
     ] }),
-    /* @__PURE__ */ R(_e, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ R(fre, {}) : r.way === "happened" ? /* @__PURE__ */ R(iX, {}) : /* @__PURE__ */ R(IY, { way: r.way }) : /* @__PURE__ */ R(XY, {}) : a ? /* @__PURE__ */ R(uX, { where: t }) : /* @__PURE__ */ R(HY, {}) })
+    /* @__PURE__ */ R(_e, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ R(hre, {}) : r.way === "happened" ? /* @__PURE__ */ R(aX, {}) : /* @__PURE__ */ R(DY, { way: r.way }) : /* @__PURE__ */ R(KY, {}) : a ? /* @__PURE__ */ R(dX, { where: t }) : /* @__PURE__ */ R(BY, {}) })
   ] });
 }
 function du({ children: e }) {
   return /* @__PURE__ */ R(be, { as: "kbd", borderColor: "border", borderRadius: "sm", borderWidth: 1, fontFamily: "mono", px: 1, children: e });
 }
-const Sre = jA(GA, { globalCss: { "html, body, #root": { height: "100%" } } }), _R = "provspark-theme";
-function Cre() {
+const Cre = jA(GA, { globalCss: { "html, body, #root": { height: "100%" } } }), _R = "provspark-theme";
+function Ere() {
   const [e, t] = _.useState(
     () => (localStorage.getItem(_R) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark"
   );
   return _.useEffect(() => {
     document.documentElement.className = e ? "dark" : "light", document.documentElement.style.colorScheme = e ? "dark" : "light", localStorage.setItem(_R, e ? "dark" : "light");
-  }, [e]), /* @__PURE__ */ R(wD, { value: Sre, children: /* @__PURE__ */ R(Cq, { children: /* @__PURE__ */ R(_e, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ R(xre, { theme: { dark: e, toggle: () => {
+  }, [e]), /* @__PURE__ */ R(wD, { value: Cre, children: /* @__PURE__ */ R(Cq, { children: /* @__PURE__ */ R(_e, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ R(wre, { theme: { dark: e, toggle: () => {
     t((r) => !r);
   } } }) }) }) });
 }
 const kR = document.getElementById("root");
 kR && JW.createRoot(kR).render(
-  /* @__PURE__ */ R(_.StrictMode, { children: /* @__PURE__ */ R(Cre, {}) })
+  /* @__PURE__ */ R(_.StrictMode, { children: /* @__PURE__ */ R(Ere, {}) })
 );

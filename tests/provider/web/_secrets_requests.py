@@ -10,12 +10,15 @@ from itertools import cycle, product
 from typing import Any
 
 from _http import BASE
+from _question_bodies import every_parameter
 from _secrets_search import Leak, Secrets
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 import provspark
+from provspark.index_store.query.question import Question
 from provspark.web.app import manifest
+from provspark.web.question_bodies import asked_over_http, fields, replays
 from provspark.web.scope import dataset_id
 
 NOTHING = "0" * 32
@@ -67,9 +70,12 @@ class Catalogue:
 
 
 PAGED = {
-    *(("GET", f"/datasets/{{dataset}}{of}") for of in ("", "/beside", "/operations", "/columns", "/dropped")),
+    *(
+        ("GET", f"/datasets/{{dataset}}{of}")
+        for of in ("", "/related", "/beside", "/operations", "/columns", "/dropped")
+    ),
     *(("GET", f"/steps/{{step}}{of}") for of in ("", "/operations")),
-    *(("POST", route) for route in ("/sideways", "/how")),
+    *(("POST", route) for route in ("/co_contributory", "/co_dependency", "/sideways", "/how")),
 }
 """Routes whose lists are cut by `cursor` and `limit` of the address."""
 
@@ -204,7 +210,7 @@ def _rows(sweep: Sweep) -> None:
             sweep.ask("GET", "/datasets/{dataset}/rows", **at, where=f"`{column}` {next(conditions)}")
             sweep.ask("GET", "/datasets/{dataset}/export", **at, where=f"`{column}` {next(conditions)}")
         if found.last and "version" in at:
-            for route in ("", "/rows", "/export", "/operations", "/columns", "/dropped", "/beside"):
+            for route in ("", "/rows", "/export", "/operations", "/columns", "/dropped", "/related", "/beside"):
                 sweep.ask("GET", f"/datasets/{{dataset}}{route}", dataset=found.id)
 
 
@@ -276,37 +282,75 @@ def _traces(sweep: Sweep) -> None:
             sweep.ask("POST", route, {**at, "where": [f"`{column}` is not null"], **more})
 
 
-def _sideways(sweep: Sweep) -> None:
+def _beside(sweep: Sweep) -> None:
     columns = {f.id: f.columns for f in sweep.catalogue.versions}
-    formats, selections = cycle(FORMATS), cycle(("/sideways", "/sideways/rows", "/sideways/export"))
+    formats, selections = cycle(FORMATS), cycle(("", "/rows", "/export"))
     for found, at in _versions(sweep):
-        beside = sweep.ask("GET", "/datasets/{dataset}/beside", **at, always=True)
-        beside = beside or {"together": [], "siblings": [], "sources": []}
-        choices = [("together", c, None) for c in beside["together"][:2]]
-        choices += [
-            ("siblings", c, c["via"][0]["id"]) for c in beside["siblings"][:: max(1, len(beside["siblings"]) // 4)]
-        ]
-        for relation, choice, via in choices:
-            asked = {**at, "relation": relation, "to": choice["dataset"]["id"], "via": via, "context": True}
-            for version in sweep.ask("POST", "/sideways", asked) or ():
-                there = version["version"]
-                sweep.ask("POST", "/sideways/rows", {**asked, "found": there, "limit": 100, "cursor": 1}, always=True)
-                sweep.ask("POST", "/sideways/rows", {**asked, "found": there, "columns": list(columns[asked["to"]])})
-                sweep.ask("POST", "/sideways/export", asked, found=there, format=next(formats))
-        asked = {**at, "relation": "siblings", "to": found.id, "via": found.id}
-        for column, route in zip(found.columns, selections, strict=False):
-            here = {"found": found.version}
-            where = {"where": [f"`{column}` is not null"]}
-            in_body = here if route == "/sideways/rows" else {}
-            sweep.ask("POST", route, {**asked, **where, **in_body}, **(here if route == "/sideways/export" else {}))
-            sweep.ask("POST", "/composition", {**at, **where, "source": found.id, "column": column})
-        sweep.ask("POST", "/sideways", {**asked, "rows": [0]})
-        sweep.ask("POST", "/sideways/export", {**asked, "rows": [0]}, found=found.version)
-        sweep.ask("POST", "/sideways/rows", {**asked, "rows": [0], "found": found.version})
-        for source in beside["sources"]:
+        sweep.ask("GET", "/datasets/{dataset}/beside", **at)
+        related = sweep.ask("GET", "/datasets/{dataset}/related", **at, always=True)
+        related = related or {"co_contributory": [], "co_dependency": [], "composition": []}
+        choices = [("/co_contributory", c, None) for c in related["co_contributory"][:2]]
+        sharing = related["co_dependency"]
+        choices += [("/co_dependency", c, c["via"][0]["id"]) for c in sharing[:: max(1, len(sharing) // 4)]]
+        for route, choice, via in choices:
+            asked = {**at, "to": choice["dataset"]["id"], "via": via, "context": True}
+            for version in sweep.ask("POST", route, asked) or ():
+                there = {"answer_version": version["version"]}
+                sweep.ask("POST", f"{route}/rows", {**asked, **there, "limit": 100, "cursor": 1}, always=True)
+                sweep.ask("POST", f"{route}/rows", {**asked, **there, "columns": list(columns[asked["to"]])})
+                sweep.ask("POST", f"{route}/export", asked, **there, format=next(formats))
+                _former(sweep, route, asked, version["version"])
+        here = {"answer_version": found.version}
+        for route in ("/co_contributory", "/co_dependency"):
+            asked = {**at, "to": found.id, "via": found.id}
+            for column, end in zip(found.columns, selections, strict=False):
+                where = {"where": [f"`{column}` is not null"]}
+                in_body, in_query = (here if end == part else {} for part in ("/rows", "/export"))
+                sweep.ask("POST", route + end, {**asked, **where, **in_body}, **in_query)
+                sweep.ask("POST", "/composition", {**at, **where, "source": found.id, "column": column})
+            sweep.ask("POST", route, {**asked, "rows": [0]})
+            sweep.ask("POST", f"{route}/export", {**asked, "rows": [0]}, **here)
+            sweep.ask("POST", f"{route}/rows", {**asked, "rows": [0], **here})
+        for source in related["composition"]:
             for column in columns[source["id"]]:
                 sweep.ask("POST", "/composition", {**at, "source": source["id"], "column": column})
             sweep.ask("POST", "/composition", {**at, "rows": [0], "source": source["id"], "column": "city", "limit": 1})
+
+
+def _former(sweep: Sweep, route: str, asked: dict[str, Any], version: str) -> None:
+    """Ask by the paths of the last release."""
+    former = {**asked, "relation": "together" if route == "/co_contributory" else "siblings"}
+    city = {**former, "where": ["city is not null"]}
+    sweep.ask("POST", "/sideways", former)
+    rows = {"found": version, "cursor": 0, "limit": 100, "columns": ["city"]}
+    for one in ({**former, "rows": [0]}, city):
+        sweep.ask("POST", "/sideways", one)
+        sweep.ask("POST", "/sideways/rows", {**one, **rows})
+        sweep.ask("POST", "/sideways/export", one, found=version, format="jsonl")
+    sweep.ask("POST", "/sideways/rows", {**former, "found": version})
+
+
+def _questions(sweep: Sweep) -> None:
+    """Ask each question about each version: what must be given alone, and with one parameter more, each in turn."""
+    steps = cycle(sweep.catalogue.steps)
+    first = sweep.catalogue.versions[0].id
+    sweep.ask("GET", "/questions")
+    for number, (found, at) in enumerate(_versions(sweep)):
+        for turn, column in enumerate((found.columns or ("x",))[:3]):
+            given = {"dataset": at["dataset"], "version": at["version"], "step": next(steps), "column": column}
+            given |= {"to": first, "source": first, "via": first, "conditions": f"`{column}` is not null"}
+            given["step or dataset"] = given["step"] if turn % 2 else at["dataset"]
+            for question in asked_over_http():
+                if not replays(question) or question.name == "cells":
+                    bodies = [b for b in every_parameter(question, given) if not b.get("replay")]
+                    some = {**bodies[0], "version": at["version"]} if _versioned(question) else bodies[0]
+                    route, page = f"/questions/{question.name}", {"cursor": 0, "limit": 50} if turn else {}
+                    sweep.ask("POST", route, some, **page, always=not turn)
+                    sweep.ask("POST", route, bodies[(3 * number + turn) % len(bodies)])
+
+
+def _versioned(question: Question) -> bool:
+    return any(p.name == "version" for p in fields(question))
 
 
 def _replays(sweep: Sweep) -> None:
@@ -326,9 +370,35 @@ def _replays(sweep: Sweep) -> None:
         opaque = by_name["opaque"]
         asked = {"dataset": opaque.id, "version": opaque.version, "rows": [0], "direction": "backward"}
         sweep.ask("POST", "/replay", asked)
+    _replayed_questions(sweep, by_name, steps)
     raw = by_name["raw"]
     for column in raw.columns[2:]:
         sweep.ask("POST", "/replay", {"dataset": raw.id, "where": [f"`{column}` is null"], "direction": "forward"})
+
+
+def _replayed_questions(sweep: Sweep, by_name: dict[str, Found], steps: dict[str, tuple[str, list[str]]]) -> None:
+    """Run a replay of each question that needs one; its other parameters are given with more rows than it may have."""
+    step, (output, *_) = steps["intake-clean"]
+    people = {"dataset": output, "rows": [0]}
+    between = {**people, "operation": 1, "to": 1, "via": 3, "step": step}
+    bodies: dict[str, dict[str, Any]] = {
+        "replay": people,
+        "history": {**people, "direction": "backward"},
+        "co_contributory_lines": between,
+        "co_dependency_lines": {**between, "via": 1},
+        "counts": {"step": step},
+        "operation_profiles": {"step": step, "operations": [1]},
+        "why_not": {"dataset": output, "where": ["city = Nowhere"]},
+    }
+    for name, body in bodies.items():
+        if sweep.every <= 2:
+            sweep.ask("POST", f"/questions/{name}", body, always=True)
+    given = {"dataset": output, "version": NOTHING, "step": step, "column": "city", "conditions": "ssn is not null"}
+    for question in asked_over_http() if sweep.every == 1 else ():
+        if replays(question):
+            for body in every_parameter(question, given):
+                many = {"rows": [0] * 21} if "rows" in {p.name for p in fields(question)} else {"dataset": NOTHING[:16]}
+                sweep.ask("POST", f"/questions/{question.name}", {**body, **many}, always=True, cursor=0, limit=5)
 
 
 AREAS: dict[str, Callable[[Sweep], None]] = {
@@ -337,6 +407,7 @@ AREAS: dict[str, Callable[[Sweep], None]] = {
     "operations": _operations,
     "steps": _steps,
     "traces": _traces,
-    "sideways": _sideways,
+    "beside": _beside,
+    "questions": _questions,
     "replays": _replays,
 }

@@ -63,7 +63,7 @@ def every_answer(root: Path, api: TestClient) -> Iterator[Any]:
         at, body = f"{BASE}/datasets/{d['id']}", {"dataset": d["id"], "rows": [0]}
         names = [c["name"] for c in api.get(at).json()["columns"]]
         yield from (
-            api.get(at + rest) for rest in ("/rows", "/export", "/operations", "/columns", "/dropped", "/beside")
+            api.get(at + rest) for rest in ("/rows", "/export", "/operations", "/columns", "/dropped", "/related")
         )
         for way in ("backward", "forward"):
             turned = body | {"direction": way}
@@ -73,8 +73,7 @@ def every_answer(root: Path, api: TestClient) -> Iterator[Any]:
             yield api.post(f"{BASE}/cells", json=turned | {"columns": names[:1]})
             yield api.post(f"{BASE}/trace/rows", json=turned | {"node": 0})
         for other in found["items"]:
-            sideways = body | {"relation": "together", "to": other["id"]}
-            yield api.post(f"{BASE}/sideways", json=sideways)
+            yield api.post(f"{BASE}/co_contributory", json=body | {"to": other["id"]})
             yield api.post(f"{BASE}/composition", json=body | {"source": other["id"], "column": "name"})
     for s in api.get(f"{BASE}/steps").json()["items"]:
         yield from (api.get(f"{BASE}/steps/{s['step']}{rest}") for rest in ("", "/operations", "/profiles"))

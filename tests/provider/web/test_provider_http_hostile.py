@@ -136,8 +136,9 @@ BODIES: dict[str, dict[str, Any]] = {
     "/trace/rows": {"node": 0},
     "/trace/export": {},
     "/trace": {},
-    "/sideways": {"relation": "together"},
-    "/sideways/export?found={version}": {"relation": "together"},
+    "/co_contributory": {"to": "{id}"},
+    "/co_dependency/export?answer_version={version}": {"to": "{id}", "via": "{id}"},
+    "/sideways": {"to": "{id}", "relation": "together"},
     "/composition": {"source": "{id}", "column": "age"},
     "/replay": {"step": None, "direction": "backward"},
 }
@@ -147,17 +148,16 @@ BODIES: dict[str, dict[str, Any]] = {
 def test_fields_of_bodies(api: TestClient, root: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They share their model: one takes the whole corpus, the others a part."""
 
-    async def nothing(*_: Any) -> list[Any]:
-        return []
+    async def nothing(*_: Any) -> dict[str, Any]:
+        return {"passages": []}
 
     monkeypatch.setattr(Replays, "run", nothing)
     every = 1 if path == "/trace/rows" else 7
     raw = id_of(root, "raw")
     good: dict[str, Any] = {"dataset": raw, "rows": [0]}
     good |= {name: raw if value == "{id}" else value for name, value in BODIES[path].items()}
-    good |= {"to": raw} if path.startswith("/sideways") else {}
     path = path.format(version=api.get(f"{BASE}/datasets/{raw}").json()["version"])
-    assert api.post(BASE + path, json=good).status_code == (404 if "found=" in path else 200)
+    assert api.post(BASE + path, json=good).status_code == (404 if "answer_version=" in path else 200)
     for name in dict.fromkeys([*FIELDS, *good]):
         for text in [*CORPUS[::every], str(root / "canary")]:
             for value in (text, [text]):

@@ -15,6 +15,7 @@ from typing import Any, Union, get_args, get_origin
 import pytest
 from _http import BASE, FIELDS, PATIENT, build, client, id_of, path_of, publish
 from _people import people
+from _question_bodies import least
 from _steps import read, write
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -30,10 +31,12 @@ from provspark.model.pending import PendingVersion
 from provspark.model.progress import QuestionProgress, check, watched
 from provspark.model.steps import StepKey
 from provspark.web.limits import Limits
+from provspark.web.question_bodies import asked_over_http
 from provspark.web.replays import Replays
 
 DEEP = 5
 WALKS: dict[str, dict[str, Any] | None] = {
+    "/datasets/{id}/related": None,
     "/datasets/{id}/beside": None,
     "/datasets/{id}/columns": None,
     "/datasets/{id}/operations": None,
@@ -43,10 +46,26 @@ WALKS: dict[str, dict[str, Any] | None] = {
     "/trace/graph": {},
     "/how": {},
     "/cells": {},
+    "/co_contributory": {"to": "{id}"},
+    "/co_contributory/rows": {"to": "{id}", "answer_version": "0" * 32},
+    "/co_contributory/export?answer_version=" + "0" * 32: {"to": "{id}"},
+    "/co_dependency": {"to": "{id}", "via": "{first}"},
+    "/co_dependency/rows": {"to": "{id}", "via": "{first}", "answer_version": "0" * 32},
+    "/co_dependency/export?answer_version=" + "0" * 32: {"to": "{id}", "via": "{first}"},
     "/sideways": {"relation": "together", "to": "{id}"},
     "/sideways/rows": {"relation": "together", "to": "{id}", "found": "0" * 32},
     "/sideways/export?found=" + "0" * 32: {"relation": "together", "to": "{id}"},
     "/composition": {"source": "{first}", "column": "name"},
+    **{
+        f"/questions/{name}": {}
+        for name in ("backward", "cell_neighbourhood", "cells", "how", "neighbourhood", "trace")
+    },
+    "/questions/co_contributory": {"to": "{id}"},
+    "/questions/co_dependency": {"to": "{id}", "via": "{first}"},
+    "/questions/columns": {"rows": None},
+    "/questions/composition": {"source": "{first}", "column": "name"},
+    "/questions/correspondence": {"to": "{first}"},
+    "/questions/operations": {"dataset": None, "what": "{id}"},
 }
 """Routes that go through steps, with what they take."""
 STAYS = {
@@ -57,6 +76,7 @@ STAYS = {
     "/datasets/{dataset}/export",
     "/datasets/{dataset}/rows",
     "/locate",
+    "/questions",
     "/replay",
     "/steps",
     "/steps/{step}",
@@ -68,11 +88,14 @@ STAYS = {
 """Routes that look at one version or step; dropped goes forward, and replays have their own limits."""
 PAGES = {
     "/datasets/{dataset}": ("versions", "read_by"),
+    "/datasets/{dataset}/related": ("co_contributory", "co_dependency", "composition"),
     "/datasets/{dataset}/beside": ("together", "siblings", "sources"),
     "/datasets/{dataset}/columns": ("lines", "stops"),
     "/datasets/{dataset}/dropped": ("lines", "stops"),
     "/datasets/{dataset}/operations": (),
     "/how": ("paths", "stops"),
+    "/co_contributory": (),
+    "/co_dependency": (),
     "/sideways": (),
     "/steps/{step}": ("writes", "untracked"),
     "/steps/{step}/operations": (),
@@ -152,7 +175,7 @@ def test_conditions(root: Path) -> None:
             for schema in taken:
                 assert schema["maxItems"] == 100, path
                 for n, allowed in ((3, True), (4, False)):
-                    given: Any = {"where": ["age >= 40"] * n}
+                    given: Any = {**_nowhere(path), "where": ["age >= 40"] * n}
                     answer = api.request(method, url, params=given) if query else api.request(method, url, json=given)
                     assert ("max_conditions" in answer.text) is not allowed, (path, answer.text)
                     assert allowed or answer.status_code == 422
@@ -166,7 +189,8 @@ def test_conditions(root: Path) -> None:
 def test_steps(chain: Path) -> None:
     known = {r.path.removeprefix(BASE) for r in routes(client(chain))}
     templates = {p.split("?")[0].replace("{id}", "{dataset}") for p in WALKS}
-    assert known == templates | STAYS, "a new route: add it above"
+    questions = {f"/questions/{q.name}" for q in asked_over_http()}
+    assert known == templates | STAYS | questions, "a new route: add it above"
     last, first = id_of(chain, f"d{DEEP}"), id_of(chain, "d0")
     for limit in (DEEP - 1, DEEP):
         api = client(chain, limits=replace(PATIENT, max_steps=limit))
@@ -175,9 +199,10 @@ def test_steps(chain: Path) -> None:
                 answer = api.get(BASE + path.format(id=last))
             else:
                 values = {k: v.format(id=last, first=first) if isinstance(v, str) else v for k, v in body.items()}
-                # Sideways goes forward first.
-                start = first if path.startswith("/sideways") else last
-                answer = api.post(BASE + path, json={"dataset": start, "rows": [0], **values})
+                # These go forward first.
+                start = first if "sideways" in path or "co_contributory" in path else last
+                asked = {"dataset": start, "rows": [0], **values}
+                answer = api.post(BASE + path, json={k: v for k, v in asked.items() if v is not None})
             refused = answer.status_code == 422 and "max_steps" in answer.text
             assert refused is (limit < DEEP), (path, limit, answer.text)
         dropped = api.get(f"{BASE}/datasets/{first}/dropped", params={"column": "name"})
@@ -284,7 +309,9 @@ def test_replays_have_their_own_time(root: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     limits = replace(PATIENT, request_seconds=0.5, replay_seconds=60)
     api = client(root, limits=limits)
-    slow = "import sys, time\nfor line in sys.stdin: time.sleep(1.5); print('{\"answer\": []}', flush=True)"
+    slow = (
+        'import sys, time\nfor line in sys.stdin: time.sleep(1.5); print(\'{"answer": {"passages": []}}\', flush=True)'
+    )
     replays = Replays(limits, "here", (sys.executable, "-c", slow))
     api.app.state.replays = replays  # type: ignore[attr-defined]
     assert api.post(f"{BASE}/replay", json={"dataset": id_of(root, "people"), "rows": [0]}).status_code == 200
@@ -300,7 +327,7 @@ def test_lists_page(root: Path) -> None:
         names = _lists(model)
         path = route.path.removeprefix(BASE)
         if names and path not in PAGES and "limit" not in _parameters(route) | _fields(route):
-            assert path in {"/about", "/locate", "/trace", "/replay"} or path.endswith("/profiles"), (
+            assert path in {"/about", "/locate", "/trace", "/replay", "/questions"} or path.endswith("/profiles"), (
                 f"a new route, {path}: page its lists"
             )
 
@@ -309,10 +336,13 @@ def test_pages_fit_together(root: Path, tmp_path: Path) -> None:
     people(tmp_path)
     shop, town = client(root), client(tmp_path)
     step = next(s["step"] for s in town.get(f"{BASE}/steps").json()["items"] if s["task_id"] == "clean")
-    aside = {"dataset": id_of(root, "raw"), "rows": [0], "relation": "together", "to": id_of(root, "raw")}
+    together = {"dataset": id_of(root, "raw"), "rows": [0], "to": id_of(root, "raw")}
+    aside = {**together, "relation": "together"}
+    related = {"dataset": id_of(root, "report"), "to": id_of(root, "raw")}
     for api, path, body, names in (
         (shop, f"/datasets/{id_of(root, 'people')}", None, ("versions", "read_by")),
         (shop, f"/datasets/{id_of(root, 'people')}/beside", None, ("together", "siblings", "sources")),
+        (shop, f"/datasets/{id_of(root, 'people')}/related", None, ("co_contributory", "co_dependency", "composition")),
         (shop, f"/steps/{shop.get(f'{BASE}/steps').json()['items'][0]['step']}", None, ("writes", "untracked")),
         (town, f"/steps/{step}/operations?parts=true", None, ()),
         (town, f"/datasets/{id_of(tmp_path, 'report.csv')}/operations", None, ()),
@@ -320,6 +350,13 @@ def test_pages_fit_together(root: Path, tmp_path: Path) -> None:
         (town, f"/datasets/{id_of(tmp_path, 'people.csv')}/dropped", None, ("lines", "stops")),
         (shop, "/how", {"dataset": id_of(root, "report"), "rows": [0], "context": True}, ("paths", "stops")),
         (shop, "/sideways", aside, ()),
+        (shop, "/co_contributory", together, ()),
+        (shop, "/questions/backward", {"dataset": id_of(root, "report"), "kinds": ["data", "context"]}, ("lines",)),
+        (shop, "/questions/cells", {"dataset": id_of(root, "report")}, ("lines",)),
+        (shop, "/questions/correspondence", related, ("lines",)),
+        (shop, "/questions/derivations", {"dataset": id_of(root, "report")}, ("rows", "sources")),
+        (shop, "/questions/how", {"dataset": id_of(root, "report")}, ("lines",)),
+        (shop, "/questions/select", {"dataset": id_of(root, "raw")}, ("lines",)),
     ):
         method = "GET" if body is None else "POST"
         whole = api.request(method, BASE + path, json=body).json()
@@ -350,9 +387,10 @@ def test_pages_fit_together(root: Path, tmp_path: Path) -> None:
 def test_lists_have_an_end(root: Path, chain: Path) -> None:
     few = client(root, limits=replace(PATIENT, max_items=1))
     report, people_id = id_of(root, "report"), id_of(root, "people")
-    told = few.get(f"{BASE}/datasets/{people_id}/beside").json()
-    assert max(len(told[name]) for name in ("together", "siblings", "sources")) == 1 and told["next"] == 1
-    more = few.get(f"{BASE}/datasets/{people_id}/beside", params={"limit": 99, "cursor": 0}).json()
+    told = few.get(f"{BASE}/datasets/{people_id}/related").json()
+    names = ("co_contributory", "co_dependency", "composition")
+    assert max(len(told[name]) for name in names) == 1 and told["next"] == 1
+    more = few.get(f"{BASE}/datasets/{people_id}/related", params={"limit": 99, "cursor": 0}).json()
     assert more == told
     # A graph does not page.
     refused = few.post(f"{BASE}/trace", json={"dataset": report, "rows": [0]})
@@ -389,26 +427,48 @@ def _fields(route: APIRoute) -> set[str]:
     return {name for m in models if m is not None for name in m.model_fields}
 
 
+def _nowhere(path: str) -> dict[str, Any]:
+    """What a question must be given, of a data set that is not there."""
+    nowhere = {"dataset": "0" * 16, "step": "x", "column": "name", "version": "0" * 32, "conditions": "age = 1"}
+    same = [q for q in asked_over_http() if path == f"{BASE}/questions/{q.name}"]
+    return least(same[0], nowhere) if same else {}
+
+
 def _query(route: APIRoute) -> dict[str, str]:
-    return {"found": "0" * 32} if "found" in _parameters(route) else {}
+    return {name: "0" * 32 for name in ("found", "answer_version") if name in _parameters(route)}
 
 
 def _body(root: Path, route: APIRoute) -> dict[str, Any]:
     raw = id_of(root, "raw")
-    body = {"dataset": raw, "rows": [0], "to": raw, "source": raw, "column": "name", "node": 0, "relation": "together"}
-    body |= {"found": "0" * 32}
+    for question in asked_over_http():
+        if route.path == f"{BASE}/questions/{question.name}":
+            given = {"dataset": raw, "step": "x", "column": "name", "conditions": "age >= 40"}
+            return least(question, given)
+    body = {
+        "dataset": raw,
+        "via": raw,
+        "rows": [0],
+        "to": raw,
+        "source": raw,
+        "column": "name",
+        "node": 0,
+        "relation": "together",
+    }
+    body |= {"found": "0" * 32, "answer_version": "0" * 32}
     if route.path.endswith("/locate"):
         body["version"] = "0" * 32
     return {name: value for name, value in body.items() if name in _fields(route)}
 
 
 def test_a_new_route_runs_in_threads_of_its_own() -> None:
+    from provspark.web.former_routes import router as former
     from provspark.web.operation_routes import router as operations
+    from provspark.web.question_routes import question_router
+    from provspark.web.related_routes import router as related
     from provspark.web.replay_routes import router as replays
     from provspark.web.routes import router
-    from provspark.web.sideways import router as sideways
 
-    routers: list[APIRouter] = [router, operations, replays, sideways]
+    routers: list[APIRouter] = [router, operations, replays, related, former, question_router()]
     found = [r for x in routers for r in x.routes if isinstance(r, APIRoute)]
     assert found and all(inspect.iscoroutinefunction(r.endpoint) for r in found)
 

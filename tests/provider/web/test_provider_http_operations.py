@@ -11,7 +11,7 @@ from _people import people
 from fastapi.testclient import TestClient
 
 import provspark
-from provspark.index_store.query.tabular import former_names
+from provspark.index_store.query.tabular import both_names
 from provspark.web.policy import Policy
 
 
@@ -54,7 +54,7 @@ def test_columns_cells_and_ends(api: TestClient, root: Path) -> None:
     prov = provspark.open(str(root / "prov"))
     at = f"{BASE}/datasets/{id_of(root, 'report.csv')}"
     lines = told(api.get(f"{at}/columns"))
-    assert plain(lines["lines"]) == former_names(prov.columns(str(root / "report.csv")).table()).to_pylist()
+    assert plain(lines["lines"]) == both_names(prov.columns(str(root / "report.csv")).table()).to_pylist()
     copied = told(api.get(f"{BASE}/datasets/{id_of(root, 'copy.csv')}/columns"))
     assert [s["what"] for s in copied["stops"]] == ["columns"]
     ends = told(api.get(f"{BASE}/datasets/{id_of(root, 'people.csv')}/dropped"))["lines"]
@@ -63,7 +63,7 @@ def test_columns_cells_and_ends(api: TestClient, root: Path) -> None:
     asked = {"dataset": id_of(root, "report.csv"), "rows": [1], "columns": ["n", "first"], "limit": 3}
     page = told(api.post(f"{BASE}/cells", json=asked))
     cells = prov.cells(str(root / "report.csv"), [1], ["n", "first"]).table()
-    whole = former_names(cells.drop_columns(["why"])).to_pylist()
+    whole = both_names(cells.drop_columns(["why"])).to_pylist()
     assert (page["total"], page["next"]) == (len(whole), 3)
     rest = told(api.post(f"{BASE}/cells", json={**asked, "cursor": 3, "limit": 1000}))
     assert plain(page["lines"] + rest["lines"]) == whole

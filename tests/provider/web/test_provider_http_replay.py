@@ -23,6 +23,7 @@ from provspark.errors import PackageMissingError, QuestionCancelledError, Replay
 from provspark.model.progress import QuestionProgress, watched
 from provspark.web.limits import Limits
 from provspark.web.policy import Policy
+from provspark.web.question_bodies import asked_over_http, replays
 from provspark.web.replays import Replays
 
 ANSWERS = 'import sys\nfor line in sys.stdin: print(\'{"done": 1, "of": 2}\\n{"answer": []}\', flush=True)'
@@ -229,3 +230,57 @@ def test_profiles_between_operations_without_what_is_masked(
     assert "Ada" not in masked.text and "young" not in masked.text
     assert asked(Policy(), 99).status_code >= 400 and "no operation 99" in asked(Policy(), 99).text
     assert "child=" in asked(Policy(), 1, child=1).text
+
+
+@pytest.mark.long
+@pytest.mark.spark
+def test_questions_that_replay_answer_as_python_does(spark: Any, tmp_path: Path, closing: list[TestClient]) -> None:
+    people(tmp_path)
+    prov = provspark.open(str(tmp_path / "prov"))
+    (step,) = (s for s in prov.steps().table()["step"].to_pylist() if "clean" in s)
+    source, clean = ((tmp_path / f"{name}.csv").as_uri() for name in ("people", "clean"))
+    bodies: dict[str, dict[str, Any]] = {
+        "replay": {"dataset": clean, "rows": [0]},
+        "history": {"dataset": clean, "columns": ["band"], "rows": [0], "direction": "backward"},
+        "co_contributory_lines": {"dataset": source, "rows": [0], "operation": 1, "to": 2},
+        "co_dependency_lines": {"dataset": source, "rows": [0], "operation": 2, "to": 2, "via": 0},
+        "counts": {"step": step},
+        "operation_profiles": {"step": step, "operations": [1, 2]},
+        "why_not": {"dataset": clean, "where": ["name = Bob"]},
+        "cells": {"dataset": clean, "rows": [0, 1], "columns": ["band"], "replay": True},
+    }
+    assert {*bodies} == {q.name for q in asked_over_http() if replays(q)}
+    apis = [client(tmp_path), client(tmp_path, policy=Policy.of(True, "name")), client(tmp_path, ["other"])]
+    closing += apis
+    told = {}
+    for name, body in bodies.items():
+        whole, masked, hidden = (api.post(f"{BASE}/questions/{name}", json=body) for api in apis)
+        assert whole.status_code == 200, (name, whole.text)
+        assert masked.status_code == (403 if name in ("why_not", "cells") else 200), (name, masked.text)
+        assert "Ada" not in masked.text and "young" not in masked.text, name
+        assert hidden.status_code == 404, (name, hidden.text)
+        told[name] = whole.json()
+    assert told["counts"]["lines"] == [{**line, "step": step} for line in prov.counts(step).table().to_pylist()]
+    (passage,) = told["replay"]["passages"]
+    replayed = prov.replay(clean, [0])
+    assert [[line["values"] for line in s["lines"]] for s in passage["stages"]] == [
+        [list(line.values) for line in s.lines] for s in replayed.stages
+    ]
+    assert (passage["direction"], passage["verified"]) == ("backward", replayed.verified)
+    history = prov.history(clean, [0], ["band"], direction="backward")
+    trails = [[(t["operation"], t["columns"]) for t in p["trail"]] for p in told["history"]["passages"]]
+    assert trails == [[(o.index, [c.name for c in columns]) for o, columns in p.trail] for p in history.passages]
+    assert told["history"]["columns"] == ["band"] and trails[0]
+    (missed,) = told["why_not"]["missed"]
+    assert (missed["rows"], [e["cause"] for e in missed["endings"]]) == ([1], ["condition"])
+    cells = prov.cells(clean, [0, 1], ["band"], replay=True).table()
+    assert [line["related_column"] for line in told["cells"]["lines"]] == cells["related_column"].to_pylist()
+    assert [line["exact"] for line in told["cells"]["lines"]] == cells["exact"].to_pylist()
+    profiles = prov.operation_profiles(step, [1, 2])
+    assert [(s["operation"], s["before_rows"], s["after_rows"]) for s in told["operation_profiles"]["spreads"]] == [
+        (n, profiles.impact(n).before.rows, profiles.after(n).rows) for n in (1, 2)
+    ]
+    shared = prov.co_contributory_lines(source, [0], 1, 2)
+    assert [line["values"] for line in told["co_contributory_lines"]["answer"]["lines"]] == [
+        list(line.values) for line in shared.found.lines
+    ]

@@ -269,7 +269,8 @@ def test_conditions_on_masked_columns_are_refused(api: TestClient, world: World,
         for column in world.masked.get(name, ()) if name in world.last else ():
             condition = f"`{column}` is not null"
             body: dict[str, Any] = {"dataset": at.id, "where": [condition]}
-            beside = {**body, "relation": "siblings", "to": at.id, "via": at.id}
+            beside = {**body, "to": at.id, "via": at.id}
+            former = {**beside, "relation": "siblings"}
             source = {"source": at.id, "column": column}
             answers = {
                 "rows": api.get(f"{BASE}/datasets/{at.id}/rows", params={"where": condition}),
@@ -278,9 +279,33 @@ def test_conditions_on_masked_columns_are_refused(api: TestClient, world: World,
                 "trace/rows": api.post(f"{BASE}/trace/rows", json={**body, "node": 0}),
                 "trace/export": api.post(f"{BASE}/trace/export", json=body),
                 "trace/graph": api.post(f"{BASE}/trace/graph", json=body),
-                "sideways": api.post(f"{BASE}/sideways", json=beside),
-                "sideways/rows": api.post(f"{BASE}/sideways/rows", json={**beside, "found": at.version}),
-                "sideways/export": api.post(f"{BASE}/sideways/export", params={"found": at.version}, json=beside),
+                **{
+                    f"{way}{end}": api.post(f"{BASE}/{way}{end}", params=params, json={**beside, **more})
+                    for way in ("co_contributory", "co_dependency")
+                    for end, params, more in (
+                        ("", {}, {}),
+                        ("/rows", {}, {"answer_version": at.version}),
+                        ("/export", {"answer_version": at.version}, {}),
+                    )
+                },
+                "sideways": api.post(f"{BASE}/sideways", json=former),
+                "sideways/rows": api.post(f"{BASE}/sideways/rows", json={**former, "found": at.version}),
+                "sideways/export": api.post(f"{BASE}/sideways/export", params={"found": at.version}, json=former),
+                **{
+                    f"questions/{name}": api.post(f"{BASE}/questions/{name}", json=body)
+                    for name in (
+                        "backward",
+                        "cells",
+                        "forward",
+                        "how",
+                        "locate",
+                        "profile",
+                        "select",
+                        "trace",
+                        "values",
+                    )
+                },
+                "questions/why_not": api.post(f"{BASE}/questions/why_not", json=body),
                 "how": api.post(f"{BASE}/how", json=body),
                 "cells": api.post(f"{BASE}/cells", json=body),
                 # Should it not be refused, it would select no row, and so run no replay.
@@ -328,7 +353,7 @@ def test_answers_do_not_depend_on_masked_values(
         catalogue = Catalogue.of(world.store)
         api = users.client(f"quiet {seed}", None, MASKED, world.root)
         sweep = Sweep("all DAGs", api, Secrets(world), catalogue, every=2, kept=True)
-        for area in ("lists", "rows", "operations", "steps", "traces", "sideways"):
+        for area in ("lists", "rows", "operations", "steps", "traces", "beside", "questions"):
             sweep.run(area)
         step, (output, *_) = next((s, outputs) for s, (_, outputs, _) in catalogue.steps.items() if "derive" in s)
         sweep.ask("POST", "/replay", {"dataset": output, "rows": list(range(8)), "step": step}, always=True)

@@ -5,7 +5,7 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 export type About = Schemas["About"];
 export type Broken = Schemas["Broken"];
-export type Beside = Schemas["Beside"];
+export type Related = Schemas["Related"];
 export type Choice = Schemas["Choice"];
 export type Column = Schemas["Column"];
 export type CellPage = Schemas["CellPage"];
@@ -38,7 +38,7 @@ export type Trace = Schemas["Trace"];
 export type TraceQuery = Schemas["TraceQuery"];
 export type VersionUsed = Schemas["VersionUsed"];
 export type Write = Schemas["Write"];
-export type SidewaysQuery = Schemas["SidewaysQuery"];
+export type BesideQuery = Schemas["CoContributoryQuery"] | Schemas["CoDependencyQuery"];
 export type Format = "csv" | "json" | "jsonl" | "arrow";
 
 type Parameter = string | number | string[] | null | undefined;
@@ -140,8 +140,8 @@ export async function exportGraph(query: TraceQuery, format: "prov_json" | "grap
   return (await ask(url("/trace/graph", { format }), json({ ...query, to: null }))).blob();
 }
 
-export async function exportSideways(query: SidewaysQuery, found: string, format: Format): Promise<Blob> {
-  return (await ask(url("/sideways/export", { found, format }), json(query))).blob();
+export async function exportBeside(way: "co_contributory" | "co_dependency", query: BesideQuery, version: string, format: Format): Promise<Blob> {
+  return (await ask(url(`/${way}/export`, { answer_version: version, format }), json(query))).blob();
 }
 
 export async function exportTrace(query: TraceQuery, { id, version }: Node, format: Format): Promise<Blob> {

@@ -44,6 +44,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/co_contributory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Co Contributory
+         * @description Count the rows that were used together with rows.
+         */
+        post: operations["co_contributory_api_v1_co_contributory_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/co_contributory/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Co Contributory Export
+         * @description Stream all of those rows, of one version.
+         */
+        post: operations["co_contributory_export_api_v1_co_contributory_export_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/co_contributory/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Co Contributory Rows
+         * @description Return some of those rows, of one version, with values.
+         */
+        post: operations["co_contributory_rows_api_v1_co_contributory_rows_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/co_dependency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Co Dependency
+         * @description Count the rows that share a source row with rows.
+         */
+        post: operations["co_dependency_api_v1_co_dependency_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/co_dependency/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Co Dependency Export
+         * @description Stream all of those rows, of one version.
+         */
+        post: operations["co_dependency_export_api_v1_co_dependency_export_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/co_dependency/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Co Dependency Rows
+         * @description Return some of those rows, of one version, with values.
+         */
+        post: operations["co_dependency_rows_api_v1_co_dependency_rows_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/composition": {
         parameters: {
             query?: never;
@@ -113,7 +233,8 @@ export interface paths {
         };
         /**
          * Beside
-         * @description List the data sets that a question sideways about rows of a version can name.
+         * @deprecated
+         * @description List the data sets that `/sideways` can name: `GET /datasets/{dataset}/related` takes its place.
          */
         get: operations["beside_api_v1_datasets__dataset__beside_get"];
         put?: never;
@@ -204,6 +325,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/datasets/{dataset}/related": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Related
+         * @description List the data sets that `co_contributory`, `co_dependency` and `composition` can name about rows of a version.
+         */
+        get: operations["related_api_v1_datasets__dataset__related_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets/{dataset}/rows": {
         parameters: {
             query?: never;
@@ -264,6 +405,626 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Questions
+         * @description List the questions that `POST /questions/NAME` answers, with their parameters.
+         */
+        get: operations["list_questions_api_v1_questions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/backward": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Backward
+         * @description Find the rows that rows came from.
+         */
+        post: operations["backward_api_v1_questions_backward_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/cell_neighbourhood": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cell Neighbourhood
+         * @description Collect the cells around cells and the edges between them, for exports.
+         */
+        post: operations["cell_neighbourhood_api_v1_questions_cell_neighbourhood_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/cells": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cells
+         * @description Find the cells that cells came from, or went into.
+         */
+        post: operations["cells_api_v1_questions_cells_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/co_contributory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Co Contributory
+         * @description Find the rows of a dataset that were combined with the given rows in one derivation.
+         */
+        post: operations["co_contributory_api_v1_questions_co_contributory_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/co_contributory_lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Co Contributory Lines
+         * @description Find the intermediate rows that were used together with intermediate rows.
+         */
+        post: operations["co_contributory_lines_api_v1_questions_co_contributory_lines_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/co_dependency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Co Dependency
+         * @description Find the rows of a data set that share a witness with rows; a row is not told as its own.
+         */
+        post: operations["co_dependency_api_v1_questions_co_dependency_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/co_dependency_lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Co Dependency Lines
+         * @description Find the intermediate rows that share what they came from with intermediate rows.
+         */
+        post: operations["co_dependency_lines_api_v1_questions_co_dependency_lines_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/columns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Columns
+         * @description Find the columns that columns came from, or went into.
+         */
+        post: operations["columns_api_v1_questions_columns_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/composition": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Composition
+         * @description Count the source rows behind each row, by the values of a column of the source.
+         */
+        post: operations["composition_api_v1_questions_composition_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/correspondence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correspondence
+         * @description Relate all rows of a data set to all rows of another that they came from, as a boolean sparse matrix.
+         */
+        post: operations["correspondence_api_v1_questions_correspondence_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Counts
+         * @description Count the rows that go into and come out of each operation of a step, by running all of it again.
+         */
+        post: operations["counts_api_v1_questions_counts_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/datasets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Datasets
+         * @description One line for each data set, by name.
+         */
+        post: operations["datasets_api_v1_questions_datasets_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/derivations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Derivations
+         * @description List the ways in which rows came about, each as one row of every occurrence of an input.
+         */
+        post: operations["derivations_api_v1_questions_derivations_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/dropped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dropped
+         * @description Tell where columns end: the operations that did not hand them on, under any name.
+         */
+        post: operations["dropped_api_v1_questions_dropped_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/forward": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Forward
+         * @description Find the rows that rows went into.
+         */
+        post: operations["forward_api_v1_questions_forward_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * History
+         * @description Tell all that rows derive from and all that derives from them, with the operations between, across steps.
+         */
+        post: operations["history_api_v1_questions_history_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/how": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * How
+         * @description Find the rows that rows came from, or went into, and the operations on the way to each.
+         */
+        post: operations["how_api_v1_questions_how_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Impact
+         * @description Compare the distribution of a column, or of all columns, before and after a step.
+         */
+        post: operations["impact_api_v1_questions_impact_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/locate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Locate
+         * @description Find the same rows in another version of their dataset: those of the files that both have.
+         */
+        post: operations["locate_api_v1_questions_locate_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/neighbourhood": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Neighbourhood
+         * @description Collect the rows around rows and the edges between them, for exports.
+         */
+        post: operations["neighbourhood_api_v1_questions_neighbourhood_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/operation_profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Operation Profiles
+         * @description Profile the values before and after operations of a step, by running all of the step again.
+         */
+        post: operations["operation_profiles_api_v1_questions_operation_profiles_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Operations
+         * @description List the operations of a step, or all those behind a data set, in the order in which they ran.
+         */
+        post: operations["operations_api_v1_questions_operations_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Profile
+         * @description Describe the distribution of the values of a dataset, or of some of its rows.
+         */
+        post: operations["profile_api_v1_questions_profile_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay
+         * @description Tell the values of rows after each operation of a step, with the cells that it changed.
+         */
+        post: operations["replay_api_v1_questions_replay_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/select": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Select
+         * @description Select rows as a set, for ``|``, ``&``, ``-`` and for further questions.
+         */
+        post: operations["select_api_v1_questions_select_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Steps
+         * @description One line for each step, oldest first.
+         */
+        post: operations["steps_api_v1_questions_steps_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/trace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Trace
+         * @description Draw the way of a set of rows: each version met, with its rows, and the writes between.
+         */
+        post: operations["trace_api_v1_questions_trace_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/unfinished": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unfinished
+         * @description One line for each step that was begun and is not published: its process still runs, or was killed.
+         */
+        post: operations["unfinished_api_v1_questions_unfinished_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Values
+         * @description Read the values of rows, in the order in which `rows` names them, as often as it does.
+         */
+        post: operations["values_api_v1_questions_values_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/why_not": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Why Not
+         * @description Tell why no row of a data set satisfies a condition.
+         */
+        post: operations["why_not_api_v1_questions_why_not_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/replay": {
         parameters: {
             query?: never;
@@ -297,7 +1058,8 @@ export interface paths {
         put?: never;
         /**
          * Sideways
-         * @description Count the rows that were used together with rows, or that share a witness with them.
+         * @deprecated
+         * @description Count rows: `POST /co_contributory` and `/co_dependency` take its place.
          */
         post: operations["sideways_api_v1_sideways_post"];
         delete?: never;
@@ -317,7 +1079,8 @@ export interface paths {
         put?: never;
         /**
          * Sideways Export
-         * @description Stream all of those rows, of one version.
+         * @deprecated
+         * @description Stream rows: `POST /co_contributory/export` and `/co_dependency/export` take its place.
          */
         post: operations["sideways_export_api_v1_sideways_export_post"];
         delete?: never;
@@ -337,7 +1100,8 @@ export interface paths {
         put?: never;
         /**
          * Sideways Rows
-         * @description Return some of those rows, of one version, with values.
+         * @deprecated
+         * @description Return rows: `POST /co_contributory/rows` and `/co_dependency/rows` take its place.
          */
         post: operations["sideways_rows_api_v1_sideways_rows_post"];
         delete?: never;
@@ -553,8 +1317,111 @@ export interface components {
             version: string;
         };
         /**
+         * Answer
+         * @description An answer, line by line.
+         */
+        Answer: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
+            /** Ends */
+            ends?: components["schemas"]["End"][];
+            /** Exact */
+            exact?: boolean | null;
+            /** Gone */
+            gone?: components["schemas"]["Gone"][];
+            /** Lines */
+            lines: {
+                [key: string]: unknown;
+            }[];
+            /** Next */
+            next?: number | null;
+            /** Possible */
+            possible?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Stops */
+            stops?: components["schemas"]["Stop"][];
+            /** Total */
+            total: number;
+            /** Trusted */
+            trusted?: components["schemas"]["Trusted"][];
+            /** Versions */
+            versions?: components["schemas"]["VersionUsed"][];
+        };
+        /**
+         * BackwardQuestion
+         * @description What `backward` takes.
+         */
+        BackwardQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data" | "possible")[] | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Strict
+             * @description For `backward`, `forward` and `trace`: also follow reads on drivers that returned one number (a count, a mean). Other questions raise `ConditionError`.
+             * @default false
+             */
+            strict: boolean | null;
+            /**
+             * To
+             * @description The dataset whose rows are wanted, wherever it is on the way. Without it, the ultimate sources: rows that no captured write made. A row asked about that no write made is its own source, of occurrence -1. A data set by its `id`, or its `name` as shown.
+             */
+            to?: string | null;
+            /**
+             * Trust
+             * @description For the same, as a list or separated by commas: tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out; `trusted_of` lists them. See docs/stops.md.
+             */
+            trust?: string[] | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Via
+             * @description Datasets or steps that a path has to go through, in the order in which it comes to them. A data set by its `id`, or its `name` as shown.
+             */
+            via?: string[] | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
          * Beside
-         * @description What can be asked sideways of rows of a data set.
+         * @description What can be asked of rows of a data set.
          */
         Beside: {
             /** Next */
@@ -616,17 +1483,96 @@ export interface components {
             kind: "data" | "context" | "possible";
             /** Occurrence */
             occurrence: number;
+            /** Related Column */
+            related_column: string | null;
+            /** Related Row */
+            related_row: number;
             /** Row */
             row: number;
-            /** Source Column */
+            /**
+             * Source Column
+             * @deprecated
+             */
             source_column: string | null;
-            /** Source Row */
+            /**
+             * Source Row
+             * @deprecated
+             */
             source_row: number;
             /**
              * Version
              * @description `version` of a data set
              */
             version: string;
+        };
+        /**
+         * CellNeighbourhoodQuestion
+         * @description What `cell_neighbourhood` takes.
+         */
+        CellNeighbourhoodQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Columns
+             * @description Columns of `dataset`; all of them when it is left out.
+             */
+            columns?: string[] | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @description Around the cells: those that they came from, or those that they went into.
+             * @default backward
+             */
+            direction: ("backward" | "forward") | null;
+            /**
+             * Hops
+             * @description The most steps to go through; without it, all.
+             */
+            hops?: number | null;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data")[] | null;
+            /**
+             * Limit
+             * @description The most edges to return; if there are more, the question fails.
+             * @default 10000
+             */
+            limit: number | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
         };
         /**
          * CellPage
@@ -695,13 +1641,488 @@ export interface components {
             where?: string[] | null;
         };
         /**
+         * CellsQuestion
+         * @description What `cells` takes.
+         */
+        CellsQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Columns
+             * @description Columns of `dataset`; all of them when it is left out.
+             */
+            columns?: string[] | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @description Where the cells came from, or what they went into.
+             * @default backward
+             */
+            direction: ("backward" | "forward") | null;
+            /**
+             * Existence
+             * @description Also tell the cells that decided that the row is there; they have a null for `column` (backward), or for `related_column` (forward).
+             * @default false
+             */
+            existence: boolean | null;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data")[] | null;
+            /**
+             * Replay
+             * @description Where the rows' values choose the source, let a replay of these rows say what they chose: of CASE, IF, coalesce, NVL, FILTER, pivot and unpivot what each row did read. What it can't settle stays flagged.
+             * @default false
+             */
+            replay: boolean | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * To
+             * @description The dataset whose cells are wanted; without it, those at the ends of all paths. A data set by its `id`, or its `name` as shown.
+             */
+            to?: string | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
          * Choice
-         * @description A data set that a question sideways can be about, and those that can stand between.
+         * @description A data set that a question can be about, and those that can stand between.
          */
         Choice: {
             dataset: components["schemas"]["Dataset"];
             /** Via */
             via: components["schemas"]["Dataset"][];
+        };
+        /**
+         * CoContributoryLinesQuestion
+         * @description What `co_contributory_lines` takes.
+         */
+        CoContributoryLinesQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Stored rows that a step made or read; the rows asked about are those after `operation` that led to them, or came of them. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Operation
+             * @description Numbers of operations of the step, as `operations(step, parts=True)` and `replay` tell them: rows after the first are asked about, rows after the second are wanted.
+             */
+            operation: number;
+            /**
+             * Rows
+             * @description Stored rows that a step made or read; the rows asked about are those after `operation` that led to them, or came of them.
+             */
+            rows: number[];
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Step
+             * @description The step to replay: the one that made the rows, or one that read them. Without it, the one that made them, or else the only one that read them.
+             */
+            step?: string | null;
+            /**
+             * To
+             * @description Numbers of operations of the step, as `operations(step, parts=True)` and `replay` tell them: rows after the first are asked about, rows after the second are wanted.
+             */
+            to: number;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Via
+             * @description The operation on the way to whose rows they were used together; the last one unless told.
+             */
+            via?: number | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
+         * CoContributoryQuery
+         * @description Rows of `to` that were used together with rows, in one derivation.
+         */
+        CoContributoryQuery: {
+            /**
+             * Context
+             * @default false
+             */
+            context: boolean;
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /** Rows */
+            rows?: number[] | null;
+            /**
+             * To
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            to: string;
+            /** Version */
+            version?: string | null;
+            /** Via */
+            via?: string | null;
+            /** Where */
+            where?: string[] | null;
+        };
+        /**
+         * CoContributoryQuestion
+         * @description What `co_contributory` takes.
+         */
+        CoContributoryQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data")[] | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * To
+             * @description The data set whose rows are wanted; it may be `dataset` itself, where that is read more than once. A data set by its `id`, or its `name` as shown.
+             */
+            to: string;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Via
+             * @description Derivations of this data set's rows only; without it, of any that was captured. A data set by its `id`, or its `name` as shown.
+             */
+            via?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
+         * CoContributoryRowsQuery
+         * @description Some of those rows, with values, of one version.
+         */
+        CoContributoryRowsQuery: {
+            /**
+             * Answer Version
+             * @description `version` of a data set
+             */
+            answer_version: string;
+            /** Columns */
+            columns?: string[] | null;
+            /**
+             * Context
+             * @default false
+             */
+            context: boolean;
+            /**
+             * Cursor
+             * @default 0
+             */
+            cursor: number;
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /**
+             * Limit
+             * @default 50
+             */
+            limit: number;
+            /** Rows */
+            rows?: number[] | null;
+            /**
+             * To
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            to: string;
+            /** Version */
+            version?: string | null;
+            /** Via */
+            via?: string | null;
+            /** Where */
+            where?: string[] | null;
+        };
+        /**
+         * CoDependencyLinesQuestion
+         * @description What `co_dependency_lines` takes.
+         */
+        CoDependencyLinesQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Stored rows that a step made or read; the rows asked about are those after `operation` that led to them, or came of them. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Operation
+             * @description Numbers of operations of the step, as `operations(step, parts=True)` and `replay` tell them: rows after the first are asked about, rows after the second are wanted.
+             */
+            operation: number;
+            /**
+             * Rows
+             * @description Stored rows that a step made or read; the rows asked about are those after `operation` that led to them, or came of them.
+             */
+            rows: number[];
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Step
+             * @description The step to replay: the one that made the rows, or one that read them. Without it, the one that made them, or else the only one that read them.
+             */
+            step?: string | null;
+            /**
+             * To
+             * @description Numbers of operations of the step, as `operations(step, parts=True)` and `replay` tell them: rows after the first are asked about, rows after the second are wanted.
+             */
+            to: number;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Via
+             * @description The operation after which the rows stand that both came from.
+             */
+            via: number;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
+         * CoDependencyQuery
+         * @description Rows of `to` that share a source row in `via` with rows.
+         */
+        CoDependencyQuery: {
+            /**
+             * Context
+             * @default false
+             */
+            context: boolean;
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /** Rows */
+            rows?: number[] | null;
+            /**
+             * To
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            to: string;
+            /** Version */
+            version?: string | null;
+            /**
+             * Via
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            via: string;
+            /** Where */
+            where?: string[] | null;
+        };
+        /**
+         * CoDependencyQuestion
+         * @description What `co_dependency` takes.
+         */
+        CoDependencyQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data")[] | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * To
+             * @description The data set whose rows are wanted; it may be `dataset` itself. A data set by its `id`, or its `name` as shown.
+             */
+            to: string;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Versions
+             * @description For `forward`, forward `trace` and `co_dependency`. ``current`` (default): rows are returned in the current version of their dataset; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them.
+             * @default current
+             */
+            versions: ("current" | "all") | null;
+            /**
+             * Via
+             * @description The data set, or the step, whose rows are the witnesses. A data set by its `id`, or its `name` as shown.
+             */
+            via: string;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
+         * CoDependencyRowsQuery
+         * @description Some of those rows, with values, of one version.
+         */
+        CoDependencyRowsQuery: {
+            /**
+             * Answer Version
+             * @description `version` of a data set
+             */
+            answer_version: string;
+            /** Columns */
+            columns?: string[] | null;
+            /**
+             * Context
+             * @default false
+             */
+            context: boolean;
+            /**
+             * Cursor
+             * @default 0
+             */
+            cursor: number;
+            /**
+             * Dataset
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            dataset: string;
+            /**
+             * Limit
+             * @default 50
+             */
+            limit: number;
+            /** Rows */
+            rows?: number[] | null;
+            /**
+             * To
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            to: string;
+            /** Version */
+            version?: string | null;
+            /**
+             * Via
+             * @description `id` of a data set, as `/datasets` lists it
+             */
+            via: string;
+            /** Where */
+            where?: string[] | null;
         };
         /**
          * Column
@@ -714,6 +2135,17 @@ export interface components {
             name: string;
             /** Type */
             type: string;
+        };
+        /**
+         * ColumnDistribution
+         * @description A column, and how its values are distributed; null where it is masked.
+         */
+        ColumnDistribution: {
+            /** Masked */
+            masked: boolean;
+            /** Name */
+            name: string;
+            profile: components["schemas"]["ColumnProfile"] | null;
         };
         /**
          * ColumnLine
@@ -737,7 +2169,12 @@ export interface components {
             kind: "data" | "context" | "possible";
             /** Occurrence */
             occurrence: number;
-            /** Source Column */
+            /** Related Column */
+            related_column: string | null;
+            /**
+             * Source Column
+             * @deprecated
+             */
             source_column: string | null;
             /** Steps */
             steps: string[];
@@ -794,6 +2231,59 @@ export interface components {
             type: string;
         };
         /**
+         * ColumnsQuestion
+         * @description What `columns` takes.
+         */
+        ColumnsQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Column
+             * @description Columns of `dataset`; all of them when it is left out.
+             */
+            column?: string[] | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @description Where the columns came from, or what they went into.
+             * @default backward
+             */
+            direction: ("backward" | "forward") | null;
+            /**
+             * Existence
+             * @description Also return what decides which rows exist. Backward: the columns of filters, joins, groups and sorts, with a null `column`. Forward: the datasets whose rows depend on the columns, with a null `related_column`.
+             * @default true
+             */
+            existence: boolean | null;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data")[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * To
+             * @description The dataset whose columns are wanted; without it, those at the ends of all paths. A data set by its `id`, or its `name` as shown.
+             */
+            to?: string | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+        };
+        /**
          * Composition
          * @description The values with most witnesses first, and how many values and witnesses there are in all.
          */
@@ -838,6 +2328,142 @@ export interface components {
             version?: string | null;
             /** Where */
             where?: string[] | null;
+        };
+        /**
+         * CompositionQuestion
+         * @description What `composition` takes.
+         */
+        CompositionQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Column
+             * @description A column of it, or ``struct.field``.
+             */
+            column: string;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Each
+             * @description For each row; with False for all rows together, each witness once.
+             * @default true
+             */
+            each: boolean | null;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data")[] | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Source
+             * @description The data set of the witnesses. A data set by its `id`, or its `name` as shown.
+             */
+            source: string;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
+         * CorrespondenceQuestion
+         * @description What `correspondence` takes.
+         */
+        CorrespondenceQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data")[] | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * To
+             * @description The dataset whose rows are wanted, wherever it is on the way. Without it, the ultimate sources: rows that no captured write made. A row asked about that no write made is its own source, of occurrence -1. A data set by its `id`, or its `name` as shown.
+             */
+            to: string;
+            /**
+             * Using
+             * @description Only rows that came from at least one row of `to` that satisfies these conditions, with all their counterparts.
+             */
+            using?: string[] | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Via
+             * @description Datasets or steps that a path has to go through, in the order in which it comes to them. A data set by its `id`, or its `name` as shown.
+             */
+            via?: string[] | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
+         * CountsQuestion
+         * @description What `counts` takes.
+         */
+        CountsQuestion: {
+            /**
+             * Step
+             * @description A step's id.
+             */
+            step: string;
         };
         /**
          * Dataset
@@ -938,6 +2564,72 @@ export interface components {
             versions: number;
         };
         /**
+         * DatasetsQuestion
+         * @description What `datasets` takes.
+         */
+        DatasetsQuestion: Record<string, never>;
+        /**
+         * Derivations
+         * @description The ways in which rows came about: a row of each occurrence, or null.
+         */
+        Derivations: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
+            /** Next */
+            next?: number | null;
+            /** Occurrences */
+            occurrences: components["schemas"]["Occurrence"][];
+            /** Rows */
+            rows: number[];
+            /** Sources */
+            sources: (number | null)[][];
+        };
+        /**
+         * DerivationsQuestion
+         * @description What `derivations` takes.
+         */
+        DerivationsQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
          * Drop
          * @description An operation that did not hand a column on.
          */
@@ -961,6 +2653,37 @@ export interface components {
             text: string | null;
             /** Write */
             write: number;
+        };
+        /**
+         * DroppedQuestion
+         * @description What `dropped` takes.
+         */
+        DroppedQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Column
+             * @description Columns of `dataset`; all of them when it is left out.
+             */
+            column?: string[] | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
         };
         /**
          * Drops
@@ -1011,6 +2734,22 @@ export interface components {
             target: number;
             /** Write */
             write: number | null;
+        };
+        /**
+         * End
+         * @description A data set on a driver that rows reached, and from which nothing surely went on.
+         */
+        End: {
+            dataset: components["schemas"]["Dataset"];
+            /** Rows */
+            rows: number;
+            /** Step */
+            step: string;
+            /**
+             * Version
+             * @description `version` of a data set
+             */
+            version: string;
         };
         /**
          * Ended
@@ -1099,6 +2838,117 @@ export interface components {
             where?: string[] | null;
         };
         /**
+         * Explanations
+         * @description An answer, each line with the number of its path.
+         */
+        Explanations: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
+            /** Ends */
+            ends?: components["schemas"]["End"][];
+            /** Exact */
+            exact?: boolean | null;
+            /** Gone */
+            gone?: components["schemas"]["Gone"][];
+            /** Lines */
+            lines: {
+                [key: string]: unknown;
+            }[];
+            /** Next */
+            next?: number | null;
+            /** Paths */
+            paths: components["schemas"]["Path"][];
+            /** Possible */
+            possible?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Stops */
+            stops?: components["schemas"]["Stop"][];
+            /** Total */
+            total: number;
+            /** Trusted */
+            trusted?: components["schemas"]["Trusted"][];
+            /** Versions */
+            versions?: components["schemas"]["VersionUsed"][];
+        };
+        /**
+         * ForwardQuestion
+         * @description What `forward` takes.
+         */
+        ForwardQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data" | "possible")[] | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Strict
+             * @description For `backward`, `forward` and `trace`: also follow reads on drivers that returned one number (a count, a mean). Other questions raise `ConditionError`.
+             * @default false
+             */
+            strict: boolean | null;
+            /**
+             * To
+             * @description The dataset whose rows are wanted, wherever it is on the way. Without it, the ultimate results: rows that no captured write read. A row asked about that none read is its own result. A data set by its `id`, or its `name` as shown.
+             */
+            to?: string | null;
+            /**
+             * Trust
+             * @description For the same, as a list or separated by commas: tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out; `trusted_of` lists them. See docs/stops.md.
+             */
+            trust?: string[] | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Versions
+             * @description For `forward`, forward `trace` and `co_dependency`. ``current`` (default): rows are returned in the current version of their dataset; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them.
+             * @default current
+             */
+            versions: ("current" | "all") | null;
+            /**
+             * Via
+             * @description Datasets or steps that a path has to go through, in the order in which it comes to them. A data set by its `id`, or its `name` as shown.
+             */
+            via?: string[] | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
          * Found
          * @description How many rows of a version were found.
          */
@@ -1131,6 +2981,76 @@ export interface components {
             rows: number;
             /** Step */
             step: string | null;
+        };
+        /**
+         * Graph
+         * @description Rows, or cells, and the edges between them.
+         */
+        Graph: {
+            /**
+             * Broken
+             * @description Steps that can't be read; this answer leaves them out.
+             */
+            broken?: components["schemas"]["Broken"][];
+            /** Prov */
+            prov: {
+                [key: string]: unknown;
+            };
+            /** Stops */
+            stops: components["schemas"]["Stop"][];
+        };
+        /**
+         * HistoryQuestion
+         * @description What `history` takes.
+         */
+        HistoryQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Columns
+             * @description Columns of `dataset`.
+             */
+            columns?: string[] | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @description What the rows came from, what they went into, or both.
+             * @default both
+             */
+            direction: ("backward" | "forward" | "both") | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
         };
         /**
          * How
@@ -1185,6 +3105,97 @@ export interface components {
             where?: string[] | null;
         };
         /**
+         * HowQuestion
+         * @description What `how` takes.
+         */
+        HowQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @description Where the rows came from, or what they went into.
+             * @default backward
+             */
+            direction: ("backward" | "forward") | null;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data")[] | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * To
+             * @description The dataset whose rows are wanted, wherever it is on the way. Without it, the ultimate sources: rows that no captured write made. A row asked about that no write made is its own source, of occurrence -1. A data set by its `id`, or its `name` as shown.
+             */
+            to?: string | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
+         * ImpactQuestion
+         * @description What `impact` takes.
+         */
+        ImpactQuestion: {
+            /**
+             * Column
+             * @description Of the output, or one that went.
+             */
+            column?: string | null;
+            /**
+             * Output
+             * @description Which data set that it read, and which that it wrote, where there are several. A data set by its `id`, or its `name` as shown.
+             */
+            output?: string | null;
+            /**
+             * Source
+             * @description Which data set that it read, and which that it wrote, where there are several. A data set by its `id`, or its `name` as shown.
+             */
+            source?: string | null;
+            /**
+             * Step
+             * @description A step's id, or the data set that it wrote. A data set by its `id`, or its `name` as shown.
+             */
+            step: string;
+            /**
+             * Was
+             * @description Names before of columns that had another one: ``{"age": "0"}``.
+             */
+            was?: {
+                [key: string]: string;
+            } | null;
+        };
+        /**
          * LocateQuery
          * @description Rows of a version, to look for in another version of their dataset.
          */
@@ -1205,6 +3216,53 @@ export interface components {
             version: string;
         };
         /**
+         * LocateQuestion
+         * @description What `locate` takes.
+         */
+        LocateQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description A dataset, whose rows the other parameters choose, and the version that they are from; or rows of one version. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Into
+             * @description The version in which to look for the rows; by default the current one.
+             */
+            into?: string | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
          * Located
          * @description Row ids in the other version.
          */
@@ -1219,6 +3277,101 @@ export interface components {
              * @description `version` of a data set
              */
             version: string;
+        };
+        /**
+         * Missed
+         * @description The rows of an input that satisfy what of the conditions speaks of it, and where they ended.
+         */
+        Missed: {
+            /** Conditions */
+            conditions: [
+                string,
+                string,
+                unknown
+            ][];
+            /** Count */
+            count: number;
+            dataset: components["schemas"]["Dataset"];
+            /** Doubt */
+            doubt: string;
+            /** Endings */
+            endings: components["schemas"]["Ended"][];
+            /** Rest */
+            rest: number;
+            /** Results */
+            results: number[];
+            /** Rows */
+            rows: number[];
+            /** Step */
+            step: string;
+            /** Verified */
+            verified: boolean | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * NeighbourhoodQuestion
+         * @description What `neighbourhood` takes.
+         */
+        NeighbourhoodQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @description Around the rows: those that they came from, those that they went into, or both.
+             * @default backward
+             */
+            direction: ("backward" | "forward" | "both") | null;
+            /**
+             * Hops
+             * @description The most steps to go through; without it, all.
+             */
+            hops?: number | null;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data")[] | null;
+            /**
+             * Limit
+             * @description The most edges to return; if there are more, the question fails.
+             * @default 10000
+             */
+            limit: number | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
         };
         /**
          * Node
@@ -1260,6 +3413,24 @@ export interface components {
              * @description `version` of a data set
              */
             version: string;
+        };
+        /**
+         * Occurrence
+         * @description One reading of an input, by one way through the plan.
+         */
+        Occurrence: {
+            dataset: components["schemas"]["Dataset"];
+            /** Occurrence */
+            occurrence: number;
+            /** Step */
+            step: string;
+            /**
+             * Version
+             * @description `version` of a data set
+             */
+            version: string;
+            /** Write */
+            write: number;
         };
         /**
          * Operation
@@ -1310,6 +3481,32 @@ export interface components {
             write: number;
         };
         /**
+         * OperationProfilesQuestion
+         * @description What `operation_profiles` takes.
+         */
+        OperationProfilesQuestion: {
+            /**
+             * Columns
+             * @description Only these, of each operation that has them.
+             */
+            columns?: string[] | null;
+            /**
+             * Operations
+             * @description Their numbers, as `operations(step, parts=True)` tells them; all unless told.
+             */
+            operations?: number[] | null;
+            /**
+             * Output
+             * @description Which data set that it wrote, where there are several. A data set by its `id`, or its `name` as shown.
+             */
+            output?: string | null;
+            /**
+             * Step
+             * @description A step's id, or the data set that it wrote. A data set by its `id`, or its `name` as shown.
+             */
+            step: string;
+        };
+        /**
          * OperationSpread
          * @description What an operation did to the distribution of values.
          */
@@ -1318,6 +3515,8 @@ export interface components {
             after_rows: number;
             /** Before Rows */
             before_rows: number | null;
+            /** Child */
+            child?: number | null;
             /** Children */
             children: number[];
             /** Columns */
@@ -1338,6 +3537,110 @@ export interface components {
             total: number;
             /** Verified */
             verified: boolean | null;
+        };
+        /**
+         * OperationSpreads
+         * @description What operations of a step did to the distribution of values: of each an item for each that it reads.
+         */
+        OperationSpreads: {
+            dataset: components["schemas"]["Dataset"];
+            /** Spreads */
+            spreads: components["schemas"]["OperationSpread"][];
+            /** Step */
+            step: string;
+            /** Untold */
+            untold: components["schemas"]["Untold"][];
+            /** Write */
+            write: number;
+        };
+        /**
+         * OperationsQuestion
+         * @description What `operations` takes.
+         */
+        OperationsQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Column
+             * @description Only the operations that touched these columns; with rows, these cells.
+             */
+            column?: string[] | null;
+            /**
+             * Direction
+             * @description Those that made the data set, or those that were done to it.
+             * @default backward
+             */
+            direction: ("backward" | "forward") | null;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data")[] | null;
+            /**
+             * Parts
+             * @description Tell each operation alone. Without it, those of one script line read as one, and those that `provspark.operation` named.
+             * @default false
+             */
+            parts: boolean | null;
+            /**
+             * Rows
+             * @description Only the operations on the ways of these rows; conditions may choose them, too (`where`).
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * To
+             * @description Only the operations on the ways to this dataset. A data set by its `id`, or its `name` as shown.
+             */
+            to?: string | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * What
+             * @description A step's id (or its beginning), a data set, or some of its rows. A data set by its `id`, or its `name` as shown.
+             */
+            what: string;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
+         * Parameter
+         * @description A parameter of a question: a field of the request's body.
+         */
+        Parameter: {
+            /** Choices */
+            choices: string[];
+            /** Default */
+            default: unknown;
+            /** Help */
+            help: string;
+            /** Many */
+            many: boolean;
+            /** Name */
+            name: string;
+            /** Required */
+            required: boolean;
+            /** Takes */
+            takes: string;
         };
         /**
          * Passage
@@ -1361,6 +3664,8 @@ export interface components {
             /** Stages */
             stages: components["schemas"]["ReplayStage"][];
             step: components["schemas"]["Step"];
+            /** Trail */
+            trail?: components["schemas"]["Trail"][];
             /** Verified */
             verified: boolean | null;
             /** Why */
@@ -1409,6 +3714,26 @@ export interface components {
             type: string;
         };
         /**
+         * Profile
+         * @description How the values of a version, or of some rows of it, are distributed.
+         */
+        Profile: {
+            /** Columns */
+            columns: components["schemas"]["ColumnDistribution"][];
+            dataset: components["schemas"]["Dataset"];
+            /** Left Out */
+            left_out: string[];
+            /** Rows */
+            rows: number;
+            /** Total */
+            total: number;
+            /**
+             * Version
+             * @description `version` of a data set
+             */
+            version: string;
+        };
+        /**
          * ProfilePair
          * @description A column before and after a step; null where it is not there, both where it is masked.
          */
@@ -1419,6 +3744,53 @@ export interface components {
             masked: boolean;
             /** Name */
             name: string;
+        };
+        /**
+         * ProfileQuestion
+         * @description What `profile` takes.
+         */
+        ProfileQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Columns
+             * @description Columns of `dataset`; all of them when it is left out.
+             */
+            columns?: string[] | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
         };
         /**
          * Profiles
@@ -1439,10 +3811,52 @@ export interface components {
             total: number;
         };
         /**
+         * Question
+         * @description A question, which `POST /questions/NAME` answers.
+         */
+        Question: {
+            /** Name */
+            name: string;
+            /** Paper */
+            paper: string;
+            /** Parameters */
+            parameters: components["schemas"]["Parameter"][];
+            /** Replays */
+            replays: boolean;
+            /** Summary */
+            summary: string;
+        };
+        /**
+         * Questions
+         * @description All questions.
+         */
+        Questions: {
+            /** Questions */
+            questions: components["schemas"]["Question"][];
+        };
+        /**
+         * Related
+         * @description The data sets that questions about rows of a data set can name.
+         */
+        Related: {
+            /** Co Contributory */
+            co_contributory: components["schemas"]["Choice"][];
+            /** Co Dependency */
+            co_dependency: components["schemas"]["Choice"][];
+            /** Composition */
+            composition: components["schemas"]["Dataset"][];
+            /** Next */
+            next?: number | null;
+        };
+        /**
          * Replay
          * @description What steps did to rows, in order of the data's flow.
          */
         Replay: {
+            /** Columns */
+            columns?: string[];
+            /** Drops */
+            drops?: components["schemas"]["Drop"][];
             /** Passages */
             passages: components["schemas"]["Passage"][];
         };
@@ -1488,6 +3902,59 @@ export interface components {
             /** Version */
             version?: string | null;
             /** Where */
+            where?: string[] | null;
+        };
+        /**
+         * ReplayQuestion
+         * @description What `replay` takes.
+         */
+        ReplayQuestion: {
+            /**
+             * All Sources
+             * @description For rows that the step read: each line also tells the rows of inputs that it met on the way. For rows that it made it always does.
+             * @default false
+             */
+            all_sources: boolean | null;
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Step
+             * @description The step to replay: the one that made the rows, or one that read them. Without it, the one that made them, or else the only one that read them.
+             */
+            step?: string | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
             where?: string[] | null;
         };
         /**
@@ -1537,6 +4004,48 @@ export interface components {
             why: string;
         };
         /**
+         * SelectQuestion
+         * @description What `select` takes.
+         */
+        SelectQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
          * Share
          * @description A value of the column, and how many distinct rows have it.
          */
@@ -1547,8 +4056,22 @@ export interface components {
             witnesses: number;
         };
         /**
+         * SharedRows
+         * @description Rows between two operations of a step that stand beside others.
+         */
+        SharedRows: {
+            answer: components["schemas"]["ReplayStage"];
+            asked: components["schemas"]["ReplayStage"];
+            /** Doubt */
+            doubt: string;
+            /** Step */
+            step: string;
+            /** Verified */
+            verified: boolean | null;
+        };
+        /**
          * SidewaysQuery
-         * @description Rows of `to` that were used together with rows (co-contributory), or that share a witness in `via` (siblings).
+         * @description Rows of `to` that were used together with rows, or that share a source row in `via` (siblings).
          */
         SidewaysQuery: {
             /**
@@ -1735,6 +4258,11 @@ export interface components {
             total: number;
         };
         /**
+         * StepsQuestion
+         * @description What `steps` takes.
+         */
+        StepsQuestion: Record<string, never>;
+        /**
          * Stop
          * @description Where the answer is less than it could be.
          */
@@ -1819,6 +4347,81 @@ export interface components {
             where?: string[] | null;
         };
         /**
+         * TraceQuestion
+         * @description What `trace` takes.
+         */
+        TraceQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Direction
+             * @description Where the rows came from, or what they went into.
+             * @default backward
+             */
+            direction: ("backward" | "forward") | null;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data" | "possible")[] | null;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Strict
+             * @description For `backward`, `forward` and `trace`: also follow reads on drivers that returned one number (a count, a mean). Other questions raise `ConditionError`.
+             * @default false
+             */
+            strict: boolean | null;
+            /**
+             * To
+             * @description The dataset whose rows are wanted; only paths to it are drawn. A data set by its `id`, or its `name` as shown.
+             */
+            to?: string | null;
+            /**
+             * Trust
+             * @description For the same, as a list or separated by commas: tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out; `trusted_of` lists them. See docs/stops.md.
+             */
+            trust?: string[] | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Versions
+             * @description For `forward`, forward `trace` and `co_dependency`. ``current`` (default): rows are returned in the current version of their dataset; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them.
+             * @default current
+             */
+            versions: ("current" | "all") | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
          * TraceRowsQuery
          * @description Rows of one node of a trace.
          */
@@ -1878,6 +4481,60 @@ export interface components {
             where?: string[] | null;
         };
         /**
+         * Trail
+         * @description An operation on the way of columns that were asked for.
+         */
+        Trail: {
+            /** Columns */
+            columns: string[];
+            /** Name */
+            name: string;
+            /** Operation */
+            operation: number;
+            /** Site */
+            site: string;
+            /** Text */
+            text: string | null;
+        };
+        /**
+         * Trusted
+         * @description Something that the answer leaves out because the request trusts it.
+         */
+        Trusted: {
+            /** By */
+            by: string;
+            dataset: components["schemas"]["Dataset"] | null;
+            /** Step */
+            step: string;
+            /** What */
+            what: string;
+            /** Why */
+            why: string;
+        };
+        /**
+         * UnfinishedQuestion
+         * @description What `unfinished` takes.
+         */
+        UnfinishedQuestion: Record<string, never>;
+        /**
+         * Untold
+         * @description An operation of which nothing can be told.
+         */
+        Untold: {
+            /** Child */
+            child: number | null;
+            /** Name */
+            name: string;
+            /** Operation */
+            operation: number;
+            /** Site */
+            site: string;
+            /** Text */
+            text: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
          * Usage
          * @description A version that a write read or made.
          */
@@ -1898,6 +4555,63 @@ export interface components {
              * @description `version` of a data set
              */
             version: string;
+        };
+        /**
+         * Values
+         * @description Rows with their values, of each version by itself.
+         */
+        Values: {
+            /** Next */
+            next?: number | null;
+            /** Tables */
+            tables: components["schemas"]["Rows"][];
+        };
+        /**
+         * ValuesQuestion
+         * @description What `values` takes.
+         */
+        ValuesQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Columns
+             * @description Columns of the dataset; all of them when it is left out.
+             */
+            columns?: string[] | null;
+            /**
+             * Dataset
+             * @description A dataset; or rows of one version, whose values are read each once. `Answer.values` returns them line by line, and of several datasets. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
         };
         /**
          * VersionSummary
@@ -1945,6 +4659,62 @@ export interface components {
             version: string;
             /** Why */
             why: string;
+        };
+        /**
+         * WhyNot
+         * @description Why no row of a data set satisfies conditions.
+         */
+        WhyNot: {
+            /** Conditions */
+            conditions: [
+                string,
+                string,
+                unknown
+            ][];
+            /** Count */
+            count: number;
+            dataset: components["schemas"]["Dataset"];
+            /** Missed */
+            missed: components["schemas"]["Missed"][];
+            /** Rows */
+            rows: number[];
+            /** Untraced */
+            untraced: [
+                string,
+                string,
+                unknown
+            ][];
+        };
+        /**
+         * WhyNotQuestion
+         * @description What `why_not` takes.
+         */
+        WhyNotQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description As in other questions, on the columns of `dataset`.
+             */
+            where: string[];
         };
         /**
          * Write
@@ -2091,6 +4861,606 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CellPage"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    co_contributory_api_v1_co_contributory_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoContributoryQuery"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The page that follows, as `<?…>; rel="next"` */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Found"][];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    co_contributory_export_api_v1_co_contributory_export_post: {
+        parameters: {
+            query: {
+                answer_version: string;
+                format?: "csv" | "json" | "jsonl" | "arrow";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoContributoryQuery"];
+            };
+        };
+        responses: {
+            /** @description The rows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "application/jsonl": unknown;
+                    "application/vnd.apache.arrow.stream": unknown;
+                    "text/csv": unknown;
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    co_contributory_rows_api_v1_co_contributory_rows_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoContributoryRowsQuery"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rows"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    co_dependency_api_v1_co_dependency_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoDependencyQuery"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The page that follows, as `<?…>; rel="next"` */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Found"][];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    co_dependency_export_api_v1_co_dependency_export_post: {
+        parameters: {
+            query: {
+                answer_version: string;
+                format?: "csv" | "json" | "jsonl" | "arrow";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoDependencyQuery"];
+            };
+        };
+        responses: {
+            /** @description The rows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "application/jsonl": unknown;
+                    "application/vnd.apache.arrow.stream": unknown;
+                    "text/csv": unknown;
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    co_dependency_rows_api_v1_co_dependency_rows_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoDependencyRowsQuery"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rows"];
                 };
             };
             /** @description Bad Request */
@@ -2965,6 +6335,105 @@ export interface operations {
             };
         };
     };
+    related_api_v1_datasets__dataset__related_get: {
+        parameters: {
+            query?: {
+                version?: string | null;
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path: {
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Related"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     dataset_rows_api_v1_datasets__dataset__rows_get: {
         parameters: {
             query?: {
@@ -3244,6 +6713,3186 @@ export interface operations {
             /** @description Unprocessable Entity */
             422: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_questions_api_v1_questions_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Questions"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    backward_api_v1_questions_backward_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackwardQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cell_neighbourhood_api_v1_questions_cell_neighbourhood_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CellNeighbourhoodQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Graph"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cells_api_v1_questions_cells_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CellsQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds after which to try again */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    co_contributory_api_v1_questions_co_contributory_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoContributoryQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    co_contributory_lines_api_v1_questions_co_contributory_lines_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoContributoryLinesQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedRows"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds after which to try again */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    co_dependency_api_v1_questions_co_dependency_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoDependencyQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    co_dependency_lines_api_v1_questions_co_dependency_lines_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoDependencyLinesQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedRows"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds after which to try again */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    columns_api_v1_questions_columns_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ColumnsQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    composition_api_v1_questions_composition_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompositionQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    correspondence_api_v1_questions_correspondence_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CorrespondenceQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    counts_api_v1_questions_counts_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CountsQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds after which to try again */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    datasets_api_v1_questions_datasets_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DatasetsQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    derivations_api_v1_questions_derivations_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DerivationsQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Derivations"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dropped_api_v1_questions_dropped_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DroppedQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    forward_api_v1_questions_forward_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForwardQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    history_api_v1_questions_history_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HistoryQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds after which to try again */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    how_api_v1_questions_how_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HowQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanations"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    impact_api_v1_questions_impact_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImpactQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Profiles"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    locate_api_v1_questions_locate_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocateQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    neighbourhood_api_v1_questions_neighbourhood_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NeighbourhoodQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Graph"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operation_profiles_api_v1_questions_operation_profiles_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OperationProfilesQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationSpreads"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds after which to try again */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operations_api_v1_questions_operations_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OperationsQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    profile_api_v1_questions_profile_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Profile"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replay_api_v1_questions_replay_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds after which to try again */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    select_api_v1_questions_select_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SelectQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    steps_api_v1_questions_steps_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StepsQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    trace_api_v1_questions_trace_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TraceQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trace"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unfinished_api_v1_questions_unfinished_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnfinishedQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    values_api_v1_questions_values_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ValuesQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Values"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    why_not_api_v1_questions_why_not_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WhyNotQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhyNot"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds after which to try again */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,4 +1,4 @@
-// The rows that a question sideways is about.
+// The rows that a question about rows beside them is about.
 import { useQuery } from "@tanstack/react-query";
 
 import { post, type Trace, type TraceQuery } from "../api/client";

@@ -6,8 +6,8 @@ import type { Way } from "../state";
 const ASKS: { way: Way; text: string; key?: string }[] = [
   { way: "backward", text: "← Where it came from", key: "Enter" },
   { way: "forward", text: "Where it went →", key: "Shift+Enter" },
-  { way: "together", text: "Rows used together with it" },
-  { way: "siblings", text: "Siblings, which share a source row" },
+  { way: "co_contributory", text: "Rows used together with it" },
+  { way: "co_dependency", text: "Co-dependency: rows that share a source row" },
   { way: "composition", text: "What it is composed of" },
   { way: "happened", text: "What happened to it" },
 ];
@@ -19,7 +19,7 @@ function Items({ only, many, onAsk }: { only?: Way[]; many: boolean; onAsk: (way
         <Menu.Content minW="16rem">
           {ASKS.filter((ask) => !only || only.includes(ask.way)).map(({ way, text, key }) => (
             <Menu.Item key={way} onClick={() => { onAsk(way); }} value={way}>
-              {many ? text.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, way === "together" || way === "happened" ? "them" : "they") : text}
+              {many ? text.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, way === "co_contributory" || way === "happened" ? "them" : "they") : text}
               {key && !only ? <Menu.ItemCommand>{key}</Menu.ItemCommand> : null}
             </Menu.Item>
           ))}
@@ -51,7 +51,7 @@ export function MoreAsks({ disabled, many, onAsk }: { disabled: boolean; many: b
       <Menu.Trigger asChild>
         <Button disabled={disabled} size="xs" variant="outline">More ▾</Button>
       </Menu.Trigger>
-      <Items many={many} onAsk={onAsk} only={["together", "siblings", "composition", "happened"]} />
+      <Items many={many} onAsk={onAsk} only={["co_contributory", "co_dependency", "composition", "happened"]} />
     </Menu.Root>
   );
 }

@@ -1,4 +1,4 @@
-// Rows that a question sideways found, a table for each version of the other data set.
+// Rows that were used together with the rows, or share a source row with them, a table for each version of the other data set.
 import { Button, Flex, Heading, HStack, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
@@ -11,16 +11,16 @@ import { Failed, Loading, Nothing } from "./States";
 import { useFirstPage, type Load } from "./useFirstPage";
 import { Waiting } from "./Waiting";
 
-type Props = { way: "together" | "siblings"; to: Dataset; through: Dataset | undefined };
+type Props = { way: "co_contributory" | "co_dependency"; to: Dataset; through: Dataset | undefined };
 
 export function useFound({ way, to, through }: Props, enabled = true) {
   const { state } = usePage();
   const asked = useMemo(
-    () => ({ ...selection(state), relation: way, to: to.id, via: through?.id ?? null, context: state.context }),
-    [state, through?.id, to.id, way],
+    () => ({ ...selection(state), to: to.id, via: through?.id ?? null, context: state.context }),
+    [state, through?.id, to.id],
   );
-  const key = ["sideways", JSON.stringify(asked)];
-  const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Found[]>("/sideways", asked, signal, key), enabled });
+  const key = [way, JSON.stringify(asked)];
+  const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Found[]>(`/${way}`, asked, signal, key), enabled });
   const met = answer.data?.filter((f) => f.rows > 0) ?? [];
   const found = met.find((f) => f.version.startsWith(state.at ?? "-")) ?? met.filter((f) => !f.gone).at(-1) ?? met.at(-1);
   return { asked, key, answer, met, found };
@@ -31,15 +31,15 @@ export function FoundRows({ way, to, through }: Props) {
   const { asked, key, answer, met, found } = useFound({ way, to, through });
   const version = found?.version;
   const load = useCallback<Load>(
-    (cursor, limit, columns, signal) => post<Rows>("/sideways/rows", { ...asked, found: version, cursor, limit, columns }, signal),
-    [asked, version],
+    (cursor, limit, columns, signal) => post<Rows>(`/${way}/rows`, { ...asked, answer_version: version, cursor, limit, columns }, signal),
+    [asked, version, way],
   );
   const name = [...key, version];
   const first = useFirstPage(name, load, found?.columns ?? 0, Boolean(version));
-  if (!answer.data) return <Waiting failed="The rows can't be found" label="Looking sideways" query={answer} queryKey={key} />;
-  const how = way === "together" ? `stand in one derivation with ${them(state.rows.length)}` : `share a row of ${through?.label ?? ""} with ${them(state.rows.length)}`;
+  if (!answer.data) return <Waiting failed="The rows can't be found" label="Finding the rows" query={answer} queryKey={key} />;
+  const how = way === "co_contributory" ? `stand in one derivation with ${them(state.rows.length)}` : `share a row of ${through?.label ?? ""} with ${them(state.rows.length)}`;
   if (!found) {
-    return <Nothing title={`No row of ${to.label} was found`}>{`None ${way === "together" ? "stands" : "shares"} ${how.replace(/^\w+ /, "")}.`}</Nothing>;
+    return <Nothing title={`No row of ${to.label} was found`}>{`None ${way === "co_contributory" ? "stands" : "shares"} ${how.replace(/^\w+ /, "")}.`}</Nothing>;
   }
   return (
     <Flex direction="column" gap={2} h="full" minH={0}>

@@ -75,7 +75,7 @@ function Label({ place }: { place: Place }) {
   return <>{`${data?.label ?? "…"}${rows}`}</>;
 }
 
-const SAID = { backward: " ←", forward: " →", together: " · used together", siblings: " · siblings", composition: " · composition", happened: " · what happened" };
+const SAID = { backward: " ←", forward: " →", co_contributory: " · used together", co_dependency: " · co-dependency", composition: " · composition", happened: " · what happened" };
 
 function said(place: Place): string {
   return place.way ? SAID[place.way] : "";

@@ -1,8 +1,8 @@
-// Questions sideways: rows used together with some rows, rows that share a source row with them, what they are made of.
+// Questions about rows beside rows: those used together with them, those that share a source row, what they are made of.
 import { Box, Checkbox, Flex, SegmentGroup, Spacer } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 
-import { exportSideways, get, type Beside, type Choice, type Dataset, type DatasetDetail } from "../api/client";
+import { exportBeside, get, type BesideQuery, type Choice, type Dataset, type DatasetDetail, type Related } from "../api/client";
 import { AskedRows } from "../parts/AskedRows";
 import { Bars, barItems } from "../parts/Bars";
 import { FoundRows, useFound } from "../parts/FoundRows";
@@ -14,14 +14,14 @@ import { usePage, type Aside, type State } from "../state";
 import { FORMATS } from "../take";
 
 const TITLES: { value: Aside; label: string }[] = [
-  { value: "together", label: "Used together" },
-  { value: "siblings", label: "Siblings" },
+  { value: "co_contributory", label: "Used together" },
+  { value: "co_dependency", label: "Co-dependency (share a source row)" },
   { value: "composition", label: "Composition" },
 ];
 
 const NONE: Record<Aside, { title: string; text: string }> = {
-  together: { title: "Nothing was used together with these rows", text: "No captured step joined what came of this data set with another one." },
-  siblings: { title: "These rows have no siblings", text: "They are a source: siblings share a row that both came from." },
+  co_contributory: { title: "Nothing was used together with these rows", text: "No captured step joined what came of this data set with another one." },
+  co_dependency: { title: "No rows share a source row with these", text: "They are a source: co-dependent rows share a row that both came from." },
   composition: { title: "These rows are a source", text: "A composition tells how the source rows of a result divide over one of their columns." },
 };
 
@@ -30,14 +30,14 @@ export function AsideView({ way }: { way: Aside }) {
   const { dataset, version } = state;
   useEscape(leave);
   const { data, error, refetch } = useQuery({
-    queryKey: ["beside", dataset, version],
-    queryFn: ({ signal }) => get<Beside>(`/datasets/${dataset}/beside`, { version }, signal),
+    queryKey: ["related", dataset, version],
+    queryFn: ({ signal }) => get<Related>(`/datasets/${dataset}/related`, { version }, signal),
   });
-  if (error) return <Failed again={() => void refetch()} error={error} title="The data sets beside can't be listed" />;
-  if (!data) return <Loading label="Loading the data sets beside" />;
-  const choices: Choice[] = way === "composition" ? data.sources.map((source) => ({ dataset: source, via: [] })) : data[way];
+  if (error) return <Failed again={() => void refetch()} error={error} title="The related data sets can't be listed" />;
+  if (!data) return <Loading label="Loading the related data sets" />;
+  const choices: Choice[] = way === "composition" ? data.composition.map((source) => ({ dataset: source, via: [] })) : data[way];
   const choice = choices.find((c) => c.dataset.id === state.to) ?? choices[0];
-  const through = choice?.via.find((v) => v.id === state.through) ?? (way === "siblings" ? choice?.via[0] : undefined);
+  const through = choice?.via.find((v) => v.id === state.through) ?? (way === "co_dependency" ? choice?.via[0] : undefined);
   return (
     <Flex direction="column" gap={3} h="full" minH={0}>
       <Flex align="center" columnGap={3} rowGap={2} wrap="wrap">
@@ -89,10 +89,10 @@ function Controls({ way, choices, choice, through }: ControlsProps) {
   return (
     <>
       <Pick label={way === "composition" ? "of rows of" : "with rows of"} name={way === "composition" ? "Source" : "Other data set"} onPick={(to) => { go({ to, through: null, column: null, at: null }); }} options={datasets} value={choice.dataset.id} />
-      {way === "together" && between.length > 1 ? (
+      {way === "co_contributory" && between.length > 1 ? (
         <Pick label="in derivations of" name="Between" onPick={(value) => { go({ through: value || null, at: null }); }} options={[{ value: "", label: "any data set", title: "" }, ...between]} value={through?.id ?? ""} />
       ) : null}
-      {way === "siblings" ? <Pick label="that share a row of" name="Between" onPick={(value) => { go({ through: value, at: null }); }} options={between} value={through?.id ?? ""} /> : null}
+      {way === "co_dependency" ? <Pick label="that share a row of" name="Between" onPick={(value) => { go({ through: value, at: null }); }} options={between} value={through?.id ?? ""} /> : null}
       {way === "composition" ? (
         <Pick label="by" name="Column" onPick={(column) => { go({ column: column || null }); }} options={[...(state.column ? [] : [{ value: "", label: "column …", title: "" }]), ...columns]} value={state.column ?? ""} />
       ) : (
@@ -113,11 +113,12 @@ function TakeAside({ way, state, choice, through }: { way: Aside; state: State; 
   });
   const names = { dataset: data?.name ?? "", to: choice.dataset.name, through: through?.name };
   const bars = way === "composition" && state.column ? barItems(state, choice.dataset, state.column) : [];
-  const { asked, found } = useFound({ way: way === "siblings" ? way : "together", to: choice.dataset, through }, way !== "composition");
+  const beside = way === "co_dependency" ? way : "co_contributory";
+  const { asked, found } = useFound({ way: beside, to: choice.dataset, through }, way !== "composition");
   const files = found && way !== "composition"
     ? FORMATS.map(({ format, text }) => ({
         label: `Rows found as ${text}`,
-        act: async () => { save(await exportSideways(asked, found.version, format), `${choice.dataset.label}.${format}`); },
+        act: async () => { save(await exportBeside(beside, asked as BesideQuery, found.version, format), `${choice.dataset.label}.${format}`); },
       }))
     : [];
   return <Take items={[...files, ...bars, ...copyItems(state, names)]} />;

@@ -1,4 +1,4 @@
-"""Sideways questions and graphs over HTTP, compared with the Python API; nothing hidden or masked shows."""
+"""Rows beside rows, and graphs, over HTTP, compared with the Python API; nothing hidden or masked shows."""
 
 import json
 from pathlib import Path
@@ -27,31 +27,68 @@ def post(api: TestClient, path: str, status: int = 200, **body: object):
     return answer.json()
 
 
-def test_siblings_share_a_witness(api: TestClient, root: Path) -> None:
-    asked = {"dataset": id_of(root, "loose"), "rows": [0], "relation": "siblings"}
-    to = {"to": id_of(root, "people"), "via": id_of(root, "raw")}
-    (found,) = post(api, "/sideways", **asked, **to)
+def test_rows_that_share_a_witness(api: TestClient, root: Path) -> None:
+    asked = {"dataset": id_of(root, "loose"), "rows": [0], "to": id_of(root, "people")}
+    via = {"via": id_of(root, "raw")}
+    (counted,) = post(api, "/co_dependency", **asked, **via)
     expected = (
         provspark.open(str(root / "prov"))
         .co_dependency(str(root / "loose"), [0], to=str(root / "people"), via=str(root / "raw"))
         .table()
     )
-    assert found["rows"] == expected.num_rows == 1 and found["total"] == 4
-    rows = post(api, "/sideways/rows", **asked, **to, found=found["version"])
+    assert counted["rows"] == expected.num_rows == 1 and counted["total"] == 4
+    rows = post(api, "/co_dependency/rows", **asked, **via, answer_version=counted["version"])
     assert rows["rows"] == expected["related_row"].to_pylist() == [0] and rows["values"][0][0] == "Ann"
-    post(api, "/sideways/rows", 404, **asked, **to, found="0" * 32)
-    assert "via" in post(api, "/sideways", 422, **asked, to=id_of(root, "people"))["detail"]
+    post(api, "/co_dependency/rows", 404, **asked, **via, answer_version="0" * 32)
+    assert "via" in post(api, "/co_dependency", 422, **asked)["detail"]
 
 
 def test_rows_used_together(api: TestClient, root: Path) -> None:
-    asked = {"dataset": id_of(root, "people"), "rows": [0], "relation": "together", "context": True}
-    found = post(api, "/sideways", **asked, to=id_of(root, "secret"))
+    asked = {"dataset": id_of(root, "people"), "rows": [0], "context": True}
+    counted = post(api, "/co_contributory", **asked, to=id_of(root, "secret"))
     expected = (
         provspark.open(str(root / "prov"))
         .co_contributory(str(root / "people"), [0], to=str(root / "secret"), kinds=("data", "context"))
         .table()
     )
-    assert sum(f["rows"] for f in found) == len(set(expected["related_row"].to_pylist()))
+    assert sum(f["rows"] for f in counted) == len(set(expected["related_row"].to_pylist()))
+
+
+def test_former_paths_answer_as_before_and_name_the_new_ones(
+    api: TestClient, root: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("provspark.web.former_routes._told", set())
+    people, loose, raw = (id_of(root, name) for name in ("people", "loose", "raw"))
+    sharing = {"dataset": loose, "rows": [0], "to": people, "via": raw}
+    together = {"dataset": people, "rows": [0], "to": id_of(root, "secret"), "context": True}
+    for name, relation, asked in (("co_dependency", "siblings", sharing), ("co_contributory", "together", together)):
+        version = post(api, f"/{name}", **asked)[0]["version"]
+        for end, body, params in (
+            ("", {}, {}),
+            ("/rows", {"VERSION": version, "limit": 1}, {}),
+            ("/export", {}, {"VERSION": version, "format": "json"}),
+        ):
+            answers = []
+            for path, called, more in ((name, "answer_version", {}), ("sideways", "found", {"relation": relation})):
+                sent, query = ({k.replace("VERSION", called): v for k, v in x.items()} for x in (body, params))
+                answers.append(api.post(f"{BASE}/{path}{end}", json={**asked, **sent, **more}, params=query))
+            new, old = answers
+            assert (old.status_code, old.content) == (new.status_code, new.content) and new.status_code == 200
+            assert "Deprecation" not in new.headers and old.headers["Deprecation"] == "true"
+            assert f'<{BASE}/{name}{end}>; rel="successor-version"' in old.headers["Link"]
+    assert "via" in post(api, "/sideways", 422, dataset=loose, rows=[0], relation="siblings", to=people)["detail"]
+    old, new = (api.get(f"{BASE}/datasets/{people}/{name}") for name in ("beside", "related"))
+    names = {"together": "co_contributory", "siblings": "co_dependency", "sources": "composition", "next": "next"}
+    assert {names[k]: v for k, v in old.json().items()} == new.json()
+    assert f"{BASE}/datasets/{people}/related" in old.headers["Link"] and old.headers["Deprecation"] == "true"
+    told = [r.getMessage() for r in caplog.records if r.name == "provspark.web.former_routes"]
+    assert len(told) == 4 and all("goes with the next release" in text for text in told)
+
+
+def test_former_paths_are_described_as_such(api: TestClient) -> None:
+    described = api.app.openapi()["paths"]  # type: ignore[attr-defined]
+    former = {p.removeprefix(BASE) for p, ways in described.items() if any(w.get("deprecated") for w in ways.values())}
+    assert former == {"/sideways", "/sideways/rows", "/sideways/export", "/datasets/{dataset}/beside"}
 
 
 def test_composition_counts_witnesses(api: TestClient, root: Path) -> None:
@@ -88,8 +125,8 @@ def test_other_dags_are_not_there(root: Path) -> None:
     asked = {"dataset": id_of(root, "report"), "rows": [0]}
     loose = id_of(root, "loose")
     for path, more in (
-        ("/sideways", {"relation": "together", "to": loose}),
-        ("/sideways", {"relation": "siblings", "to": id_of(root, "people"), "via": loose}),
+        ("/co_contributory", {"to": loose}),
+        ("/co_dependency", {"to": id_of(root, "people"), "via": loose}),
         ("/composition", {"source": loose, "column": "age"}),
     ):
         assert "that you may see" in post(shop, path, 404, **asked, **more)["detail"]
@@ -104,13 +141,13 @@ def labels(choices: list) -> dict[str, set[str]]:
     return {c["dataset"]["label"]: {v["label"] for v in c["via"]} for c in choices}
 
 
-def test_what_can_be_asked_sideways_names_nothing_hidden(api: TestClient, root: Path) -> None:
-    people = f"{BASE}/datasets/{id_of(root, 'people')}/beside"
+def test_what_can_be_asked_names_nothing_hidden(api: TestClient, root: Path) -> None:
+    people = f"{BASE}/datasets/{id_of(root, 'people')}/related"
     whole = api.get(people).json()
-    assert labels(whole["together"])["secret"] == {"report"}
-    assert labels(whole["siblings"])["loose"] == {"raw"} and [d["label"] for d in whole["sources"]] == ["raw"]
+    assert labels(whole["co_contributory"])["secret"] == {"report"}
+    assert labels(whole["co_dependency"])["loose"] == {"raw"} and [d["label"] for d in whole["composition"]] == ["raw"]
     seen = client(root, dags=["shop"]).get(people).json()
-    assert labels(seen["siblings"]) == {"people": {"raw"}, "report": {"raw"}} and "loose" not in json.dumps(seen)
+    assert labels(seen["co_dependency"]) == {"people": {"raw"}, "report": {"raw"}} and "loose" not in json.dumps(seen)
 
 
 def test_all_rows_and_one_example(api: TestClient, root: Path) -> None:

@@ -1,0 +1,97 @@
+"""Profiles as the API shows them: of a column that is masked its name alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import HTTPException
+
+from provspark.index_store.profiles.comparison import Impact
+from provspark.index_store.profiles.profile import ColumnProfile, Profile
+from provspark.index_store.query.nodes import VersionReference
+from provspark.model.datasets import Dataset
+from provspark.model.json_form import jsonable
+from provspark.web import describe
+from provspark.web import replay_models as told
+from provspark.web.scope import UserScope
+from provspark.web.visible import Visible
+
+__all__ = ["COLUMNS", "column", "impact", "profile", "shown"]
+
+COLUMNS = 200
+"""Columns that an answer tells."""
+_TOP = 12
+
+
+def shown(visible: Visible) -> None:
+    """Refuse where no values are shown: how they are distributed would tell them."""
+    if not visible.values:
+        raise HTTPException(403, "values are not shown here, nor how they are distributed")
+
+
+def impact(scope: UserScope, compared: Impact) -> told.ProfilesJson:
+    """Describe what a step did to the distribution of values, column by column."""
+    shown(scope.visible)
+    pairs = compared.pairs()
+    nodes = [n for n in scope.prov.graph.nodes if n.step == compared.step]
+    known = [at for n in nodes for at in (n.output, *n.inputs.values())]
+    hidden = [_hidden(scope.visible, known, p) for p in (compared.before, compared.after)]
+    return told.ProfilesJson(
+        step=compared.step,
+        before=describe.named(compared.before.dataset, scope.visible),
+        before_rows=compared.before.rows,
+        after=describe.named(compared.after.dataset, scope.visible),
+        after_rows=compared.after.rows,
+        columns=[
+            told.ProfilePairJson(name=_name(scope, compared.step, name), masked=True, before=None, after=None)
+            if (old is not None and old.name in hidden[0]) or (new is not None and new.name in hidden[1])
+            else told.ProfilePairJson(name=name, masked=False, before=column(old), after=column(new))
+            for name, old, new in pairs[:COLUMNS]
+        ],
+        total=len(pairs),
+    )
+
+
+def profile(scope: UserScope, of: Profile) -> told.ProfileJson:
+    """Describe how the values of a version, or of some rows of it, are distributed."""
+    shown(scope.visible)
+    references = [s for s in scope.prov.graph.references(Dataset.parse(of.dataset)) if s.version.id == of.version]
+    hidden = _hidden(scope.visible, references, of)
+    columns = [
+        told.ColumnDistributionJson(
+            name=str(scope.visible.name_of(of.dataset, of.version, c.name)),
+            masked=c.name in hidden,
+            profile=None if c.name in hidden else column(c),
+        )
+        for c in of.columns
+    ]
+    return told.ProfileJson(
+        dataset=describe.named(of.dataset, scope.visible),
+        version=of.version,
+        rows=of.rows,
+        columns=columns[:COLUMNS],
+        total=len(columns),
+        left_out=[str(scope.visible.name_of(of.dataset, of.version, name)) for name, _ in of.left_out],
+    )
+
+
+def column(of: ColumnProfile | None) -> told.ColumnProfileJson | None:
+    """Describe how the values of a column are distributed."""
+    if of is None:
+        return None
+    content: dict[str, Any] = jsonable(of)
+    names = ("type", "count", "nulls", "distinct", "mean", "deviation", "low", "high", "histogram")
+    top = [(s["value"], s["count"]) for s in content["top"][:_TOP]]
+    return told.ColumnProfileJson(**{name: content[name] for name in names}, top=top)
+
+
+def _hidden(visible: Visible, known: list[VersionReference], of: Profile) -> set[str]:
+    """The columns of a profile that are masked in one of these references to its version; all where there is none."""
+    same = [at for at in known if (str(at.version.dataset), at.version.id) == (of.dataset, of.version)]
+    names = {c.name for c in of.columns}
+    return set[str]().union(*(names.difference(visible.columns(at)) for at in same)) if same else names
+
+
+def _name(scope: UserScope, step: str, name: str) -> str:
+    told = (scope.visible.name_in(step, w.index, name) for w in scope.step(step).writes)
+    return next((t for t in told if t != name), name)

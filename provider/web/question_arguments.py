@@ -1,0 +1,166 @@
+"""What a request asks a question with: only of what the user may see, and nothing of what is masked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from fastapi import HTTPException
+
+from provspark.index_store.query.asking import Which
+from provspark.index_store.query.nodes import VersionReference
+from provspark.index_store.query.parameters import Parameter
+from provspark.index_store.query.question import Question
+from provspark.index_store.query.questions.select import select
+from provspark.index_store.values.conditions import parse_condition
+from provspark.model.datasets import Dataset
+from provspark.model.errors import UnknownColumnError
+from provspark.web import models
+from provspark.web.question_bodies import fields
+from provspark.web.scope import UserScope
+
+__all__ = ["Arguments", "answered", "arguments_of", "checked_columns", "version_asked"]
+
+Arguments = dict[str, Any]
+"""By the parameters' names, as JSON has them: conditions are texts."""
+_VERSION = ("version", "run", "as_of")
+
+
+def arguments_of(scope: UserScope, question: Question, body: models.Model) -> Arguments:
+    """Read a request.
+
+    Raises
+    ------
+    HTTPException
+        404 for what the user may not see, or is not there; 403 for a question about what is masked.
+    """
+    if question.compares and not scope.visible.open:
+        raise HTTPException(403, f"columns are masked: {question.name} compares the values of all columns")
+    parameters = fields(question)
+    given = {p: getattr(body, p.name) for p in parameters if p.name in body.model_fields_set}
+    arguments = {p.name: _resolved(scope, p, value) for p, value in given.items() if value is not None}
+    _check(scope, parameters, arguments)
+    return arguments
+
+
+def python(question: Question, arguments: Arguments) -> Arguments:
+    """Return arguments as the question's function takes them."""
+    read = {p.name for p in fields(question) if p.takes == "conditions"}
+    return {k: [parse_condition(text) for text in v] if k in read else v for k, v in arguments.items()}
+
+
+def answered(scope: UserScope, question: Question, arguments: Arguments, **more: Any) -> Any:
+    """Ask a question, over what the user may see.
+
+    Raises
+    ------
+    UnknownColumnError
+        Where columns are masked, its message suggests no names: they may be made from values.
+    """
+    try:
+        return question.function(scope.prov, **python(question, arguments), **more)
+    except UnknownColumnError:
+        if scope.visible.open:
+            raise
+        raise _unknown() from None
+
+
+def version_asked(scope: UserScope, question: Question, arguments: Arguments) -> VersionReference | None:
+    """Return the version that a question is about; None where it is about a step, or about all."""
+    return _version(scope, fields(question), arguments)
+
+
+def checked_columns(question: Question) -> bool:
+    """Whether a question names the column whose values its answer counts by; `arguments_of` refuses a masked one."""
+    return any(p.takes == "column" and not p.many and p.required for p in fields(question))
+
+
+def _resolved(scope: UserScope, parameter: Parameter, value: Any) -> Any:
+    if parameter.takes == "dataset":
+        find = _dataset
+    elif parameter.takes == "step":
+        find = _step
+    elif parameter.takes in ("step or dataset", "place"):
+        find = _place
+    else:
+        return value
+    return [find(scope, one) for one in value] if parameter.many else find(scope, value)
+
+
+def _dataset(scope: UserScope, name: str) -> str:
+    return str(scope.named(name))
+
+
+def _step(scope: UserScope, name: str) -> str:
+    return scope.step(name).step
+
+
+def _place(scope: UserScope, name: str) -> str:
+    return name if name in scope.manifests else _dataset(scope, name)
+
+
+def _check(scope: UserScope, parameters: Iterable[Parameter], arguments: Arguments) -> None:
+    """Refuse what would tell masked values: which rows have them, how many, or which are equal."""
+    at = _version(scope, parameters, arguments)
+    if at is not None and arguments.get("semantics") == "set" and any(scope.visible.masked(at)):
+        raise HTTPException(403, "columns are masked: which rows are equal in all columns (semantics: set) is not told")
+    if arguments.get("replay") and not scope.visible.open:
+        raise HTTPException(403, "columns are masked: which values the rows' values chose (replay) is not told")
+    for p in parameters:
+        if p.name not in arguments:
+            continue
+        if p.takes == "conditions":
+            asked = [parse_condition(text).column for text in arguments[p.name]]
+        elif p.takes == "column" and not p.many:
+            asked = [arguments[p.name]]
+        else:
+            if p.takes == "column" and at is not None:
+                for name in arguments[p.name]:
+                    scope.visible.find(at, name)
+            continue
+        for column in asked:
+            if p.name == "where" and at is not None:
+                scope.visible.ask(at, column)
+            else:
+                _ask(scope, list(_versions(scope, parameters, arguments)), column)
+
+
+def _ask(scope: UserScope, versions: Iterable[VersionReference], column: str) -> None:
+    """Refuse a column that is masked in one of the versions that may be meant."""
+    known = False
+    for at in versions:
+        try:
+            scope.visible.ask(at, column)
+        except UnknownColumnError:
+            continue
+        known = True
+    if not known:
+        raise _unknown()
+
+
+def _version(scope: UserScope, parameters: Iterable[Parameter], arguments: Arguments) -> VersionReference | None:
+    first = next(iter(parameters), None)
+    if first is None or first.takes not in ("dataset", "step or dataset") or arguments[first.name] in scope.manifests:
+        return None
+    which: Which = {name: arguments[name] for name in _VERSION if name in arguments}  # type: ignore[assignment]
+    return select(scope.prov, arguments[first.name], (), **which).at
+
+
+def _versions(
+    scope: UserScope, parameters: Iterable[Parameter], arguments: Mapping[str, Any]
+) -> Iterator[VersionReference]:
+    """All versions of the data sets that a question names, and those that a step read and wrote which it names."""
+    graph = scope.prov.graph
+    for p in parameters:
+        if p.takes not in ("dataset", "step", "step or dataset", "place") or p.name not in arguments:
+            continue
+        for name in arguments[p.name] if p.many else [arguments[p.name]]:
+            if name in scope.manifests:
+                for node in (n for n in graph.nodes if n.step == name):
+                    yield from (node.output, *node.inputs.values())
+            else:
+                yield from graph.references(Dataset.parse(name))
+
+
+def _unknown() -> UnknownColumnError:
+    return UnknownColumnError("a column that was named is not there; GET /datasets/{dataset} lists columns")

@@ -1,0 +1,94 @@
+"""The bodies of requests to questions, made of the questions' parameters."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, create_model
+
+from provspark.index_store.query.parameters import Parameter, parameters
+from provspark.index_store.query.question import QUESTIONS, Question
+from provspark.web import models
+
+__all__ = ["asked_over_http", "body", "fields", "replays"]
+
+_LEFT_OUT = ("progress", "functions")
+"""Parameters that requests don't have: a function to call while a replay runs, and leave to run the user's functions,
+which must not happen on a server."""
+_WORD = Annotated[str, Field(min_length=1, max_length=500)]
+_PLACE = Annotated[str, Field(min_length=1, max_length=2000)]
+"""A data set's id, or its name as the API shows it."""
+_TYPES: dict[str, Any] = {
+    "dataset": _PLACE,
+    "step": _WORD,
+    "step or dataset": _PLACE,
+    "place": _PLACE,
+    "column": models.ColumnName,
+    "rows": models.RowId,
+    "conditions": models.ConditionText,
+    "version": models.VersionId,
+    "run": _WORD,
+    "moment": Annotated[str, Field(min_length=1, max_length=64, examples=["2026-05-31T12:00:00Z"])],
+    "operation": Annotated[int, Field(ge=0, le=1_000_000)],
+    "trust": _WORD,
+    "flag": bool,
+    "number": Annotated[int, Field(ge=0, le=models.MAX_ROWS)],
+}
+"""What a field holds, by what the parameter takes."""
+_NAMES = {"dataset", "step or dataset", "place"}
+_HOW = "A data set by its `id`, or its `name` as shown."
+
+
+def asked_over_http() -> list[Question]:
+    """Return the questions that have a route: not those that give another's answer page by page."""
+    return [q for q in QUESTIONS.values() if not q.pages_of]
+
+
+def fields(question: Question) -> tuple[Parameter, ...]:
+    """Return the parameters of a question that requests have."""
+    return tuple(p for p in parameters(question) if p.name not in _LEFT_OUT)
+
+
+def replays(question: Question) -> bool:
+    """Whether stored operations run again for a question's answer, or may do so if it is asked to."""
+    return any(p.takes == "progress" for p in parameters(question))
+
+
+@cache
+def body(question: Question) -> type[models.Model]:
+    """Return the model of the body of a request."""
+    made: dict[str, Any] = {p.name: (_type(question, p), _field(p)) for p in fields(question)}
+    name = "".join(word.capitalize() for word in question.name.split("_"))
+    about = f"What `{question.name}` takes."
+    return create_model(f"{name}Question", __base__=models.Model, __doc__=about, **made)
+
+
+def _type(question: Question, parameter: Parameter) -> Any:
+    kind = _item(question, parameter)
+    if parameter.takes == "former names":
+        kind = Annotated[dict[models.ColumnName, models.ColumnName], Field(max_length=1000)]
+    elif parameter.takes == "conditions":
+        some = list[kind] if parameter.required else list[kind] | None  # type: ignore[valid-type]
+        few = AfterValidator(models.few_conditions)
+        return Annotated[some, few, Field(json_schema_extra=models.MOST_CONDITIONS)]
+    elif parameter.many:
+        kind = Annotated[list[kind], Field(max_length=models.MAX_ROWS)]  # type: ignore[valid-type]
+    return kind if parameter.required else kind | None
+
+
+def _item(question: Question, parameter: Parameter) -> Any:
+    if parameter.takes == "choice":
+        return Literal[parameter.choices]
+    if parameter.takes == "kinds":
+        return Literal[tuple(sorted(question.follows))]
+    return _TYPES.get(parameter.takes)
+
+
+def _field(parameter: Parameter) -> Any:
+    help = " ".join(parameter.help.split())
+    told = f"{help} {_HOW}" if parameter.takes in _NAMES else help
+    if parameter.required:
+        return Field(description=told)
+    default = parameter.default if isinstance(parameter.default, bool | int | str) else None
+    return Field(default=default, description=told)
