@@ -377,7 +377,11 @@ def _neutral(part: str | bytes, world: World, catalogue: Catalogue) -> str:
     text = re.sub("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<file>", text)
     text = re.sub(r'"stored_bytes":\d+', '"stored_bytes":0', text)
     # PROV's entities are in order of their ids.
-    return json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True) if text.startswith('{"prefix"') else text
+    return (
+        json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True)
+        if text.startswith(('{"prefix"', '{"prov"'))
+        else text
+    )
 
 
 def _apart(one: str, other: str) -> str:
