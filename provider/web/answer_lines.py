@@ -125,7 +125,7 @@ _PLAIN = (
     *("row", "related_row", "located", "occurrence", "write", "operation", "operations", "path", "witnesses", "count"),
     *("version", "step", "steps", "kind", "dependence", "exact", "gone", "role", "coverage", "versions", "rows"),
     *("dag_id", "run_id", "task_id", "map_index", "try_number", "status", "started", "ended", "node", "name"),
-    *("category", "paper_categories", "contextual", "rows_in", "rows_out"),
+    *("category", "paper_categories", "categories", "contextual", "rows_in", "rows_out"),
     *("difference", "related_version", "related_step"),
 )
 COLUMNS: dict[str, _Show] = {

@@ -23,6 +23,7 @@ from _secrets_requests import AREAS, Catalogue, Found, Sweep, parameters_of, rou
 from _secrets_search import STATISTICS, Secrets, readable
 from fastapi.testclient import TestClient
 
+from provspark.index_store.query.question import QUESTIONS
 from provspark.web.policy import Policy
 from provspark.web.visible import HIDDEN
 
@@ -123,7 +124,8 @@ def test_every_route_and_parameter_is_asked(users: Users) -> None:
     answered = Counter[str]()
     for sweep in sweeps:
         answered.update(sweep.answered)
-    assert {*answered} == asked
+    refused = {f"POST /questions/{q.name}" for q in QUESTIONS.values() if q.compares}  # of all columns, masked or not
+    assert {*answered} == asked - refused and refused <= asked
     assert answered["POST /replay"] >= 3 and answered["GET /steps/{step}/operations/{operation}/profiles"] >= 2
 
 
