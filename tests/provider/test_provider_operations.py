@@ -114,6 +114,53 @@ def test_how_tells_the_operations_on_the_way(prov: provspark.Provenance, tmp_pat
     assert lines(ahead.operations(), "operations") == [([0],), ([1],), ([2, 3],)]
 
 
+def test_how_of_cells_tells_values_operations_and_paths(prov: provspark.Provenance, tmp_path: Path) -> None:
+    people = f"file://{tmp_path / 'people.csv'}"
+    how = prov.how(str(tmp_path / "clean.csv"), [1], ["band", "city"], parts=True)
+    assert lines(
+        how.values().table(), "row", "column", "dataset", "related_row", "related_column", "value", "path"
+    ) == [
+        (1, "band", people, 2, "age", "50", 0),
+        (1, "band", people, 2, "name", "Cy", 1),
+        (1, "city", people, 2, "city", "Rome", 2),
+    ]
+    assert how.columns == (("band", "age"), ("band", "name"), ("city", "city"))
+    assert lines(how.operations(), "path", "operations") == [(0, [0]), (0, [2]), (1, [0]), (1, [2]), (2, [0])]
+    whole = prov.cells(str(tmp_path / "clean.csv"), [1], ["band", "city"]).table()
+    assert how.table().drop_columns(["path"]).equals(whole)
+    assert how.answer.table().equals(prov.backward(str(tmp_path / "clean.csv"), [1]).table())
+    counted = prov.how(str(tmp_path / "report.csv"), [1], "n")
+    assert lines(counted.values().table(), "related_row", "related_column", "dependence", "value") == [
+        (0, None, "aggregation", None),
+        (0, "age", "filter", "36"),
+        (2, None, "aggregation", None),
+        (2, "age", "filter", "50"),
+    ]
+    ahead = prov.how(str(tmp_path / "people.csv"), [3], "name", direction="forward", to=str(tmp_path / "report.csv"))
+    assert lines(ahead.values().table(), "row", "related_row", "related_column", "value") == [(3, 0, "first", "Dee")]
+    told = lines(ahead.operations(), "step", "operations")
+    assert [(s.split("-")[1], n) for s, n in told] == [("clean", [0]), ("report", [0]), ("report", [1])]
+
+
+def test_how_tells_each_operation_alone_where_the_question_or_the_method_says_so(
+    prov: provspark.Provenance, tmp_path: Path
+) -> None:
+    report = str(tmp_path / "report.csv")
+    alone, together = prov.how(report, [1], parts=True), prov.how(report, [1])
+    assert alone.operations().equals(together.operations(parts=True))
+    assert alone.operations(parts=False).equals(together.operations())
+    assert len(alone.all_operations()) == len(alone.lines()) == 6 and len(together.lines()) == 5
+    assert alone.values().table().equals(prov.backward(report, [1]).values().table())
+
+
+def test_how_of_a_column_that_is_not_there_says_so(prov: provspark.Provenance, tmp_path: Path) -> None:
+    report = str(tmp_path / "report.csv")
+    with pytest.raises(UnknownColumnError, match="dropped on the way by drop age"):
+        prov.how(report, [0], "age")
+    with pytest.raises(ConditionError, match="kinds of how can't contain 'possible'"):
+        prov.how(report, [0], "n", kinds="possible")
+
+
 def test_a_dropped_column_tells_by_what(prov: provspark.Provenance, tmp_path: Path) -> None:
     drops = prov.dropped(str(tmp_path / "people.csv")).table()
     assert lines(drops, "column", "operation", "known_as", "text", "into") == [
