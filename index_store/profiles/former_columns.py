@@ -13,10 +13,9 @@ from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.walk import plan
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, UnknownDatasetError
+from provspark.model.operations import Dependence
 
-__all__ = ["former_columns", "one_to_one", "upstream"]
-
-_GOES_IN = {"identity", "transformation", "aggregation"}
+__all__ = ["former_columns", "former_of", "is_value", "one_to_one", "upstream"]
 
 
 def upstream(linker: Linker, after: VersionReference, dataset: Dataset) -> VersionReference:
@@ -60,8 +59,24 @@ def former_columns(linker: Linker, after: VersionReference, before: VersionRefer
             if ROWS not in (out, src):
                 olds = made_of.setdefault(names[out - 1], {})
                 for _, dependence, _ in named(may):
-                    if dependence in _GOES_IN or dependence == "conditional":
-                        olds[sources[src - 1]] = olds.get(sources[src - 1], False) or dependence in _GOES_IN
+                    goes_in = is_value(dependence)
+                    if goes_in is not None:
+                        olds[sources[src - 1]] = olds.get(sources[src - 1], False) or goes_in
+    return former_of(made_of)
+
+
+def is_value(dependence: Dependence) -> bool | None:
+    """Whether a dependence is of a value that goes in, or else of one that a CASE asks for; None for all others.
+
+    What many rows' values were made into, as by a sum, is a column of its own.
+    """
+    if dependence in ("identity", "transformation"):
+        return True
+    return False if dependence == "conditional" else None
+
+
+def former_of(made_of: Mapping[str, Mapping[str, bool]]) -> dict[str, str]:
+    """Choose of the columns that each column was made of, and whether each of them went in, the one that it was."""
     told = ((new, _own(new, olds)) for new, olds in made_of.items())
     former = {new: old for new, old in told if old is not None}
     still = {old for new, old in former.items() if new.lower() == old.lower()}

@@ -24,9 +24,8 @@ from provspark.machine_checks import find_java
 from provspark.model.errors import CorruptIndexError, ProvSparkError, ReplayError
 from provspark.model.json_form import jsonable
 from provspark.model.operations import Operation
-from provspark.replay.columns import distinct
+from provspark.replay.columns import distinct, names_of
 from provspark.replay.history import History, Passage
-from provspark.replay.profiled import names_of
 from provspark.replay.records import InputRow, Replayed
 from provspark.replay.spread import OperationProfiles
 from provspark.web.policy import Policy
@@ -132,7 +131,7 @@ def _spread(told: OperationProfiles, number: int, child: int | None, visible: Vi
         "after_rows": impact.after.rows,
         "columns": [
             {"name": visible.name_in(told.step, told.write, name), "masked": True, "before": None, "after": None}
-            if name in covered
+            if name in covered or (before is not None and before.name in covered)
             else {"name": name, "masked": False, "before": jsonable(before), "after": jsonable(after)}
             for name, before, after in impact.pairs()
         ],

@@ -45,8 +45,8 @@ def impact(
     Impact
         ``before`` and ``after``; ``table()``, measure by measure; ``shares()``, value by value; ``was``, the names
         before. A column is compared with the one that it was: of the same name, or else the only one that it was
-        renamed or computed from, if that is no longer there. Of several columns that came of one, as by a one-hot
-        encoding, only the one that is asked for is compared with it.
+        renamed or computed from row by row, if that is no longer there. Of several columns that came of one, as by a
+        one-hot encoding, only the one that is asked for is compared with it.
 
     Raises
     ------
