@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -61,9 +61,10 @@ def operation_lines(
     node: WriteNode, chosen: Iterable[int] | None = None, *, parts: bool = False
 ) -> list[OperationLine]:
     """The operations of a write, in order; some of them only, or each alone instead of as composites."""
-    if chosen is None:
+    numbers = None if chosen is None else [i for i in chosen if i < len(node.operations)]
+    if numbers is None or len(numbers) == len(node.operations):
         return list(_all_lines(node, parts))
-    return list(_lines(node, [i for i in chosen if i < len(node.operations)], parts))
+    return list(_lines(node, numbers, parts))
 
 
 @kept
@@ -104,11 +105,15 @@ def _line(node: WriteNode, operations: Sequence[Operation], group: list[int]) ->
     below = list(dict.fromkeys(i for op in members for i in op.children if i not in inside))
     read_on = {i for k, op in enumerate(operations) if k not in inside for i in (*op.children, *op.subqueries)}
     above = [i for i in group if i in read_on or i == len(operations) - 1] or group[-1:]
+    roots = _roots(members)
     ins = _distinct(c for i in below for c in operations[i].columns)
     outs = _distinct(c for i in above for c in operations[i].columns)
-    roots = _roots(members)
-    known = {c.id: c for i in below for c in operations[i].columns}
     kept = {c.id: roots.get(c.id, c.id) for c in outs}
+    handed_on = set(kept.values())
+    if below and max(below) > group[0]:
+        fresh, handed_on = _changes(operations, group, roots)
+        ins = [c for c in ins if c.id not in fresh]
+    known = {c.id: c for c in ins}
     made = [c for c in outs if kept[c.id] not in known or known[kept[c.id]].name != c.name]
     used = dict.fromkeys(k.source for op in members for k in op.links if k.kind != "identity")
     rows_in = [operations[i].rows for i in below]
@@ -127,10 +132,30 @@ def _line(node: WriteNode, operations: Sequence[Operation], group: list[int]) ->
         columns_out=tuple(c.name for c in outs),
         reads=tuple(dict.fromkeys(known[i].name for i in used if i in known)),
         makes=tuple(c.name for c in made) if below else (),
-        drops=tuple(c.name for c in ins if c.id not in kept.values()),
+        drops=tuple(c.name for c in ins if c.id not in handed_on),
         rows_in=sum(rows_in) if below and min(rows_in) >= 0 else None,
         rows_out=last.rows if len(above) == 1 and last.rows >= 0 else None,
     )
+
+
+def _changes(
+    operations: Sequence[Operation], group: Sequence[int], roots: Mapping[int, int]
+) -> tuple[set[int], set[int]]:
+    """The columns that a line's operations make, and those before them that all of them hand on, under any name.
+
+    Told operation by operation, as in a script's loop operations of other lines stand between those of one.
+    """
+    ids = {
+        i: {c.id for c in operations[i].columns} for i in {*group, *(j for k in group for j in operations[k].children)}
+    }
+    fresh: set[int] = set()
+    gone: set[int] = set()
+    for k in group:
+        before = set[int]().union(*(ids[i] for i in operations[k].children))
+        fresh |= ids[k] - before
+        if lost := before - ids[k]:
+            gone |= {roots.get(i, i) for i in lost} - {roots.get(i, i) for i in ids[k]}
+    return fresh, set[int]().union(*ids.values()) - gone
 
 
 def _roots(members: Iterable[Operation]) -> dict[int, int]:
