@@ -311,6 +311,8 @@ INTERMEDIATE = (
     ),
 )
 """Rows between the operations of one step, by replay."""
+SECTIONS = {"tensprov": TENSPROV, "chapman": CHAPMAN, "intermediate": INTERMEDIATE}
+"""By the name of the table's place in docs/questions.md."""
 LABELS = {"census": "Census", "german": "German", "compas": "COMPAS"}
 PLACES = {
     "census": {
@@ -352,9 +354,8 @@ def main() -> None:
         pipelines.run(folder, pipelines.TASKS, str(folder / "prov"))
     asking = Asking(folder, options.runs)
     _publish("machine", _machine(options.runs))
-    _publish("tensprov", asking.table(TENSPROV))
-    _publish("chapman", asking.table(CHAPMAN))
-    _publish("intermediate", asking.table(INTERMEDIATE))
+    for section, table in SECTIONS.items():
+        _publish(section, asking.table(table))
 
 
 def _session() -> None:
