@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
-from provspark.model.operations import Column
+from provspark.model.operations import Column, Operation
 
 WITNESS = "__witness"
 """The rows of sources that a row derives from: an array of (source operation, row id)."""
@@ -60,3 +61,10 @@ def placed(columns: Iterable[Column]) -> list[str]:
 def named(sql: str, column: Column) -> str:
     """Write an expression with the name of the column that it makes."""
     return f"{sql} AS {quoted(column.label)}"
+
+
+def names_of(operation: Operation) -> dict[int, str]:
+    """Name an operation's columns: as the user did, with the column's number where two have one name."""
+    every = distinct(operation.columns)
+    many = Counter(c.name.lower() for c in every)
+    return {c.id: c.name if many[c.name.lower()] == 1 else c.label for c in every}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +13,7 @@ from provspark.index_store.values.types import arrow_type
 from provspark.model.datasets import Dataset, Field, Files, Version
 from provspark.model.errors import ProvSparkError, ReplayError
 from provspark.model.operations import Operation
-from provspark.replay.columns import distinct, quoted
+from provspark.replay.columns import distinct, names_of, quoted
 from provspark.replay.contract import Frame, Refused
 from provspark.replay.determinism import unsettled
 from provspark.replay.engine import Engine
@@ -23,16 +22,9 @@ from provspark.replay.rules import replay_rule
 from provspark.replay.session import told_by_spark
 from provspark.replay.spread import OperationProfile
 
-__all__ = ["Profiler", "names_of"]
+__all__ = ["Profiler"]
 
 _NO_FILES = Files.of([])
-
-
-def names_of(operation: Operation) -> dict[int, str]:
-    """Name an operation's columns: as the user did, with the column's number where two have one name."""
-    every = distinct(operation.columns)
-    many = Counter(c.name.lower() for c in every)
-    return {c.id: c.name if many[c.name.lower()] == 1 else c.label for c in every}
 
 
 @dataclass

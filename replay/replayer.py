@@ -21,13 +21,14 @@ from provspark.model.operations import Operation
 from provspark.model.progress import Progress
 from provspark.model.runs import Runs
 from provspark.replay.cells import cells_of
+from provspark.replay.columns import names_of
 from provspark.replay.contract import Refused
 from provspark.replay.end_check import found_all, places, unsure, verdict
 from provspark.replay.endings import endings_of
 from provspark.replay.engine import Engine
 from provspark.replay.functions import Functions
 from provspark.replay.kept_rows import stages_of, witnesses_of
-from provspark.replay.profiled import Profiler, names_of
+from provspark.replay.profiled import Profiler
 from provspark.replay.records import InputRow, Replayed
 from provspark.replay.rules import replay_rule
 from provspark.replay.session import Session, told_by_spark

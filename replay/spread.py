@@ -17,6 +17,7 @@ from provspark.model.errors import ConditionError, ReplayError
 from provspark.model.json_form import jsonable
 from provspark.model.operations import Operation
 from provspark.model.wording import counted
+from provspark.replay.replaced_columns import behind, replaced_columns
 
 __all__ = ["OperationProfile", "OperationProfiles", "difference", "operation_of"]
 
@@ -87,7 +88,7 @@ class OperationProfiles(Tabular):
         known = ", ".join(str(s.operation.index) for s in self.stages)
         raise ReplayError(f"operation {operation} of step {self.step} was not asked about; these were: {known}")
 
-    def impact(self, operation: int, child: int | None = None) -> Impact:
+    def impact(self, operation: int, child: int | None = None, *, since: int | None = None) -> Impact:
         """Set the rows that an operation read and those that it made side by side.
 
         Parameters
@@ -95,15 +96,25 @@ class OperationProfiles(Tabular):
         operation : int
         child : int, optional
             Which operation's rows it read, where there are several.
+        since : int, optional
+            An operation further behind, to compare with the rows after it: a column that several operations replace,
+            by dropping it and naming a new one, is compared with what it was.
 
         Raises
         ------
         ReplayError
             See `after`.
         ConditionError
-            It reads no operation's rows, not those of `child`, or those of several.
+            It reads no operation's rows, not those of `child`, or those of several; or not those of `since`.
         """
-        after = self.after(operation)
+        self.after(operation)
+        if since is not None:
+            if child is not None or since not in behind(self.operations, operation):
+                raise ConditionError(
+                    f"operation {operation} of step {self.step} can be compared since one of the operations behind it "
+                    f"({', '.join(map(str, sorted(behind(self.operations, operation)))) or 'none'}), without child="
+                )
+            return self._compared(since, operation)
         children = self.operations[operation].children
         if child is None and len(children) == 1:
             child = children[0]
@@ -113,7 +124,11 @@ class OperationProfiles(Tabular):
                 f"operation {operation} of step {self.step} reads the rows of operations: {told}; "
                 f"say which with child=, or see after({operation})"
             )
-        return Impact(self.step, self.after(child), after)
+        return self._compared(child, operation)
+
+    def _compared(self, since: int, operation: int) -> Impact:
+        was = replaced_columns(self.operations, since, operation)
+        return Impact(self.step, self.after(since), self.after(operation), was)
 
     def table(self) -> pa.Table:
         """One line for each operation asked about, each that it read, and each column and measure that it changed.
@@ -156,10 +171,10 @@ class OperationProfiles(Tabular):
     def _lines(self, operation: Operation, child: int | None) -> list[dict[str, Any]]:
         try:
             after = self.after(operation.index)
-            before = Profile("", "", 0, ()) if child is None else self.after(child)
+            nothing = Profile("", "", 0, ())
+            impact = Impact(self.step, nothing, after) if child is None else self._compared(child, operation.index)
         except ReplayError as e:
             return [{"measure": "rows", "why": str(e)}]
-        impact = Impact(self.step, before, after)
         kept = {None, *(name for name, old, new in impact.pairs() if old != new)}
         lines = [line for line in impact.table().to_pylist() if line["column"] in kept]
         if child is None:

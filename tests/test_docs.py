@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+import questions
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -24,3 +28,19 @@ def test_a_promise_names_its_test(page: Path) -> None:
         named = re.findall(r"`(tests/[\w/]+\.py)`", sentence)
         assert named, f"{page.name} promises without a test: {sentence.strip()}"
         assert all((ROOT / name).exists() for name in named), sentence
+
+
+@pytest.mark.parametrize(("section", "table"), questions.SECTIONS.items())
+def test_the_questions_page_prints_the_calls_that_are_asked(
+    section: str, table: tuple[questions.Question, ...]
+) -> None:
+    """`tests/provider/test_pipelines.py` asks them on each pipeline."""
+    page = questions.REPORT.read_text(encoding="utf-8")
+    lines = page.split(f"<!-- {section} -->")[1].split(f"<!-- /{section} -->")[0].strip().splitlines()[2:]
+    cells = [[cell.strip() for cell in line.split("|")[1:6]] for line in lines]
+    printed = [(name, definition, on, call.strip("`")) for name, definition, _, on, call in cells]
+    assert printed == [
+        (question.name, question.definition, questions.LABELS[pipeline], call)
+        for question in table
+        for pipeline, call in question.calls.items()
+    ]

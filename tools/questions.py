@@ -1,22 +1,23 @@
-"""Runs the Census and the German credit pipelines, asks the literature's questions, and fills docs/questions.md."""
+"""Runs the published pipelines, asks the literature's questions of them, and fills docs/questions.md.
+
+The calls stand here alone: docs/questions.md prints them, and tests/provider/test_pipelines.py asks them.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import platform
-import re
 import statistics
 import sys
 import time
-from collections import Counter
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pipelines
-import pyarrow as pa
+from briefs import brief, name, short
 
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "questions.md"
 START, END = "<!-- {} -->", "<!-- /{} -->"
@@ -27,156 +28,317 @@ class Question:
     """One question of the literature, with the call that answers it on each pipeline; empty where it has no such."""
 
     name: str
+    definition: str
     follows: str
     census: str
     german: str
+    compas: str
+
+    @property
+    def calls(self) -> dict[str, str]:
+        """The calls by their pipeline."""
+        return {"census": self.census, "german": self.german, "compas": self.compas}
 
 
 TENSPROV = (
-    Question("Q1 why, forward", "data", "prov.forward(SOURCE, [4])", "prov.forward(SOURCE, [17])"),
-    Question("Q2 why, backward", "data", "prov.backward(IMPUTED, [4])", "prov.backward(IMPUTED, [17])"),
+    Question(
+        "Q1 why, forward",
+        "the records that derive from a record",
+        "data",
+        "prov.forward(SOURCE, [4])",
+        "prov.forward(SOURCE, [17])",
+        "prov.forward(SOURCE, [5])",
+    ),
+    Question(
+        "Q2 why, backward",
+        "the source records that a record derives from",
+        "data",
+        "prov.backward(IMPUTED, [4])",
+        "prov.backward(IMPUTED, [17])",
+        "prov.backward(ENCODED, [4])",
+    ),
     Question(
         "Q3 why of a value, forward",
+        "the values that derive from an attribute value",
         "data",
         'prov.cells(SOURCE, [4], "sex", direction="forward")',
         'prov.cells(SOURCE, [17], "housing", direction="forward")',
+        'prov.cells(SOURCE, [5], "race", direction="forward")',
     ),
     Question(
         "Q4 why of a value, backward",
+        "the source values that an attribute value derives from",
         "data",
         'prov.cells(ENCODED, [4], "income")',
         'prov.cells(ENCODED, [17], "gender")',
+        'prov.cells(ENCODED, [4], "jailtime")',
     ),
     Question(
         "Q5 how, forward",
+        "the records that derive from a record, with the operations on the path to each",
         "data",
-        'prov.how(SOURCE, [4], direction="forward").operations()',
-        'prov.how(SOURCE, [17], direction="forward").operations()',
+        'prov.how(SOURCE, [4], direction="forward")',
+        'prov.how(SOURCE, [17], direction="forward")',
+        'prov.how(SOURCE, [5], direction="forward")',
     ),
-    Question("Q6 how, backward", "data", "prov.how(IMPUTED, [4]).operations()", "prov.how(IMPUTED, [17]).operations()"),
+    Question(
+        "Q6 how, backward",
+        "the source records that a record derives from, with the operations on the path from each",
+        "data",
+        "prov.how(IMPUTED, [4])",
+        "prov.how(IMPUTED, [17])",
+        "prov.how(ENCODED, [4])",
+    ),
     Question(
         "Q7 how of a value, forward",
+        "the values that derive from an attribute value, with the operations on the path to each",
         "data",
-        'prov.operations(SOURCE, [4], "sex", direction="forward")',
-        'prov.operations(SOURCE, [17], "housing", direction="forward")',
+        'prov.how(SOURCE, [4], "sex", direction="forward")',
+        'prov.how(SOURCE, [17], "housing", direction="forward")',
+        'prov.how(SOURCE, [5], "race", direction="forward")',
     ),
     Question(
         "Q8 how of a value, backward",
+        "the source values that an attribute value derives from, with the operations on the path from each",
         "data",
-        'prov.operations(ENCODED, [4], "income")',
-        'prov.operations(ENCODED, [17], "gender")',
+        'prov.how(ENCODED, [4], "income")',
+        'prov.how(ENCODED, [17], "gender")',
+        'prov.how(ENCODED, [4], "jailtime")',
     ),
-    Question("Q9 all transformations", "all", "prov.operations(IMPUTED)", "prov.operations(IMPUTED)"),
-    Question("Q10 co-contributory", "data", "prov.co_contributory(TEXTS, [4], to=REGIONS, via=JOINED)", ""),
-    Question("Q11 co-dependency", "data", "prov.co_dependency(JOINED, [3], to=JOINED, via=REGIONS)", ""),
+    Question(
+        "Q9 all transformations",
+        "all operations that made a data set",
+        "all",
+        "prov.operations(IMPUTED)",
+        "prov.operations(IMPUTED)",
+        "prov.operations(ENCODED)",
+    ),
+    Question(
+        "Q10 co-contributory",
+        "the records of another data set that were used together with a record",
+        "data",
+        "prov.co_contributory(TEXTS, [4], to=REGIONS, via=JOINED)",
+        "",
+        "",
+    ),
+    Question(
+        "Q11 co-dependency",
+        "the records that derive from a source record from which a record derives, too",
+        "data",
+        "prov.co_dependency(JOINED, [3], to=JOINED, via=REGIONS)",
+        "",
+        "",
+    ),
 )
 CHAPMAN = (
-    Question("PQ1 all transformations", "all", "prov.operations(IMPUTED)", "prov.operations(IMPUTED)"),
+    Question(
+        "PQ1 all transformations",
+        "all operations applied to a data set, with the features that each affects",
+        "all",
+        "prov.operations(IMPUTED)",
+        "prov.operations(IMPUTED)",
+        "prov.operations(ENCODED)",
+    ),
     Question(
         "PQ2 why",
-        "data; with context here",
-        'prov.backward(IMPUTED, [4], kinds=("data", "context"))',
-        'prov.backward(IMPUTED, [17], kinds=("data", "context"))',
+        "the input items that influenced an item",
+        "data and context",
+        'prov.cells(IMPUTED, [4], "capital_gain", kinds=("data", "context"))',
+        'prov.cells(IMPUTED, [17], "credit_amount", kinds=("data", "context"))',
+        'prov.cells(IMPUTED, [4], "days_b_screening_arrest", kinds=("data", "context"))',
     ),
-    Question("PQ3 how", "data", "prov.how(ENCODED, [4]).operations()", "prov.how(ENCODED, [17]).operations()"),
+    Question(
+        "PQ3 how",
+        "the input items that influenced an item, with the operations that made it of them",
+        "data and context",
+        'prov.how(IMPUTED, [4], "capital_gain", kinds=("data", "context"))',
+        'prov.how(IMPUTED, [17], "credit_amount", kinds=("data", "context"))',
+        'prov.how(IMPUTED, [4], "days_b_screening_arrest", kinds=("data", "context"))',
+    ),
     Question(
         "PQ4 feature operations",
+        "the operations applied to a feature",
         "data and context",
         'prov.operations(IMPUTED, column="capital_gain")',
         'prov.operations(IMPUTED, column="credit_amount")',
+        'prov.operations(ENCODED, column="label")',
     ),
-    Question("PQ5 record operations", "data", "prov.operations(IMPUTED, [4])", "prov.operations(IMPUTED, [17])"),
+    Question(
+        "PQ5 record operations",
+        "the operations applied to a record",
+        "data",
+        "prov.operations(IMPUTED, [4])",
+        "prov.operations(IMPUTED, [17])",
+        "prov.operations(ENCODED, [4])",
+    ),
     Question(
         "PQ6 item operations",
+        "the operations applied to an item",
         "data",
         'prov.operations(IMPUTED, [4], "capital_gain")',
         'prov.operations(IMPUTED, [17], "credit_amount")',
+        'prov.operations(ENCODED, [4], "label")',
     ),
     Question(
         "PQ7 feature invalidation",
+        "the operation that deleted a feature",
         "all",
         'prov.dropped(SOURCE, "fnlwgt")',
         'prov.dropped(SOURCE, "personal_status")',
+        'prov.dropped(COMPLETE, "two_year_recid")',
     ),
     Question(
         "PQ8 record invalidation",
+        "the operation that deleted a record",
         "data",
-        "prov.history(TEXTS, [14]).endings",
-        "prov.history(TERMS, [17]).endings",
+        'prov.history(TEXTS, [14], direction="forward").endings',
+        'prov.history(TERMS, [17], direction="forward").endings',
+        'prov.history(SOURCE, [4], direction="forward").endings',
     ),
     Question(
         "PQ9 item invalidation",
+        "the operation that deleted an item, with its feature or with its record",
         "data",
-        '(prov.dropped(TEXTS, "native_country"), prov.history(TEXTS, [14]).endings)',
-        '(prov.dropped(TERMS, "housing"), prov.history(TERMS, [17]).endings)',
+        'prov.history(TEXTS, [14], "native_country", direction="forward")',
+        'prov.history(TERMS, [17], "housing", direction="forward")',
+        'prov.history(SOURCE, [4], "two_year_recid", direction="forward")',
     ),
     Question(
         "PQ10 item history",
+        "the values that an item derives from and those that derive from it, after each operation of the pipeline",
         "data",
-        'prov.replay(ENCODED, [4]), "sex"',
-        'prov.replay(IMPUTED, [17]), "credit_amount"',
+        'prov.history(IMPUTED, [4], "sex").cells()',
+        'prov.history(IMPUTED, [17], "credit_amount").cells()',
+        'prov.history(ENCODED, [4], "label").cells()',
     ),
-    Question("PQ11 record history", "data", "prov.history(ENCODED, [4])", "prov.history(IMPUTED, [17])"),
+    Question(
+        "PQ11 record history",
+        "the records that a record derives from and those that derive from it, after each operation of the pipeline",
+        "data",
+        "prov.history(IMPUTED, [4])",
+        "prov.history(IMPUTED, [17])",
+        "prov.history(ENCODED, [4])",
+    ),
     Question(
         "PQ12 impact on feature spread",
+        "how the distribution of a feature changed over the pipeline",
         "-",
-        'prov.impact(IMPUTED, "capital_gain").table()',
-        'prov.impact(IMPUTED, "credit_amount").table()',
+        'prov.impact(IMPUTED, "capital_gain", source=SOURCE).table()',
+        'prov.impact(IMPUTED, "credit_amount", source=SOURCE).table()',
+        'prov.impact(ENCODED, "label", source=SOURCE).table()',
     ),
-    Question("PQ13 impact on data set spread", "-", "prov.impact(ENCODED).table()", "prov.impact(ENCODED).table()"),
+    Question(
+        "PQ13 impact on data set spread",
+        "how the distributions of all features changed over the pipeline",
+        "-",
+        "prov.impact(IMPUTED, source=SOURCE).table()",
+        "prov.impact(IMPUTED, source=SOURCE).table()",
+        "prov.impact(ENCODED, source=SOURCE).table()",
+    ),
 )
 INTERMEDIATE = (
     Question(
         "Q1, Q5 forward",
+        "what becomes of the rows after an operation",
         "data",
         "after(prov.replay(TEXTS, [4], step=ENCODED_STEP), 3)",
         "after(prov.replay(TERMS, [17], step=ENCODED_STEP), 3)",
+        "after(prov.replay(COMPLETE, [4], step=ENCODED_STEP), 3)",
     ),
     Question(
         "Q2, Q6 backward",
+        "what the rows after an operation come from",
         "data",
         "before(prov.replay(ENCODED, [4]), 3)",
         "before(prov.replay(ENCODED, [17]), 3)",
+        "before(prov.replay(ENCODED, [4]), 3)",
     ),
     Question(
         "Q3, Q7 a value forward",
+        "the operations that make or change a value of what comes of a row, with the value after each",
         "data",
         'changes(prov.replay(TEXTS, [4], step=ENCODED_STEP), "sex")',
         'changes(prov.replay(TERMS, [17], step=ENCODED_STEP), "gender")',
+        'changes(prov.replay(COMPLETE, [4], step=ENCODED_STEP), "jailtime")',
     ),
     Question(
         "Q4, Q8 a value backward",
+        "the operations that made or changed a value of a row, with the value after each",
         "data",
         'changes(prov.replay(TEXTS, [4]), "workclass")',
         'changes(prov.replay(IMPUTED, [17]), "credit_amount")',
+        'changes(prov.replay(IMPUTED, [4]), "days_b_screening_arrest")',
     ),
     Question(
         "Q9 all transformations",
+        "the operations of a step, with their rows in and out",
         "all",
         "prov.counts(JOINED_STEP)",
         "prov.counts(IMPUTED_STEP)",
+        "prov.counts(COMPLETE_STEP)",
     ),
-    Question("Q10 co-contributory", "data", "joined(prov.replay(JOINED, [3]))", ""),
+    Question(
+        "Q10 co-contributory",
+        "the rows that stand together after the join",
+        "data",
+        "joined(prov.replay(JOINED, [3]))",
+        "",
+        "",
+    ),
     Question(
         "Q11 co-dependency",
+        "the rows after the join that come from one row",
         "data",
         "joined(prov.replay(REGIONS, [6], step=JOINED_STEP, all_sources=True))",
+        "",
         "",
     ),
     Question(
         "PQ12 impact on feature spread",
+        "how the distribution of a feature changed over some operations",
         "-",
         'prov.operation_profiles(IMPUTED, [1], columns=["capital_gain"]).impact(1).table()',
-        'prov.operation_profiles(IMPUTED, [7], columns=["credit_amount"]).impact(7).table()',
+        'prov.operation_profiles(IMPUTED, [0, 7], columns=["credit_amount"]).impact(7, since=0).table()',
+        'prov.operation_profiles(IMPUTED, [5], columns=["days_b_screening_arrest"]).impact(5, 1).table()',
     ),
     Question(
         "PQ13 impact on data set spread",
+        "how the distributions of all features changed in an operation",
         "-",
+        "prov.operation_profiles(ENCODED, [1]).impact(1).table()",
         "prov.operation_profiles(ENCODED, [1]).impact(1).table()",
         "prov.operation_profiles(ENCODED, [1]).impact(1).table()",
     ),
 )
 """Rows between the operations of one step, by replay."""
+SECTIONS = {"tensprov": TENSPROV, "chapman": CHAPMAN, "intermediate": INTERMEDIATE}
+"""By the name of the table's place in docs/questions.md."""
+LABELS = {"census": "Census", "german": "German", "compas": "COMPAS"}
+PLACES = {
+    "census": {
+        "SOURCE": "census.csv",
+        "REGIONS": "regions.csv",
+        "TEXTS": "texts",
+        "JOINED": "joined",
+        "ENCODED": "census",
+        "IMPUTED": "imputed",
+    },
+    "german": {"SOURCE": "german.csv", "TERMS": "credit_terms", "ENCODED": "credit", "IMPUTED": "credit_imputed"},
+    "compas": {
+        "SOURCE": "compas.csv",
+        "COMPLETE": "compas_complete",
+        "ENCODED": "compas",
+        "IMPUTED": "compas_imputed",
+    },
+}
+
+
+def names(pipeline: str, prov: Any, folder: Path) -> dict[str, Any]:
+    """All names that the calls on a pipeline use."""
+    steps = {line["outputs"][0]: line["step"] for line in prov.steps().table().to_pylist()}
+    places = {name: pipelines.place(folder, output) for name, output in PLACES[pipeline].items()}
+    made = {f"{name}_STEP": steps[f"file://{p}"] for name, p in places.items() if f"file://{p}" in steps}
+    return {"prov": prov, **places, **made, "after": after, "before": before, "changes": changes, "joined": joined}
 
 
 def main() -> None:
@@ -189,12 +351,11 @@ def main() -> None:
     if not (folder / "prov").exists():
         folder.mkdir(parents=True, exist_ok=True)
         _session()
-        pipelines.run(folder, (*pipelines.CREDIT, *pipelines.CENSUS), str(folder / "prov"))
+        pipelines.run(folder, pipelines.TASKS, str(folder / "prov"))
     asking = Asking(folder, options.runs)
     _publish("machine", _machine(options.runs))
-    _publish("tensprov", asking.table(TENSPROV))
-    _publish("chapman", asking.table(CHAPMAN))
-    _publish("intermediate", asking.table(INTERMEDIATE))
+    for section, table in SECTIONS.items():
+        _publish(section, asking.table(table))
 
 
 def _session() -> None:
@@ -202,60 +363,50 @@ def _session() -> None:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[2]").appName("questions")
-    for name, value in {
+    for option, value in {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
     }.items():
-        builder = builder.config(name, value)
+        builder = builder.config(option, value)
     builder.getOrCreate()
 
 
 class Asking:
-    """The two pipelines' names, and what answers and tells about them."""
+    """The pipelines' names, and what answers and tells about them."""
 
     def __init__(self, folder: Path, runs: int) -> None:
         import provspark
 
-        self.prov = provspark.open(str(folder / "prov"))
+        prov = provspark.open(str(folder / "prov"))
         self.runs = runs
-        census = {"TEXTS": "texts", "JOINED": "joined", "ENCODED": "census", "IMPUTED": "imputed"}
-        german = {"TERMS": "credit_terms", "ENCODED": "credit", "IMPUTED": "credit_imputed"}
-        self.names = {
-            "census": self._named(folder, {**census, "SOURCE": "census.csv", "REGIONS": "regions.csv"}),
-            "german": self._named(folder, {**german, "SOURCE": "german.csv"}),
-        }
-
-    def _named(self, folder: Path, outputs: dict[str, str]) -> dict[str, Any]:
-        steps = {line["outputs"][0]: line["step"] for line in self.prov.steps().table().to_pylist()}
-        places = {name: pipelines.place(folder, output) for name, output in outputs.items()}
-        made = {f"{name}_STEP": steps[f"file://{p}"] for name, p in places.items() if f"file://{p}" in steps}
-        helpers = {"after": after, "before": before, "changes": changes, "joined": joined}
-        return {"prov": self.prov, **places, **made, **helpers}
+        self.names = {pipeline: names(pipeline, prov, folder) for pipeline in LABELS}
 
     def table(self, questions: tuple[Question, ...]) -> str:
-        """Ask each question on both pipelines."""
-        lines = ["| question | follows | on | call | answer | ms |", "| --- | --- | --- | --- | --- | --- |"]
+        """Ask each question on all pipelines."""
+        lines = [
+            "| question | definition | follows | on | call | answer | ms |",
+            "| --- | --- | --- | --- | --- | --- | --- |",
+        ]
         for question in questions:
-            for label, names, call in (
-                ("Census", self.names["census"], question.census),
-                ("German", self.names["german"], question.german),
-            ):
+            about = f"| {question.name} | {question.definition} | {question.follows}"
+            for pipeline, call in question.calls.items():
+                label = LABELS[pipeline]
                 if not call:
-                    lines.append(f"| {question.name} | {question.follows} | {label} | | no step of it joins | |")
+                    lines.append(f"{about} | {label} | | no step of it joins | |")
                     continue
                 print(f"{question.name}: {call}", file=sys.stderr, flush=True)
-                told, milliseconds = self.ask(call, names)
-                lines.append(f"| {question.name} | {question.follows} | {label} | `{call}` | {told} | {milliseconds} |")
+                told, milliseconds = self.ask(call, self.names[pipeline])
+                lines.append(f"{about} | {label} | `{call}` | {told} | {milliseconds} |")
         return "\n".join(lines)
 
-    def ask(self, call: str, names: dict[str, Any]) -> tuple[str, str]:
+    def ask(self, call: str, known: dict[str, Any]) -> tuple[str, str]:
         """Answer a call, briefly, and its median time once it is warm."""
-        answer = eval(call, names)
+        answer = eval(call, known)
         times = []
         for _ in range(self.runs):
             began = time.perf_counter()
-            eval(call, names)
+            eval(call, known)
             times.append(1000 * (time.perf_counter() - began))
         middle = statistics.median(times)
         return brief(answer).replace("|", "\\|"), f"{middle:,.0f}" if middle >= 10 else f"{middle:.1f}"
@@ -294,88 +445,6 @@ def joined(replayed: Any) -> dict[str, Any]:
     (stage,) = (s for s in replayed.stages if s.operation.node == "Join")
     found = [sorted({f"{name(s.dataset)} {s.row}" for s in line.sources}) for line in stage.lines]
     return {"rows after the join": len(found), "the first": " with ".join(found[0])}
-
-
-def brief(answer: Any) -> str:
-    """An answer in a few words."""
-    if isinstance(answer, pa.Table):
-        return _table(answer)
-    if isinstance(answer, dict):
-        return "; ".join(f"{k}: {list(v) if isinstance(v, tuple) else v}" for k, v in answer.items())
-    if isinstance(answer, list):
-        return _some([f"`{a}`" for a in answer]) if answer else "nothing"
-    if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], str):
-        return brief(changes(*answer))
-    if isinstance(answer, tuple) and answer and isinstance(answer[0], pa.Table):
-        return "; ".join(brief(a) for a in answer)
-    if isinstance(answer, tuple):
-        return _some([f"`{short(str(e))}`" for _, e in answer]) if answer else "no record ends"
-    passages = [f"{name(p.dataset)} ({len(p.replayed.stages) if p.replayed else p.why})" for p in answer.passages]
-    return f"operations replayed: {', '.join(passages)}; ended: {len(answer.endings)}"
-
-
-def _table(answer: pa.Table) -> str:
-    names, lines = answer.column_names, answer.to_pylist()
-    if "related_column" in names:
-        exact = sum(line["exact"] for line in lines)
-        told = dict.fromkeys(
-            f"{name(line['dataset'])} {line['related_row']} {line['related_column']} ({line['dependence']})"
-            for line in lines
-        )
-        return _some(list(told)) + (f"; {len(lines) - exact} of {len(lines)} a superset" if exact < len(lines) else "")
-    if "related_row" in names:
-        rows: dict[str, list[int]] = {}
-        for line in lines:
-            kind = "" if line["kind"] == "data" else ", context"
-            rows.setdefault(f"{name(line['dataset'])}{kind}", []).append(line["related_row"])
-        return "; ".join(f"{n}: {_some(list(map(str, sorted(r))))}" for n, r in sorted(rows.items())) or "no row"
-    if "known_as" in names:
-        return _some(
-            [
-                f"`{short(line['text'])}` in {name(line['dataset'])}, into {_some(line['into'] or ['nothing'])}"
-                for line in lines
-            ]
-        )
-    if "category" in names:
-        counts = Counter(c for line in lines for c in line["category"])
-        return f"{len(lines)} operations: " + ", ".join(f"{n} {c}" for c, n in counts.most_common())
-    if "rows_out" in names:
-        return _some([f"`{short(line['text'])}` {line['rows_in']} → {line['rows_out']}" for line in lines])
-    told = {(line["column"], line["measure"]): line for line in lines}
-    columns = {c for c, _ in told if c is not None}
-    if len(columns) == 1:
-        (column,) = columns
-        return "; ".join(
-            f"{m} {_number(line['before'])} → {_number(line['after'])}"
-            for (c, m), line in told.items()
-            if c == column and m in ("nulls", "distinct", "mean", "deviation")
-        )
-    came = sum(told[c, "count"]["before"] is None for c in columns)
-    went = sum(told[c, "count"]["after"] is None for c in columns)
-    rows_line = told[None, "rows"]
-    return (
-        f"rows {_number(rows_line['before'])} → {_number(rows_line['after'])}; {came} columns came, {went} went, "
-        f"{len(columns) - came - went} stayed"
-    )
-
-
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:,.6g}"
-
-
-def _some(texts: list[str], most: int = 3) -> str:
-    return ", ".join(texts[:most]) + (f" and {len(texts) - most:,} more" if len(texts) > most else "")
-
-
-def short(text: str, width: int = 60) -> str:
-    """The beginning of a text, without paths of this machine."""
-    text = re.sub(r"file://\S*/", "", text.replace(str(pipelines.EXAMPLES) + "/", "")).replace("`", "'")
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def name(dataset: str) -> str:
-    """The last part of a data set's name."""
-    return dataset.rstrip("/").rsplit("/", 1)[-1]
 
 
 def _machine(runs: int) -> str:

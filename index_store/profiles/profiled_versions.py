@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from provspark.index_store.profiles.comparison import Impact
 from provspark.index_store.profiles.computation import profile_of
+from provspark.index_store.profiles.former_columns import former_columns, one_to_one, upstream
 from provspark.index_store.profiles.profile import Correlations, Profile
 from provspark.index_store.query.current_versions import Currents
 from provspark.index_store.query.graph import Graph
+from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import VersionReference, WriteNode
 from provspark.index_store.values.row_reader import find_column
 from provspark.model.errors import ConditionError, UnknownDatasetError
@@ -31,38 +33,73 @@ def profile_of_version(
 
 
 def compare_step(
-    currents: Currents,
-    step: str,
+    graph: Graph,
+    back: Linker,
+    after: VersionReference,
     column: str | None,
     *,
     source: str | None,
-    output: str | None,
     was: Mapping[str, str],
 ) -> Impact:
-    """See `Provenance.impact`."""
-    graph, after = currents.graph, written(currents, step, output)
-    before = _read(graph, after.node, source)
+    """See `Provenance.impact`.
+
+    Parameters
+    ----------
+    back : Linker
+        Which finds the way back from `after`, what the step wrote.
+    """
+    before = _before(graph, back, after, source)
     named = {find_column(after.version, a).name: find_column(before.version, b).name for a, b in was.items()}
+    former = _former(back, after, before, column)
     if column is None:
-        return Impact(
-            after.node.step,
-            profile_of_version(graph, before),
-            profile_of_version(graph, after),
-            named,
-        )
-    new, old = _has(after, column), _has(before, column)
-    if new:
-        name = find_column(after.version, column).name
-        old = [find_column(before.version, o).name for o in _has(before, named.get(name, name))]
-        new, named = [name], dict(zip([name], old, strict=False))
-    elif not old:
-        find_column(after.version, column)
+        single = {new: old for new, old in one_to_one(former).items() if old not in named.values()}
+        profiles = profile_of_version(graph, before), profile_of_version(graph, after)
+        return Impact(after.node.step, *profiles, single | named)
+    news, olds = _sides(after, before, column, former | named)
     return Impact(
         after.node.step,
-        profile_of_version(graph, before, None, old),
-        profile_of_version(graph, after, None, new),
-        named,
+        profile_of_version(graph, before, None, olds),
+        profile_of_version(graph, after, None, news),
+        dict(zip(news, olds, strict=False)),
     )
+
+
+def _before(graph: Graph, back: Linker, after: VersionReference, source: str | None) -> VersionReference:
+    """What to compare with: of what the step read, or of what that came from."""
+    node = after.node
+    if source is not None and node.inputs:
+        dataset = graph.named(source)
+        if all(at.version.dataset != dataset for at in node.inputs.values()):
+            return upstream(back, after, dataset)
+    return _read(graph, node, source)
+
+
+def _former(back: Linker, after: VersionReference, before: VersionReference, column: str | None) -> dict[str, str]:
+    """The former names of columns that had another one.
+
+    What one step read and wrote under one name is one column, whatever the step did to it.
+    """
+    if all(at.key != before.key for at in after.node.inputs.values()):
+        return former_columns(back, after, before)
+    names, olds = ({f.name.lower() for f in at.version.fields} for at in (after, before))
+    came, went = names - olds, olds - names
+    if not came or not went or (column is not None and column.lower() not in came | went):
+        return {}
+    former = former_columns(back, after, before)
+    return {new: old for new, old in former.items() if new.lower() in came and old.lower() in went}
+
+
+def _sides(
+    after: VersionReference, before: VersionReference, column: str, former: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """The names of a column after and before; that of the output, or else of what became of one that went."""
+    if _has(after, column):
+        name = find_column(after.version, column).name
+        return [name], [find_column(before.version, o).name for o in _has(before, former.get(name, name))]
+    if not _has(before, column):
+        find_column(after.version, column)
+    old = find_column(before.version, column).name
+    return [new for new, was in one_to_one(former).items() if was == old], [old]
 
 
 def _has(at: VersionReference, column: str) -> list[str]:

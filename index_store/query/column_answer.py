@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from provspark.index_store.query.answer import about
-from provspark.index_store.query.bits import ROWS, named
+from provspark.index_store.query.bits import ROWS, BitEntry, named
 from provspark.index_store.query.column_maps import column_map, names_of
 from provspark.index_store.query.column_walk import Carried, ColumnsAt
 from provspark.index_store.query.current_versions import Current, Currents, VersionUsed
@@ -323,42 +323,53 @@ class Cells(_Answer):
     def _of(self, parts: Iterable[ColumnsAt]) -> Cells:
         return replace(self, carried=replace(self.carried, parts=tuple(parts)))
 
+    def entries(self, part: ColumnsAt) -> Iterator[tuple[str | None, str | None, BitEntry]]:
+        """The entries of a part that are told, after the names of the column asked about and of the one found."""
+        for entry in part.bits:
+            if not self.beside(*entry[:2]):
+                yield *self.columns_of(part, *entry[:2]), entry
+
     def table(self) -> pa.Table:
         """Write out distinct lines of row, column, dataset, version, occurrence, related_row, related_column, kind,
         dependence, exact, why; sorted. ``why`` names the operations that choose by row where a line is not exact.
         """
+        return self.numbered(None)
+
+    def numbered(self, number: Callable[[ColumnsAt, BitEntry], int] | None) -> pa.Table:
+        """Write out the lines of `table`, each with the number of the entry that it is told by, as ``path``."""
         words = _Words()
-        parts: list[list[Int64]] = [[] for _ in _CODED]
+        coded = _CODED if number is None else (*_CODED[:-2], "path", *_CODED[-2:])
+        parts: list[list[Int64]] = [[] for _ in coded]
         for part in self.carried.parts:
             if part.rows is None:
                 continue
             label, row = pairs(part.rows)
             version = part.at.version
             place = [words.code(w) for w in (str(version.dataset), version.id)]
-            for out, src, may, sure, _, doubt in part.bits:
-                one, other = self.columns_of(part, out, src)
-                if self.beside(out, src):
-                    continue
+            for one, other, entry in self.entries(part):
+                _, _, may, sure, _, doubt = entry
+                path = () if number is None else (number(part, entry),)
                 for _, dependence, which in named(may):
                     exact = bool(sure & which)
                     why = None if exact else self.reason(doubt)
                     names = [words.code(w) for w in (one, other, part.kind, dependence, why)]
-                    values = [label, names[0], *place, part.occurrence, row, *names[1:4], int(not exact), names[4]]
+                    lead = [label, names[0], *place, part.occurrence, row, *names[1:4]]
+                    values = [*lead, *path, int(not exact), names[4]]
                     for column, value in zip(parts, values, strict=True):
                         column.append(np.broadcast_to(np.asarray(value, dtype=np.int64), label.shape))
-        return self._table([np.concatenate([*p, np.zeros(0, dtype=np.int64)]) for p in parts], words)
+        return self._table(coded, [np.concatenate([*p, np.zeros(0, dtype=np.int64)]) for p in parts], words)
 
-    def _table(self, columns: list[Int64], words: _Words) -> pa.Table:
+    def _table(self, coded: tuple[str, ...], columns: list[Int64], words: _Words) -> pa.Table:
         """Sort by what the words say, keep of equal lines the exact one."""
         rank = words.ranks()
-        keys = [rank[c] if name in _WORDS else c for name, c in zip(_CODED, columns, strict=True)]
+        keys = [rank[c] if name in _WORDS else c for name, c in zip(coded, columns, strict=True)]
         order = np.lexsort(keys[::-1])
         columns, keys = [c[order] for c in columns], [k[order] for k in keys[:-2]]
         new = np.ones(len(order), dtype=np.bool_)
         if len(order):
             new[1:] = np.any([k[1:] != k[:-1] for k in keys], axis=0)
-        told = dict(zip(_CODED, (c[new] for c in columns), strict=True))
-        arrays = {name: words.array(told[name]) if name in _WORDS else pa.array(told[name]) for name in _CODED}
+        told = dict(zip(coded, (c[new] for c in columns), strict=True))
+        arrays = {name: words.array(told[name]) if name in _WORDS else pa.array(told[name]) for name in coded}
         arrays["row"] = pa.array(self.labels.at(told["row"]))
         arrays["occurrence"] = arrays["occurrence"].cast(pa.int32())
         arrays["exact"] = pa.array(told["exact"] == 0)

@@ -20,7 +20,7 @@ from provspark.index_store.query.operation_list import OperationLine, operation_
 from provspark.index_store.query.reachable_rows import Reach, collected
 from provspark.index_store.query.row_values import Values
 from provspark.index_store.query.rowset import RowSet
-from provspark.index_store.query.tabular import FormerTable, former_names
+from provspark.index_store.query.tabular import FormerTable, TableAnswer, former_names
 from provspark.index_store.query.walk import Stand
 from provspark.model.boxes import Boxes
 from provspark.model.datasets import Dataset
@@ -29,9 +29,9 @@ from provspark.model.stops import Stop
 from provspark.model.wording import counted
 from provspark.model.writes import Kind
 
-__all__ = ["Explanations", "explain"]
+__all__ = ["Explanations", "InputPlace", "explain"]
 
-_InputPlace = tuple[str, str, int, Kind]
+InputPlace = tuple[str, str, int, Kind]
 """Data set, version, occurrence, kind."""
 
 
@@ -46,8 +46,10 @@ class Explanations(FormerTable):
     }
     answer: Answer
     carried: Carried
-    paths: tuple[tuple[_InputPlace, int], ...]
+    paths: tuple[tuple[InputPlace, int], ...]
     """Path number i leads to rows of a version, through a reading and by a kind of edge; with its operations' bits."""
+    parts: bool = False
+    """Whether each operation is told alone, not those of one script line as one."""
 
     def why(self) -> pa.Table:
         """Return `table` with its columns called as in the last release; it goes with the next one."""
@@ -69,7 +71,7 @@ class Explanations(FormerTable):
         """The rows found, as a set to ask the next question about; see `Answer.rows`."""
         return self.answer.rows
 
-    def values(self, columns: Sequence[str] | None = None) -> Values:
+    def values(self, columns: Sequence[str] | None = None) -> Values | TableAnswer:
         """Read the values of the rows found, line by line; see `Answer.values`."""
         return self.answer.values(columns)
 
@@ -92,22 +94,25 @@ class Explanations(FormerTable):
         places = zip(*(table[n].to_pylist() for n in names), strict=True)
         return table.append_column("path", pa.array([numbers[p] for p in places], pa.int32()))
 
-    def lines(self, *, parts: bool = False) -> list[tuple[int, OperationLine]]:
-        """The operations of each path, in the order in which they ran, after its number."""
-        return [(i, line) for i, (_, mask) in enumerate(self.paths) for line in _lines(self.carried, mask, parts)]
+    def lines(self, *, parts: bool | None = None) -> list[tuple[int, OperationLine]]:
+        """The operations of each path, in the order in which they ran, after its number; as `parts` of the question
+        says, unless it is given.
+        """
+        alone = self.parts if parts is None else parts
+        return [(i, line) for i, (_, mask) in enumerate(self.paths) for line in _lines(self.carried, mask, alone)]
 
-    def operations(self, *, parts: bool = False) -> pa.Table:
+    def operations(self, *, parts: bool | None = None) -> pa.Table:
         """The operations of each path as a table."""
         told = self.lines(parts=parts)
         table = operation_table([line for _, line in told])
         return table.add_column(0, "path", pa.array([i for i, _ in told], pa.int32()))
 
-    def all_operations(self, *, parts: bool = False) -> list[OperationLine]:
+    def all_operations(self, *, parts: bool | None = None) -> list[OperationLine]:
         """The operations of all paths, each once."""
         mask = 0
         for _, own in self.paths:
             mask |= own
-        return _lines(self.carried, mask, parts)
+        return _lines(self.carried, mask, self.parts if parts is None else parts)
 
 
 def explain(
@@ -119,6 +124,8 @@ def explain(
     to: Dataset | None,
     kinds: frozenset[Kind],
     used: tuple[VersionUsed, ...] = (),
+    *,
+    parts: bool = False,
 ) -> Explanations:
     """Find what rows came from or went into, and the operations on the way.
 
@@ -130,7 +137,7 @@ def explain(
     begin = ColumnsAt(start, identity([ROWS]), relation)
     carried = carry(linker, begin, direction, to, context="context" in kinds, cut=False)
     stands: list[Stand] = []
-    masks: dict[_InputPlace, int] = {}
+    masks: dict[InputPlace, int] = {}
     for part in carried.parts:
         if part.rows is None or part.kind not in kinds:
             continue
@@ -140,7 +147,7 @@ def explain(
         masks[place] = masks.get(place, 0) | int(np.bitwise_or.reduce(part.bits.via)) if len(part.bits) else 0
     reach = Reach(tuple(collected(stands)), carried.stops)
     answer = Answer.of(start.version, labels, direction, reach, kinds, used=used)
-    return Explanations(answer, carried, tuple(sorted(masks.items())))
+    return Explanations(answer, carried, tuple(sorted(masks.items())), parts)
 
 
 def _lines(carried: Carried, mask: int, parts: bool) -> list[OperationLine]:

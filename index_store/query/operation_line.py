@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from provspark.index_store.query.helper_columns import helpers, meanings
@@ -125,13 +125,18 @@ class _Composite:
         self.above = [i for i in group if i in read_on or i == len(self.operations) - 1] or list(group[-1:])
         self.ins = self._read(group)
         self.outs = _distinct(c for i in self.above for c in self.operations[i].columns)
-        self.known = {c.id: c for c in self.ins}
         roots = _roots(self.members)
+        fresh: set[int] = set()
+        handed: set[int] | None = None
+        if self.below and max(self.below) > group[0]:
+            fresh, handed = _changes(self.operations, group, roots)
+        self.ins = [c for c in self.ins if c.id not in fresh]
+        self.known = {c.id: c for c in self.ins}
         self.kept = {c.id: roots.get(c.id, c.id) for c in self.outs}
         self.made = [c for c in self.outs if self.kept[c.id] not in self.known or self._is_renamed(c)]
-        handed = set(self.kept.values())
+        handed = set(self.kept.values()) if handed is None else handed
         main = [i for i in group if i not in self.within]
-        self.gone = [c for c in self._read(main) if c.id not in handed]
+        self.gone = [c for c in self._read(main) if c.id not in handed and c.id not in fresh]
         self.before = {c.name.lower() for c in self._read([i for i in whole if i not in self.within])}
 
     def _read(self, numbers: Sequence[int]) -> list[Column]:
@@ -247,6 +252,26 @@ def _within(operations: Sequence[Operation], inside: set[int]) -> set[int]:
             reached.add(i)
             waiting += [k for k in (*operations[i].children, *operations[i].subqueries) if k in inside]
     return reached
+
+
+def _changes(
+    operations: Sequence[Operation], group: Sequence[int], roots: Mapping[int, int]
+) -> tuple[set[int], set[int]]:
+    """The columns that a line's operations make, and those before them that all of them hand on, under any name.
+
+    Told operation by operation, as in a script's loop operations of other lines stand between those of one.
+    """
+    ids = {
+        i: {c.id for c in operations[i].columns} for i in {*group, *(j for k in group for j in operations[k].children)}
+    }
+    fresh: set[int] = set()
+    gone: set[int] = set()
+    for k in group:
+        before = set[int]().union(*(ids[i] for i in operations[k].children))
+        fresh |= ids[k] - before
+        if lost := before - ids[k]:
+            gone |= {roots.get(i, i) for i in lost} - {roots.get(i, i) for i in ids[k]}
+    return fresh, set[int]().union(*ids.values()) - gone
 
 
 def _roots(members: Iterable[Operation]) -> dict[int, int]:

@@ -48,9 +48,10 @@ def operation_lines(
     node: WriteNode, chosen: Iterable[int] | None = None, *, parts: bool = False
 ) -> list[OperationLine]:
     """The operations of a write, in order; some of them only, or each alone instead of as composites."""
-    if chosen is None:
+    numbers = None if chosen is None else [i for i in chosen if i < len(node.operations)]
+    if numbers is None or len(numbers) == len(node.operations):
         return list(_all_lines(node, parts))
-    return list(_lines(node, [i for i in chosen if i < len(node.operations)], parts))
+    return list(_lines(node, numbers, parts))
 
 
 @kept

@@ -8,7 +8,6 @@ from fastapi import HTTPException
 
 from provspark.index_store.profiles.comparison import Impact
 from provspark.index_store.profiles.profile import ColumnProfile, Profile
-from provspark.index_store.query.nodes import VersionReference
 from provspark.model.datasets import Dataset
 from provspark.model.json_form import jsonable
 from provspark.web import describe
@@ -33,9 +32,7 @@ def impact(scope: UserScope, compared: Impact) -> told.ProfilesJson:
     """Describe what a step did to the distribution of values, column by column."""
     shown(scope.visible)
     pairs = compared.pairs()
-    nodes = [n for n in scope.prov.graph.nodes if n.step == compared.step]
-    known = [at for n in nodes for at in (n.output, *n.inputs.values())]
-    hidden = [_hidden(scope.visible, known, p) for p in (compared.before, compared.after)]
+    hidden = [_hidden(scope, p) for p in (compared.before, compared.after)]
     return told.ProfilesJson(
         step=compared.step,
         before=describe.named(compared.before.dataset, scope.visible),
@@ -55,8 +52,7 @@ def impact(scope: UserScope, compared: Impact) -> told.ProfilesJson:
 def profile(scope: UserScope, of: Profile) -> told.ProfileJson:
     """Describe how the values of a version, or of some rows of it, are distributed."""
     shown(scope.visible)
-    references = [s for s in scope.prov.graph.references(Dataset.parse(of.dataset)) if s.version.id == of.version]
-    hidden = _hidden(scope.visible, references, of)
+    hidden = _hidden(scope, of)
     columns = [
         told.ColumnDistributionJson(
             name=str(scope.visible.name_of(of.dataset, of.version, c.name)),
@@ -85,11 +81,12 @@ def column(of: ColumnProfile | None) -> told.ColumnProfileJson | None:
     return told.ColumnProfileJson(**{name: content[name] for name in names}, top=top)
 
 
-def _hidden(visible: Visible, known: list[VersionReference], of: Profile) -> set[str]:
-    """The columns of a profile that are masked in one of these references to its version; all where there is none."""
-    same = [at for at in known if (str(at.version.dataset), at.version.id) == (of.dataset, of.version)]
+def _hidden(scope: UserScope, of: Profile) -> set[str]:
+    """The columns of a profile that are masked in its version, as any step knows it; all where none does."""
+    known = scope.prov.graph.references(Dataset.parse(of.dataset))
+    same = [at for at in known if at.version.id == of.version]
     names = {c.name for c in of.columns}
-    return set[str]().union(*(names.difference(visible.columns(at)) for at in same)) if same else names
+    return set[str]().union(*(names.difference(scope.visible.columns(at)) for at in same)) if same else names
 
 
 def _name(scope: UserScope, step: str, name: str) -> str:

@@ -14,9 +14,8 @@ from provspark.index_store.values.paths import find_path
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, ReplayError
 from provspark.model.operations import Operation
-from provspark.replay.columns import distinct
+from provspark.replay.columns import distinct, names_of
 from provspark.replay.history import History, Passage
-from provspark.replay.profiled import names_of
 from provspark.replay.records import InputRow, Replayed, ReplayEnding, Stage
 from provspark.replay.shared_witnesses import SharedRows
 from provspark.replay.spread import OperationProfiles
@@ -248,7 +247,7 @@ def _spread(of: OperationProfiles, number: int, child: int | None, about: _About
         after_rows=impact.after.rows,
         columns=[
             told.ProfilePairJson(name=about.name(name), masked=True, before=None, after=None)
-            if name in covered
+            if name in covered or (before is not None and before.name in covered)
             else told.ProfilePairJson(name=name, masked=False, before=column(before), after=column(after))
             for name, before, after in pairs[: profile_forms.COLUMNS]
         ],

@@ -84,15 +84,17 @@ def census_texts(path: Path) -> Lines:
 
 def census_encoded(texts: Lines) -> Lines:
     """C2, C3 and C4; the terms are those that stand in the data."""
-    terms = {c: sorted({row[c] for _, row in texts} - {None}) for c in CENSUS_ENCODED}
+    names: dict[str, dict[str, str]] = {}
+    for column in CENSUS_ENCODED:
+        terms = sorted({row[column] for _, row in texts} - {None})
+        names[column] = {t: f"{column}_{re.sub('[^a-z0-9]+', '_', t.lower()).strip('_')}" for t in terms}
     found: Lines = []
     for line, row in texts:
         new = {k: v for k, v in row.items() if k not in (*CENSUS_ENCODED, "sex", "income", "fnlwgt")}
         new["sex"], new["income"] = int(row["sex"] == "Male"), int(row["income"] == ">50K")
-        for column, values in terms.items():
-            for term in values:
-                name = re.sub("[^a-z0-9]+", "_", term.lower()).strip("_")
-                new[f"{column}_{name}"] = int(row[column] == term)
+        for column, named in names.items():
+            for term, name in named.items():
+                new[name] = int(row[column] == term)
         found.append((line, new))
     return found
 

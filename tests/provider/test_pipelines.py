@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import runpy
 import statistics
 import sys
@@ -21,6 +22,8 @@ import provspark
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import pipelines
+import questions
+from _paper_answers import Check
 from pipelines import CENSUS, DATA, EXAMPLES, TASKS, Task, place
 
 pytestmark = pytest.mark.spark
@@ -339,6 +342,24 @@ def test_what_steps_did_to_distributions(folder: Path, prov: Any, expected: Any)
     assert [whole.before.column(n).nulls for n in ("workclass", "occupation", "native_country")] == [
         side.count(None) for side in texts
     ]
+
+
+SLOW = re.compile("history|replay|operation_profiles|counts|impact")
+PRINTED = [
+    pytest.param(pipeline, call, marks=[pytest.mark.long] if SLOW.search(call) else [], id=f"{number}-{pipeline}")
+    for question in (*questions.TENSPROV, *questions.CHAPMAN, *questions.INTERMEDIATE)
+    for number in [question.name.split()[0].rstrip(",")]
+    for pipeline, call in question.calls.items()
+    if call
+]
+
+
+@pytest.mark.parametrize(("pipeline", "call"), PRINTED)
+def test_a_call_of_the_questions_page_answers_its_definition(pipeline: str, call: str, folder: Path, prov: Any) -> None:
+    """Each call of docs/questions.md, as it is printed there, against plain Python."""
+    steps = {x["step"]: x["outputs"][0].rsplit("/", 1)[-1] for x in prov.steps().table().to_pylist()}
+    answer = eval(call, questions.names(pipeline, prov, folder))
+    Check(steps)(call, questions.PLACES[pipeline], answer)
 
 
 # -- the same by replay: histories, and rows between the operations of a step

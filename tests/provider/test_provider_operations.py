@@ -118,6 +118,53 @@ def test_how_tells_the_operations_on_the_way(prov: provspark.Provenance, tmp_pat
     assert lines(ahead.operations(), "operations") == [([0],), ([1],), ([2, 3],)]
 
 
+def test_how_of_cells_tells_values_operations_and_paths(prov: provspark.Provenance, tmp_path: Path) -> None:
+    people = f"file://{tmp_path / 'people.csv'}"
+    how = prov.how(str(tmp_path / "clean.csv"), [1], ["band", "city"], parts=True)
+    assert lines(
+        how.values().table(), "row", "column", "dataset", "related_row", "related_column", "value", "path"
+    ) == [
+        (1, "band", people, 2, "age", "50", 0),
+        (1, "band", people, 2, "name", "Cy", 1),
+        (1, "city", people, 2, "city", "Rome", 2),
+    ]
+    assert how.columns == (("band", "age"), ("band", "name"), ("city", "city"))
+    assert lines(how.operations(), "path", "operations") == [(0, [0]), (0, [2]), (1, [0]), (1, [2]), (2, [0])]
+    whole = prov.cells(str(tmp_path / "clean.csv"), [1], ["band", "city"]).table()
+    assert how.table().drop_columns(["path"]).equals(whole)
+    assert how.answer.table().equals(prov.backward(str(tmp_path / "clean.csv"), [1]).table())
+    counted = prov.how(str(tmp_path / "report.csv"), [1], "n")
+    assert lines(counted.values().table(), "related_row", "related_column", "dependence", "value") == [
+        (0, None, "aggregation", None),
+        (0, "age", "filter", "36"),
+        (2, None, "aggregation", None),
+        (2, "age", "filter", "50"),
+    ]
+    ahead = prov.how(str(tmp_path / "people.csv"), [3], "name", direction="forward", to=str(tmp_path / "report.csv"))
+    assert lines(ahead.values().table(), "row", "related_row", "related_column", "value") == [(3, 0, "first", "Dee")]
+    told = lines(ahead.operations(), "step", "operations")
+    assert [(s.split("-")[1], n) for s, n in told] == [("clean", [0]), ("report", [0]), ("report", [1])]
+
+
+def test_how_tells_each_operation_alone_where_the_question_or_the_method_says_so(
+    prov: provspark.Provenance, tmp_path: Path
+) -> None:
+    report = str(tmp_path / "report.csv")
+    alone, together = prov.how(report, [1], parts=True), prov.how(report, [1])
+    assert alone.operations().equals(together.operations(parts=True))
+    assert alone.operations(parts=False).equals(together.operations())
+    assert len(alone.all_operations()) == len(alone.lines()) == 6 and len(together.lines()) == 5
+    assert alone.values().table().equals(prov.backward(report, [1]).values().table())
+
+
+def test_how_of_a_column_that_is_not_there_says_so(prov: provspark.Provenance, tmp_path: Path) -> None:
+    report = str(tmp_path / "report.csv")
+    with pytest.raises(UnknownColumnError, match="dropped on the way by drop age"):
+        prov.how(report, [0], "age")
+    with pytest.raises(ConditionError, match="kinds of how can't contain 'possible'"):
+        prov.how(report, [0], "n", kinds="possible")
+
+
 def test_a_dropped_column_tells_by_what(prov: provspark.Provenance, tmp_path: Path) -> None:
     drops = prov.dropped(str(tmp_path / "people.csv")).table()
     assert lines(drops, "column", "operation", "known_as", "text", "into") == [
@@ -249,3 +296,34 @@ def test_a_store_of_format_1_is_answered_as_far_as_can_be() -> None:
     assert prov.operations("/data/out").table().num_rows == 0
     how = prov.how("/data/out", [0], to="/data/in").table()
     assert how.drop_columns(["path"]).equals(prov.backward("/data/out", [0], to="/data/in").table())
+
+
+def test_impact_over_several_steps_follows_the_columns(prov: provspark.Provenance, tmp_path: Path) -> None:
+    people, clean, report = (str(tmp_path / f"{name}.csv") for name in ("people", "clean", "report"))
+    city = prov.impact(report, "CITY", source=people)
+    assert (city.before.dataset, city.after.dataset, city.was) == (
+        f"file://{people}",
+        f"file://{report}",
+        {"city": "city"},
+    )
+    told = {x["measure"]: (x["before"], x["after"]) for x in city.table().to_pylist()}
+    assert (told["rows"], told["nulls"], told["distinct"]) == ((5, 2), (1, 0), (2, 2))
+    whole = prov.impact(report, source=people)
+    assert [(n, b and b.name, a and a.name) for n, b, a in whole.pairs()] == [
+        ("city", "city", "city"),
+        ("n", None, "n"),
+        ("first", None, "first"),  # the least of many names is none that was there before
+        ("name", "name", None),
+        ("age", "age", None),
+    ]
+    assert prov.impact(report, source=people, was={"n": "age", "first": "city"}).was == {"n": "age", "first": "city"}
+    # A band is made of a name, which is still there, or of nothing.
+    assert prov.impact(clean).was == prov.impact(clean, "band").was == {}
+    assert prov.impact(clean, "band").before.columns == ()
+    assert prov.impact(str(tmp_path / "copy.csv"), source=people).was == {}  # one step kept no operations
+    with pytest.raises(UnknownDatasetError, match="nowhere"):
+        prov.impact(report, "first", source="/nowhere")
+    with pytest.raises(UnknownDatasetError, match="report"):
+        prov.impact(clean, "city", source=report)
+    with pytest.raises(UnknownColumnError, match="frist"):
+        prov.impact(report, "frist", source=people)

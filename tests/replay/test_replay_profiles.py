@@ -87,6 +87,30 @@ def test_some_operations_and_columns(prov: Provenance, root: Path) -> None:
         prov.operation_profiles(step, progress=lambda done, of, text: prov.replayer.cancel())
 
 
+def test_a_column_that_operations_replace_is_compared_with_what_it_was(
+    spark: SparkSession, root: Path, tmp_path: Path
+) -> None:
+    people = read_sources(spark, root)[0]
+    with attach(store=str(tmp_path / "store"), step="replaced"):
+        named = people.select("pid", "pay", "city").withColumnRenamed("city", "town")
+        half = named.withColumn("half", sf.col("pay") / 2).drop("pay").filter("pid > 3")
+        half.withColumnRenamed("half", "pay").write.parquet(str(tmp_path / "out"))
+    told = provspark.open(str(tmp_path / "store")).operation_profiles(str(tmp_path / "out"))
+    by_text = {o.text.split(" (")[0]: o.index for o in told.operations}
+    renamed = told.impact(by_text["name city as town"])
+    assert renamed.was == {"town": "city"} and "city" not in {name for name, *_ in renamed.pairs()}
+    last, first = told.operations[-1].index, told.operations[0].index
+    assert told.impact(last).was == {"pay": "half"}
+    since = {(x["column"], x["measure"]): x for x in told.impact(last, since=first).table().to_pylist()}
+    assert since["pay", "q50"]["before"] > since["pay", "q50"]["after"] > 0
+    assert since[None, "rows"]["change"] < 0 and "half" not in {column for column, _ in since}
+    before = told.operations[by_text["drop pay"]].index
+    assert told.impact(before, since=first).was["half"] == "pay"
+    for wrong in ({"since": last}, {"since": first, "child": first}):
+        with pytest.raises(ConditionError, match="since one of the operations behind it"):
+            told.impact(last, **wrong)  # type: ignore[arg-type]
+
+
 def test_on_the_command_line(root: Path) -> None:
     at = ["--store", str(root / "store")]
     asked = [str(root / "groups"), "--operation", "1"]

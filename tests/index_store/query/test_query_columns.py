@@ -44,6 +44,7 @@ def test_columns_cells_and_ways_are_all_paths_of_links(seed: int) -> None:
         for dataset in asked(made):
             columns_are_all_paths(made, prov, dataset)
             cells_are_rows_cut_by_columns(made, prov, dataset)
+            how_of_cells_tells_the_steps_of_each(made, prov, dataset)
         for source in {str(v.dataset) for w in made.writes for v in w.readings} - set(asked(made)):
             for end in asked(made):
                 ways_forward_are_ways_backward(prov, source, end)
@@ -147,6 +148,32 @@ def how_finds_the_rows_of_why(made: worlds.World, prov: provspark.Provenance) ->
     for source in {str(v.dataset) for w in made.writes for v in w.readings}:
         ahead = prov.how(source, direction="forward", kinds=BOTH)
         assert ahead.table().drop_columns(["path"]).equals(prov.forward(source, kinds=BOTH).table())
+
+
+def how_of_cells_tells_the_steps_of_each(made: worlds.World, prov: provspark.Provenance, dataset: str) -> None:
+    made_by = made.maker(dataset)
+    assert made_by is not None
+    for column in names(made, dataset):
+        how = prov.how(dataset, range(made_by.output.files.total), column, kinds=BOTH, parts=True)
+        steps: dict[int, set[str]] = {}
+        for path, line in how.lines():
+            steps.setdefault(path, set()).add(line.step)
+        expected: dict[tuple[Any, ...], set[str]] = {}
+        for row in range(made_by.output.files.total):
+            for end in made.behind(dataset, row, column):
+                key = (row, end.dataset, end.occurrence, end.row, end.column, "context" if end.context else "data")
+                expected.setdefault(key, set()).update(end.steps)
+        found: dict[tuple[Any, ...], set[str]] = {}
+        lines: dict[tuple[Any, ...], bool] = {}
+        for x in how.table().to_pylist():
+            key = tuple(x[n] for n in ("row", "dataset", "occurrence", "related_row", "related_column", "kind"))
+            found.setdefault(key, set()).update(steps[x["path"]])
+            cell = tuple(x[n] for n in CELL)
+            lines[cell] = lines.get(cell, False) or x["exact"]
+            assert how.columns[x["path"]] == (x["column"], x["related_column"])
+        assert found == expected
+        cells = told(prov.cells(dataset, None, column, kinds=BOTH).table(), CELL)
+        assert lines == {cell: exact for cell, (exact, _) in cells.items()}
 
 
 @pytest.mark.parametrize("parts", [False, True])

@@ -1,0 +1,124 @@
+"""How cells came about: the cells behind them, or that came of them, with the operations on the way to each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from provspark.index_store.query.answer import Answer
+from provspark.index_store.query.bits import BitEntry
+from provspark.index_store.query.column_answer import Cells
+from provspark.index_store.query.column_walk import ColumnsAt
+from provspark.index_store.query.explanations import Explanations, InputPlace
+from provspark.index_store.query.nodes import VersionReference
+from provspark.index_store.query.reachable_rows import collected
+from provspark.index_store.query.tabular import TableAnswer, written
+from provspark.index_store.query.walk import Stand
+from provspark.model.stops import Stop
+
+__all__ = ["CellExplanations", "explain_cells"]
+
+_Path = tuple[InputPlace, str | None, str | None, int]
+"""Data set, version, occurrence and kind; the column asked about, the one found; the operations' bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellExplanations(Explanations):
+    """Cells found, and for each way in which they were the operations that touched the cell on it.
+
+    A path leads from one column asked about to one column found, so it has only operations that touched these.
+    """
+
+    cells: Cells = field(kw_only=True)
+    columns: tuple[tuple[str | None, str | None], ...] = field(kw_only=True)
+    """Of each path, the column asked about and the one found; None where it is the rows themselves."""
+
+    @property
+    def stops(self) -> tuple[Stop, ...]:
+        """Where it is less than it could be."""
+        return self.cells.stops
+
+    def table(self) -> pa.Table:
+        """Return the cells, as `Cells.table` tells them, each with the number of its path.
+
+        A cell that is found on two paths has a line for each.
+        """
+        numbers = {(place, *names, mask): i for i, ((place, mask), names) in enumerate(self._paths())}
+        return self.cells.numbered(lambda part, entry: numbers[_path(self.cells, part, entry)])
+
+    @property
+    def exact(self) -> bool:
+        """Whether these are all cells, and no others; see `Cells.exact`."""
+        return self.cells.exact
+
+    def __len__(self) -> int:
+        return int(written(self).num_rows)
+
+    def _first(self, most: int) -> pa.Table:
+        return written(self).slice(0, most)
+
+    def values(self, columns: Sequence[str] | None = None) -> TableAnswer:
+        """Return the lines of `table`, in their order, with the value that each cell found has, as text.
+
+        A line that stands for whole rows, as of a count, has no value.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Only cells found in these columns.
+
+        Raises
+        ------
+        VersionChangedError, ValuesUnavailableError
+        """
+        table = written(self)
+        places = {(str(p.at.version.dataset), p.at.version.id): p.at for p in self.cells.carried.parts}
+        keys = list(zip(*(table[n].to_pylist() for n in ("dataset", "version", "related_column")), strict=True))
+        rows, values = table["related_row"].to_numpy(), np.full(len(keys), None, dtype=object)
+        for key in dict.fromkeys(keys):
+            *place, column = key
+            if column is not None:
+                mine = np.array([i for i, k in enumerate(keys) if k == key])
+                values[mine] = _texts(places[tuple(place)], rows[mine], column)
+        told = table.append_column("value", pa.array(values.tolist(), pa.string()))
+        if columns is not None:
+            told = told.filter(pc.is_in(told["related_column"], value_set=pa.array(columns, pa.string())))
+        return TableAnswer(told.replace_schema_metadata(table.schema.metadata))
+
+    def _paths(self) -> list[tuple[tuple[InputPlace, int], tuple[str | None, str | None]]]:
+        return list(zip(self.paths, self.columns, strict=True))
+
+
+def explain_cells(cells: Cells, *, parts: bool = False) -> CellExplanations:
+    """Tell of cells the operations on the way to each."""
+    paths: set[_Path] = set()
+    stands = []
+    for part in cells.carried.parts:
+        own = {_path(cells, part, entry): entry for *_, entry in cells.entries(part)}
+        paths.update(own)
+        if part.rows is not None and any(may for _, _, may, *_ in own.values()):
+            stands.append(Stand(part.at, part.rows, part.occurrence, part.kind))
+    ordered = sorted(paths, key=lambda p: (p[0], *((name is not None, name or "") for name in p[1:3]), p[3]))
+    rows = collected(stands)
+    answer = Answer(cells.asked.version, cells.labels, cells.direction, tuple(rows), cells.stops, used=cells.used)
+    told = tuple((place, mask) for place, *_, mask in ordered)
+    columns = tuple((one, other) for _, one, other, _ in ordered)
+    return CellExplanations(answer, cells.carried, told, parts, cells=cells, columns=columns)
+
+
+def _path(cells: Cells, part: ColumnsAt, entry: BitEntry) -> _Path:
+    out, src, _, _, via, _ = entry
+    version = part.at.version
+    return (str(version.dataset), version.id, part.occurrence, part.kind), *cells.columns_of(part, out, src), via
+
+
+def _texts(at: VersionReference, rows: np.ndarray, column: str) -> list[str | None]:
+    """The values of a column in some rows."""
+    from provspark.index_store.values import read_rows
+
+    values = read_rows(at.version, at.files, rows, [column]).column(0).to_pylist()
+    return [None if value is None else str(value) for value in values]
