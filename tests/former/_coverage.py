@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+FORMER = {"related_row": "source_row", "related_column": "source_column"}
+"""Columns that have another name now, and stand where they did."""
 _MISSING = object()
 
 
 def missing(now: Any, then: Any, at: str = "") -> Iterator[str]:
-    """Say where an answer differs: tables may have further columns, and objects further keys."""
+    """Say where an answer differs: tables may have further columns at their ends, and objects further keys."""
     if isinstance(then, dict) and set(then) == {"columns", "lines"} and isinstance(now, dict) and "columns" in now:
-        known = [name for name in now["columns"] if name in then["columns"]]
-        if known != then["columns"]:
+        first = [FORMER.get(name, name) for name in now["columns"][: len(then["columns"])]]
+        if first != then["columns"] or not set(first) <= set(now["columns"]):
             yield f"{at}: columns {then['columns']} are {now['columns']}"
         yield from missing(now["lines"], then["lines"], at)
     elif isinstance(then, dict) and isinstance(now, dict):

@@ -1,4 +1,4 @@
-"""Runs scripts line by line and keeps what each returns, prints and warns of; it runs on the last release's code, too."""
+"""Runs scripts line by line and keeps what each returns, prints and warns of; it runs on the last release, too."""
 
 from __future__ import annotations
 
