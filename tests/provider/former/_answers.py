@@ -10,6 +10,9 @@ from typing import Any
 ANSWERS: dict[str, Any] = json.loads(gzip.decompress(Path(__file__).with_name("answers.json.gz").read_bytes()))
 """By script, and for commands and requests; all of its own store at /data."""
 
+PLACED = ("sha256", "size", "stored_bytes")
+"""What goes by the length of the store's own place."""
+
 
 def at_data(told: Any, places: dict[str, str]) -> Any:
     """Return an answer as of a store at /data, where the last release's was; `places` are those of `unpack`."""
@@ -17,6 +20,13 @@ def at_data(told: Any, places: dict[str, str]) -> Any:
     for place, old in places.items():
         text = text.replace(place, old)
     return json.loads(text)
+
+
+def without(told: Any, *keys: str) -> Any:
+    """Return an answer without some keys, wherever they are."""
+    if isinstance(told, dict):
+        return {k: without(v, *keys) for k, v in told.items() if k not in keys}
+    return [without(v, *keys) for v in told] if isinstance(told, list) else told
 
 
 def without_format_stops(told: Any) -> Any:

@@ -1,3 +1,0 @@
-"""A home for Airflow."""
-
-import _airflow_home  # noqa: F401
