@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _answers import ANSWERS, PLACED, at_data, without, without_format_stops
@@ -23,7 +24,7 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.spark
-def test_commands_that_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_that_replay(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check("commands_replay.txt", tmp_path, monkeypatch)
 
 

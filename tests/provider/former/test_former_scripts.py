@@ -55,7 +55,7 @@ def test_a_script_with_the_catalogue(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_a_script_that_replays(tmp_path: Path) -> None:
+def test_a_script_that_replays(spark: Any, tmp_path: Path) -> None:
     check("replay", tmp_path)
 
 
