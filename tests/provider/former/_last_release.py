@@ -17,15 +17,17 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 HERE = Path(__file__).parent
-ARCHIVE = HERE / "last_release.tar.gz"
 JOBS = HERE / "jobs"
+EXAMPLES = HERE.parents[2] / "dags_examples"
+ARCHIVES = {"last_release": JOBS, "literature": EXAMPLES}
+"""The archives, and the scripts that lie at /jobs for each: `literature` has the pipelines of papers, over some rows."""
 
 
-def unpack(root: Path) -> dict[str, str]:
+def unpack(root: Path, name: str = "last_release") -> dict[str, str]:
     """Write /data of the last release as `root`; return what is called otherwise there, with its first name."""
-    with tarfile.open(ARCHIVE) as archive:
+    with tarfile.open(HERE / f"{name}.tar.gz") as archive:
         archive.extractall(root, filter="data")
-    return {new: old for old, new in relocate(root, {"/data": str(root), "/jobs": str(JOBS)}).items()}
+    return {new: old for old, new in relocate(root, {"/data": str(root), "/jobs": str(ARCHIVES[name])}).items()}
 
 
 def relocate(root: Path, moved: dict[str, str]) -> dict[str, str]:

@@ -59,11 +59,18 @@ def test_a_script_that_replays(spark: Any, tmp_path: Path) -> None:
     check("replay", tmp_path)
 
 
-def check(script: str, folder: Path, normal: Any = lambda told: told) -> None:
+@pytest.mark.spark
+@pytest.mark.parametrize("pipeline", ["census", "german"])
+def test_the_questions_of_the_literature(spark: Any, tmp_path: Path, pipeline: str) -> None:
+    """The calls of docs/questions.md, over the first rows of the pipelines."""
+    check(f"literature_{pipeline}", tmp_path, archive="literature")
+
+
+def check(script: str, folder: Path, normal: Any = lambda told: told, archive: str = "last_release") -> None:
     """Run a script, and compare what each line answers and warns of."""
     root = folder / "data"
     root.mkdir()
-    places = unpack(root)
+    places = unpack(root, archive)
     lines = run(script, root)
     assert len(lines) == len(ANSWERS[script])
     for line, (text, then) in zip(lines, ANSWERS[script], strict=True):
