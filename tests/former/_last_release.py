@@ -1,4 +1,4 @@
-"""A store, a catalogue and data that the last release (4e20b32) made of the jobs in jobs/, below a folder of a test.
+"""Stores, catalogues and data that the last release (4e20b32) made, below a folder of a test.
 
 They were made at /data, with the jobs at /jobs; `unpack` places them elsewhere, so that each test has files of its own.
 """
@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 
 HERE = Path(__file__).parent
 JOBS = HERE / "jobs"
-EXAMPLES = HERE.parents[2] / "dags_examples"
+EXAMPLES = HERE.parents[1] / "dags_examples"
 ARCHIVES = {"last_release": JOBS, "literature": EXAMPLES}
-"""The archives, and the scripts that lie at /jobs for each: `literature` has the pipelines of papers, over some rows."""
+"""The archives, and the scripts that lie at /jobs for each; `literature` has pipelines of papers, over some rows."""
 
 
 def unpack(root: Path, name: str = "last_release") -> dict[str, str]:

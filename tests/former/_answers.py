@@ -1,7 +1,7 @@
 """What the last release answered, and how answers of today compare with it.
 
-Its own code ran the scripts, commands and requests here by `_recording`, `_commands` and `_requests`, over the stores of
-`_last_release`, and the DAG in dags/ in Airflow.
+Its own code ran the scripts, commands and requests here by `_recording`, `_commands` and `_requests`, over the stores
+of `_last_release`, and the DAG in dags/ in Airflow.
 """
 
 from __future__ import annotations
