@@ -47,7 +47,7 @@ def source(url: str) -> StoreSource:
     if scheme in ("sqlite", "postgresql", "postgres", "mysql", "mssql", "oracle") and ":" in url:
         from provspark.index_store.catalogue import Catalogue
 
-        with Catalogue.open(url, migrate=False) as catalogue:
+        with Catalogue.open(url, migrate=False, older=True) as catalogue:
             return StoreSource(catalogue.stores(), tuple(catalogue.declarations()))
     return StoreSource([url])
 

@@ -14,6 +14,7 @@ TESTS = ROOT / "tests"
 ACROSS = {
     "cluster": "Spark's executors and Airflow's scheduler, with processes that die",
     "driver": "scripts and DAGs whose rows pass the driver",
+    "former": "what was written for the last release, or made by it",
     "oracle": "plans run by plain Spark, with capture and by the oracle",
     "ui": "the page in a browser; its source is no package",
 }

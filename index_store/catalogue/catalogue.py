@@ -38,7 +38,13 @@ class Catalogue:
 
     @classmethod
     def open(
-        cls, url: str, *, migrate: bool = True, beside: bool = False, files: FileSource | None = None
+        cls,
+        url: str,
+        *,
+        migrate: bool = True,
+        beside: bool = False,
+        older: bool = False,
+        files: FileSource | None = None,
     ) -> Catalogue:
         """Open a catalogue; make or migrate its tables if `migrate` is set.
 
@@ -50,6 +56,8 @@ class Catalogue:
             False to write nothing: for who only reads.
         beside : bool
             Make tables even among those of another application.
+        older : bool
+            Open a catalogue of an older schema as it is: for who reads `stores` and `declarations` alone.
         files : callable, optional
             Where file lists are read from: (step, version id, role) to `Files`. The stores, by default.
 
@@ -62,7 +70,7 @@ class Catalogue:
         """
         database = Database(url)
         try:
-            ensure_head(database, migrate, beside)
+            ensure_head(database, migrate, beside, older)
         except BaseException:
             database.close()
             raise

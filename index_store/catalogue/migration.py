@@ -13,17 +13,17 @@ from provspark.model.errors import CatalogueError, NoCatalogueError
 _INIT = "Check the URL, or create the catalogue with `provspark catalogue init`."
 
 
-def ensure_head(database: Database, migrate: bool, beside: bool = False) -> None:
+def ensure_head(database: Database, migrate: bool, beside: bool = False, older: bool = False) -> None:
     """Migrate to `HEAD` if `migrate` is set; several processes may do so at once. Otherwise write nothing.
 
-    Tables are made among those of another application only if `beside` is set.
+    Tables are made among those of another application only if `beside` is set. With `older`, an older schema stays.
 
     Raises
     ------
     NoCatalogueError
         The database has no tables of a catalogue, and they may not be made.
     CatalogueError
-        The database does not answer, has a newer schema, or an older one and `migrate` is not set.
+        The database does not answer, has a newer schema, or an older one and neither `migrate` nor `older` is set.
     """
     if not migrate and database.missing():
         raise NoCatalogueError(f"There is no catalogue at {database.where}: the file does not exist. {_INIT}")
@@ -34,6 +34,8 @@ def ensure_head(database: Database, migrate: bool, beside: bool = False) -> None
     if revision == HEAD:
         return
     _check_known(database.where, revision)
+    if older and revision is not None:
+        return
     if not migrate:
         if revision is None:
             raise NoCatalogueError(f"There is no catalogue at {database.where}: it has no tables of provspark. {_INIT}")

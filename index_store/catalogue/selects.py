@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, Table, inspect, select
 
 from provspark.index_store.catalogue import schema
 from provspark.index_store.catalogue.ingest import stored_state
@@ -92,7 +92,9 @@ def versions(
 
 
 def declarations(connection: Connection) -> list[Declaration]:
-    """What runs without capture say of themselves, by the time of their last event."""
+    """What runs without capture say of themselves, by the time of their last event; nothing before schema 0003."""
+    if not inspect(connection).has_table(schema.foreign.name):
+        return []
     named: dict[tuple[int, str], list[Dataset]] = {}
     for foreign_id, role, *name in connection.execute(select(schema.foreign_dataset)):
         named.setdefault((foreign_id, role), []).append(Dataset(*name))

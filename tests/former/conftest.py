@@ -1,0 +1,3 @@
+"""A home for Airflow."""
+
+import _airflow_home  # noqa: F401

@@ -1,0 +1,3 @@
+from provspark.hooks.prov import ProvHook
+
+ProvHook().forward("/data/people.csv", rows=[224])
