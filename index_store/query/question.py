@@ -35,6 +35,9 @@ class Question:
     compares : bool
         Whether values that the question does not name decide its answer, so that who may not see all of them may not
         ask it.
+    words : tuple of str
+        Columns of its answer's table that have ids, counts or words of ours: over HTTP they are shown as they are. What
+        other columns have, their names say.
     pages_of : str
         The question whose answer it gives page by page, where it does: the command line and HTTP stream that one's
         answer by it, and have no other name for it.
@@ -46,6 +49,7 @@ class Question:
     ahead: bool
     paper: str
     compares: bool = False
+    words: tuple[str, ...] = ()
     pages_of: str = ""
 
 
@@ -62,12 +66,15 @@ def question(
     ahead: bool = False,
     paper: str = "",
     compares: bool = False,
+    words: tuple[str, ...] = (),
     pages_of: str = "",
 ) -> Callable[[F], F]:
     """Register a function as the question of its name."""
 
     def registered(function: F) -> F:
-        QUESTIONS[function.__name__] = Question(function.__name__, function, follows, ahead, paper, compares, pages_of)
+        QUESTIONS[function.__name__] = Question(
+            function.__name__, function, follows, ahead, paper, compares, words, pages_of
+        )
         return function
 
     return registered

@@ -55,6 +55,7 @@ class AskedFor:
         Those of the question, as `provspark.web.question_arguments` makes them.
     at : VersionReference or None
         The version that the question is about.
+    words : tuple of str
     checked : bool
         See `AnswerLines`.
     cursor, limit : int
@@ -64,6 +65,7 @@ class AskedFor:
     scope: UserScope
     arguments: dict[str, Any]
     at: VersionReference | None
+    words: tuple[str, ...]
     checked: bool
     cursor: int
     limit: int
@@ -75,7 +77,7 @@ class AskedFor:
 
     def lines(self, table: pa.Table) -> list[dict[str, Any]]:
         """Return lines as JSON."""
-        return AnswerLines(self.visible, self.at, checked=self.checked).of(table)
+        return AnswerLines(self.visible, self.at, words=self.words, checked=self.checked).of(table)
 
     def next(self, total: int) -> int | None:
         """Where the next page begins."""

@@ -31,23 +31,28 @@ class AnswerLines:
     visible : Visible
     asked : VersionReference, optional
         The version that the question is about.
+    words : tuple of str
+        Columns of ids, counts and words of ours, beside those of `COLUMNS`.
     checked : bool
         Whether the question named the column whose values the answer counts by, and that column may be asked about.
     """
 
-    def __init__(self, visible: Visible, asked: VersionReference | None, *, checked: bool = False) -> None:
+    def __init__(
+        self, visible: Visible, asked: VersionReference | None, *, words: Iterable[str] = (), checked: bool = False
+    ) -> None:
         self.visible, self.asked, self.checked = visible, asked, checked
+        self._shows = {**COLUMNS, **dict.fromkeys(words, AnswerLines.plain)}
 
     def of(self, table: pa.Table) -> list[AnswerLine]:
-        """Return lines as JSON. A column of a name that is not among `COLUMNS` is left out."""
+        """Return lines as JSON. A column of a name that is not among `COLUMNS` and `words` is left out."""
         names = [name for name in table.column_names if name not in FORMER.values()]
-        unknown = [name for name in names if name not in COLUMNS]
+        unknown = [name for name in names if name not in self._shows]
         if unknown:
             _log.error("columns of an answer are left out, since nothing says what they hold: %s", ", ".join(unknown))
         told = zip(*(cells(table[name]) for name in names), strict=True)
         lines = (dict(zip(names, values, strict=True)) for values in told)
         return [
-            {name: COLUMNS[name](self, line, value) for name, value in line.items() if name in COLUMNS}
+            {name: self._shows[name](self, line, value) for name, value in line.items() if name in self._shows}
             for line in lines
         ]
 
@@ -126,7 +131,6 @@ _PLAIN = (
     *("version", "step", "steps", "kind", "dependence", "exact", "gone", "role", "coverage", "versions", "rows"),
     *("dag_id", "run_id", "task_id", "map_index", "try_number", "status", "started", "ended", "node", "name"),
     *("category", "paper_categories", "categories", "contextual", "rows_in", "rows_out"),
-    *("difference", "related_version", "related_step"),
 )
 COLUMNS: dict[str, _Show] = {
     **dict.fromkeys(_PLAIN, AnswerLines.plain),

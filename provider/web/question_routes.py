@@ -125,7 +125,9 @@ def _answer(scope: UserScope, question: Question, arguments: Arguments, page: Pa
         return _values(scope, question, arguments, page)
     answer = answered(scope, question, arguments)
     at = version_asked(scope, question, arguments)
-    return shown(AskedFor(scope, arguments, at, checked_columns(question), page.cursor, page.limit), answer)
+    return shown(
+        AskedFor(scope, arguments, at, question.words, checked_columns(question), page.cursor, page.limit), answer
+    )
 
 
 def _values(scope: UserScope, question: Question, arguments: Arguments, page: Page) -> told.ValuesJson:

@@ -95,7 +95,7 @@ def _asked(asked: dict[str, Any], scope: UserScope, out: TextIO) -> Any:
 
     answer = answered(scope, question, arguments, progress=progress)
     at = version_asked(scope, question, arguments)
-    about = AskedFor(scope, arguments, at, checked_columns(question), asked["cursor"], asked["limit"])
+    about = AskedFor(scope, arguments, at, question.words, checked_columns(question), asked["cursor"], asked["limit"])
     return shown(about, answer).model_dump(mode="json")
 
 

@@ -33,7 +33,7 @@ MOST = 100
 """Rows of one question: both histories of each are drawn, and their values are read."""
 
 
-@question(follows=SURE, compares=True)
+@question(follows=SURE, compares=True, words=("difference", "related_version", "related_step"))
 def first_difference(
     prov: Asking,
     dataset: DatasetName | RowSet,
