@@ -12,6 +12,7 @@ import pyarrow as pa
 from provspark.index_store.profiles.comparison import Impact
 from provspark.index_store.profiles.profile import Profile
 from provspark.index_store.query.answer import Answer, ends_of, gone_of, stops_of, trusted_of, versions_of
+from provspark.index_store.query.cell_explanations import CellExplanations
 from provspark.index_store.query.cell_neighbourhood import CellNeighbourhood
 from provspark.index_store.query.column_answer import Cells
 from provspark.index_store.query.dataset_relation import Correspondence
@@ -182,12 +183,14 @@ def _slice(pages: Iterator[pa.Table], cursor: int, limit: int) -> pa.Table:
 
 
 def _explanations(asked: AskedFor, answer: Explanations) -> told.ExplanationsJson:
+    paths = operation_forms.paths(asked.visible, answer, asked.at)
+    if isinstance(answer, CellExplanations):
+        return told.ExplanationsJson(**{**dict(_table(asked, answer)), "paths": paths})
     lines = _table(asked, answer.answer)
     numbers = {(*place,): i for i, (place, _) in enumerate(answer.paths)}
     table, _ = _page(asked, replace(answer.answer, possible_parts=()))
     places = zip(*(table[n].to_pylist() for n in ("dataset", "version", "occurrence", "kind")), strict=True)
     numbered = [{**line, "path": numbers[place]} for line, place in zip(lines.lines, places, strict=True)]
-    paths = operation_forms.paths(asked.visible, answer, parts=False)
     return told.ExplanationsJson(**{**dict(lines), "lines": numbered, "paths": paths})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from provspark.index_store.query.cell_explanations import CellExplanations
 from provspark.index_store.query.dropped_columns import Drop
 from provspark.index_store.query.explanations import Explanations
 from provspark.index_store.query.nodes import VersionReference
@@ -35,20 +36,29 @@ def operations(visible: Visible, lines: Iterable[OperationLine]) -> list[told.Op
     return described
 
 
-def paths(visible: Visible, explanations: Explanations, *, parts: bool) -> list[told.PathJson]:
-    """Describe the paths of `how`, each with its operations."""
+def paths(visible: Visible, explanations: Explanations, at: VersionReference | None) -> list[told.PathJson]:
+    """Describe the paths of `how`, each with its operations.
+
+    Parameters
+    ----------
+    at : VersionReference or None
+        The version asked about.
+    """
+    columns = explanations.columns if isinstance(explanations, CellExplanations) else ()
     counted = {
         (str(p.at.version.dataset), p.at.version.id, p.occurrence, p.kind): image(p.boxes).count
         for p in explanations.answer.parts
     }
-    lines = explanations.lines(parts=parts)
+    lines = explanations.lines()
     return [
         told.PathJson(
             dataset=describe.named(place[0], visible),
             version=place[1],
             occurrence=place[2],
             kind=place[3],
-            rows=counted[place],
+            rows=counted.get(place, 0),
+            column=visible.name_at(at, columns[number][0]) if columns and at else None,
+            related_column=visible.name_of(place[0], place[1], columns[number][1]) if columns else None,
             operations=operations(visible, (line for i, line in lines if i == number)),
         )
         for number, (place, _) in enumerate(explanations.paths)

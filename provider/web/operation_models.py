@@ -143,6 +143,10 @@ class PathJson(Model):
     kind: Kind
     rows: int
     """How many rows of the version."""
+    column: str | None = None
+    """Of cells, the column asked about; null for rows themselves."""
+    related_column: str | None = None
+    """Of cells, the column that the path leads to."""
     operations: list[OperationJson]
 
 

@@ -115,8 +115,8 @@ def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.HowJson:
     at, ids = scope.asked(query)
     to = None if query.to is None else str(scope.dataset(query.to))
     way: Any = {"direction": query.direction, "to": to, "kinds": _kinds(query.context)}
-    explanations = scope.prov.how(str(at.version.dataset), ids, version=at.version.id, **way)
-    paths = operation_forms.paths(scope.visible, explanations, parts=query.parts)
+    explanations = scope.prov.how(str(at.version.dataset), ids, version=at.version.id, parts=query.parts, **way)
+    paths = operation_forms.paths(scope.visible, explanations, at)
     return page.cut(
         told.HowJson(paths=paths, stops=describe.stops(explanations.answer.stops, scope.visible), broken=scope.broken),
         "paths",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from _least import least
 from _people import people
 
 import provspark.api
@@ -16,14 +17,8 @@ from provspark.index_store.query.question import QUESTIONS as ALL_QUESTIONS
 from provspark.model.writes import Kind
 
 FOLLOWED = {q.name: q.follows for q in ALL_QUESTIONS.values()}
-MORE: dict[str, dict[str, Any]] = {
-    "co_contributory": {"to": "people.csv"},
-    "co_dependency": {"to": "report.csv", "via": "clean.csv"},
-    "composition": {"source": "people.csv", "column": "city"},
-    "correspondence": {"to": "people.csv"},
-    "co_contributory_lines": {"operation": 1, "to": 0, "rows": [0]},
-    "co_dependency_lines": {"operation": 1, "to": 0, "via": 0, "rows": [0]},
-}
+GIVEN: dict[str, Any] = {"place": "clean.csv", "column": "city", "operation": 0, "rows": [0], "conditions": []}
+"""By what parameters take; all datasets but the one asked about are `people.csv`."""
 REPLAYED = ("replay", "history", "history_pages", "co_contributory_lines", "co_dependency_lines")
 DRIVER = ("backward", "forward", "trace")
 QUESTIONS = {q.name for q in ALL_QUESTIONS.values() if "which" in inspect.signature(q.function).parameters}
@@ -38,8 +33,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ask(folder: Path, question: str, **which: Any) -> Any:
     prov = provspark.open(folder / "prov")
-    more = {k: str(folder / v) if str(v).endswith(".csv") else v for k, v in MORE.get(question, {}).items()}
-    answer = getattr(prov, question)(str(folder / "report.csv"), **more, **which)
+    report = str(folder / "report.csv")
+    given = {**GIVEN, "dataset": "people.csv", "step or dataset": report, "version": prov.select(report).version}
+    asked = least(ALL_QUESTIONS[question], given)
+    more = {k: str(folder / v) if str(v) in ("people.csv", "clean.csv") else v for k, v in list(asked.items())[1:]}
+    answer = getattr(prov, question)(report, **more, **which)
     return list(answer) if question == "history_pages" else answer
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import _http
 import pytest
+from _least import least
 from _people import people
 from _steps import publish, version, write
 from click.testing import CliRunner
@@ -20,7 +21,8 @@ from provspark.cli.main import main
 from provspark.errors import UnknownDatasetError
 from provspark.hooks.prov import ProvHook
 from provspark.index_store.catalogue import Catalogue
-from provspark.index_store.query.question import QUESTIONS
+from provspark.index_store.query.parameters import parameters
+from provspark.index_store.query.question import QUESTIONS, Question
 from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset
 from provspark.operators.query import ProvQueryOperator
@@ -28,13 +30,6 @@ from provspark.replay.replaying import Replaying
 from provspark.web.policy import Policy
 from provspark.web.source import AnswerSource
 
-NAMES = {"dataset", "to", "via", "source", "output", "what", "step"}
-"""Parameters of questions that take a dataset's name."""
-OTHERS = {
-    *("rows", "columns", "column", "each", "direction", "existence", "replay", "progress", "functions", "parts"),
-    *("hops", "limit", "was", "version", "run", "as_of", "operations", "operation", "where", "which", "all_sources"),
-    *("size", "on_source"),
-}
 REPORT, PEOPLE, CLEAN = "report.csv", "people.csv", "clean.csv"
 WAY = {"to": PEOPLE, "via": CLEAN}
 ASKED: dict[str, list[dict[str, Any]]] = {
@@ -42,7 +37,7 @@ ASKED: dict[str, list[dict[str, Any]]] = {
     "steps": [],
     "unfinished": [],
     "select": [{"dataset": REPORT}],
-    "locate": [],
+    "locate": [{"dataset": REPORT}],
     "values": [{"dataset": REPORT}],
     "backward": [{"dataset": REPORT}, {"dataset": REPORT, **WAY}],
     "forward": [{"dataset": PEOPLE}, {"dataset": PEOPLE, "to": REPORT, "via": [CLEAN]}],
@@ -91,7 +86,12 @@ def _placed(arguments: dict[str, Any], place: Any) -> dict[str, Any]:
             return [place(v) for v in value]
         return place(value) if isinstance(value, str) and value.endswith(".csv") else value
 
-    return {name: put(value) if name in NAMES else value for name, value in arguments.items()}
+    return {name: put(value) for name, value in arguments.items()}
+
+
+def _names(question: Question) -> set[str]:
+    """The parameters that take a name."""
+    return {p.name for p in parameters(question) if p.takes in ("dataset", "step or dataset", "step", "place")}
 
 
 def _told(answer: Any) -> Any:
@@ -103,14 +103,10 @@ def _told(answer: Any) -> Any:
     return answer
 
 
-def test_all_parameters_are_known() -> None:
-    """A new parameter of a question has to be sorted into those that name datasets and the others."""
-    taken = {p for q in QUESTIONS.values() for p in inspect.signature(q.function).parameters} - {"prov"}
-    assert taken <= NAMES | OTHERS, taken - NAMES - OTHERS
-    assert ASKED.keys() == QUESTIONS.keys()
-    for name, question in QUESTIONS.items():
-        mine = NAMES & inspect.signature(question.function).parameters.keys()
-        assert mine <= {p for arguments in ASKED[name] for p in arguments} | _NO_NAMES.get(name, set()), name
+def test_each_parameter_that_takes_a_name_is_asked() -> None:
+    for name, asked in ASKED.items():
+        given = {p for arguments in asked for p in arguments}
+        assert _names(QUESTIONS[name]) <= given | _NO_NAMES.get(name, set()), name
 
 
 _NO_NAMES = {
@@ -123,7 +119,7 @@ _NO_NAMES = {
 """Parameters that take a step's id, and what the test's replays do not get to."""
 
 
-@pytest.mark.parametrize("name", [name for name, asked in ASKED.items() if asked])
+@pytest.mark.parametrize("name", [q.name for q in QUESTIONS.values() if _names(q) - _NO_NAMES.get(q.name, set())])
 def test_questions_take_relative_paths(name: str, prov: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class _GotThereError(Exception):
         pass
@@ -133,9 +129,13 @@ def test_questions_take_relative_paths(name: str, prov: Any, folder: Path, monke
 
     monkeypatch.setattr(Replaying, "following", following)
 
+    version = prov.select(str(folder / REPORT)).version
+    given = {"dataset": REPORT, "step or dataset": REPORT, "place": CLEAN, "rows": [0], "column": "city"}
+    asked = ASKED.get(name) or [least(QUESTIONS[name], {**given, "operation": 1, "version": version})]
+
     def answer(place: Any) -> Any:
         try:
-            return [_told(getattr(prov, name)(**_placed(asked, place))) for asked in ASKED[name]]
+            return [_told(getattr(prov, name)(**_placed(arguments, place))) for arguments in asked]
         except _GotThereError:
             return "replays"
 

@@ -12,7 +12,6 @@ from provspark.index_store.query.answer import Answer
 from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.parameter_types import DatasetName, Rows, VersionId
 from provspark.index_store.query.question import question
-from provspark.index_store.query.questions.select import select
 from provspark.index_store.query.rowset import Located, RowSet
 
 if TYPE_CHECKING:
@@ -64,7 +63,8 @@ def locate(
         prov.locate("/data/report", [17, 18], as_of="2024-05-31").table()
     """
     if isinstance(dataset, (str, os.PathLike)):
-        return prov.located(select(prov, os.fspath(dataset), rows, **which), into, None, None)
+        asked = prov.asked("locate", os.fspath(dataset), rows, which)
+        return prov.located(RowSet(asked.at, asked.labels), into, None, None)
     former = rows if isinstance(rows, str) else which.get("version")
     if former is not None:
         warnings.warn(

@@ -705,6 +705,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/questions/first_difference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * First Difference
+         * @description Find the first step at which the histories of two versions of a row differ.
+         */
+        post: operations["first_difference_api_v1_questions_first_difference_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/questions/forward": {
         parameters: {
             query?: never;
@@ -756,7 +776,7 @@ export interface paths {
         put?: never;
         /**
          * How
-         * @description Find the rows that rows came from, or went into, and the operations on the way to each.
+         * @description Find the rows, or cells, that rows or cells came from, or went into, and the operations on the way to each.
          */
         post: operations["how_api_v1_questions_how_post"];
         delete?: never;
@@ -776,7 +796,7 @@ export interface paths {
         put?: never;
         /**
          * Impact
-         * @description Compare the distribution of a column, or of all columns, before and after a step.
+         * @description Compare the distribution of a column, or of all columns, before and after a step, or all steps from a source on.
          */
         post: operations["impact_api_v1_questions_impact_post"];
         delete?: never;
@@ -1363,7 +1383,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -1389,7 +1409,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * Strict
-             * @description For `backward`, `forward` and `trace`: also follow reads on drivers that returned one number (a count, a mean). Other questions raise `ConditionError`.
+             * @description Also follow reads on drivers that returned one number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
              * @default false
              */
             strict: boolean | null;
@@ -1400,7 +1420,7 @@ export interface components {
             to?: string | null;
             /**
              * Trust
-             * @description For the same, as a list or separated by commas: tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out; `trusted_of` lists them. See docs/stops.md.
+             * @description Tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out, as a list or separated by commas; `trusted_of` lists them. For the same questions. See docs/stops.md.
              */
             trust?: string[] | null;
             /**
@@ -1522,7 +1542,7 @@ export interface components {
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -1657,7 +1677,7 @@ export interface components {
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -1827,7 +1847,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -2024,7 +2044,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -2060,7 +2080,7 @@ export interface components {
             version?: string | null;
             /**
              * Versions
-             * @description For `forward`, forward `trace` and `co_dependency`. ``current`` (default): rows are returned in the current version of their dataset; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them.
+             * @description In which versions of their datasets rows ahead are returned. ``current`` (default): in the current version; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
@@ -2247,7 +2267,7 @@ export interface components {
             column?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -2264,7 +2284,7 @@ export interface components {
             existence: boolean | null;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Kinds of edges to list; both unless told.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -2346,12 +2366,12 @@ export interface components {
             column: string;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Each
-             * @description For each row; with False for all rows together, each witness once.
+             * @description Count for each row; if not, for all rows together, each witness once.
              * @default true
              */
             each: boolean | null;
@@ -2404,7 +2424,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -2599,7 +2619,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -2671,7 +2691,7 @@ export interface components {
             column?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -2875,6 +2895,68 @@ export interface components {
             versions?: components["schemas"]["VersionUsed"][];
         };
         /**
+         * FirstDifferenceQuestion
+         * @description What `first_difference` takes.
+         */
+        FirstDifferenceQuestion: {
+            /**
+             * As Of
+             * @description What would have been answered then: steps that ended later are left out.
+             */
+            as_of?: string | null;
+            /**
+             * Dataset
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             */
+            dataset: string;
+            /**
+             * Ignoring
+             * @description Columns whose values do not count, in all datasets: the day of a run.
+             */
+            ignoring?: string[] | null;
+            /**
+             * Key
+             * @description Columns by whose values the row is found in `other`. Without it, the row with the same id.
+             */
+            key?: string[] | null;
+            /**
+             * Kinds
+             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             */
+            kinds?: ("context" | "data")[] | null;
+            /**
+             * Other
+             * @description The version that has the other row.
+             */
+            other: string;
+            /**
+             * Rows
+             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             */
+            rows?: number[] | null;
+            /**
+             * Run
+             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             */
+            run?: string | null;
+            /**
+             * Semantics
+             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @default bag
+             */
+            semantics: ("bag" | "set") | null;
+            /**
+             * Version
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             */
+            version?: string | null;
+            /**
+             * Where
+             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             */
+            where?: string[] | null;
+        };
+        /**
          * ForwardQuestion
          * @description What `forward` takes.
          */
@@ -2886,7 +2968,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -2912,7 +2994,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * Strict
-             * @description For `backward`, `forward` and `trace`: also follow reads on drivers that returned one number (a count, a mean). Other questions raise `ConditionError`.
+             * @description Also follow reads on drivers that returned one number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
              * @default false
              */
             strict: boolean | null;
@@ -2923,7 +3005,7 @@ export interface components {
             to?: string | null;
             /**
              * Trust
-             * @description For the same, as a list or separated by commas: tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out; `trusted_of` lists them. See docs/stops.md.
+             * @description Tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out, as a list or separated by commas; `trusted_of` lists them. For the same questions. See docs/stops.md.
              */
             trust?: string[] | null;
             /**
@@ -2933,7 +3015,7 @@ export interface components {
             version?: string | null;
             /**
              * Versions
-             * @description For `forward`, forward `trace` and `co_dependency`. ``current`` (default): rows are returned in the current version of their dataset; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them.
+             * @description In which versions of their datasets rows ahead are returned. ``current`` (default): in the current version; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
@@ -3016,7 +3098,7 @@ export interface components {
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -3115,13 +3197,18 @@ export interface components {
              */
             as_of?: string | null;
             /**
+             * Column
+             * @description Columns of `dataset`: then the answer is of cells, and has the operations that touched the cell on its way. Without it, it is of rows, and has all operations that the rows passed.
+             */
+            column?: string[] | null;
+            /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Direction
-             * @description Where the rows came from, or what they went into.
+             * @description What the rows came from, or what they went into.
              * @default backward
              */
             direction: ("backward" | "forward") | null;
@@ -3130,6 +3217,12 @@ export interface components {
              * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
+            /**
+             * Parts
+             * @description Return each operation alone. Without it, those of one script line read as one, and those that `provspark.operation` named.
+             * @default false
+             */
+            parts: boolean | null;
             /**
              * Rows
              * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
@@ -3148,7 +3241,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description The dataset whose rows are wanted, wherever it is on the way. Without it, the ultimate sources: rows that no captured write made. A row asked about that no write made is its own source, of occurrence -1. A data set by its `id`, or its `name` as shown.
+             * @description The dataset whose rows or cells are wanted, wherever it is on the way; without it, those at the ends of all paths. A data set by its `id`, or its `name` as shown.
              */
             to?: string | null;
             /**
@@ -3174,12 +3267,12 @@ export interface components {
             column?: string | null;
             /**
              * Output
-             * @description Which data set that it read, and which that it wrote, where there are several. A data set by its `id`, or its `name` as shown.
+             * @description Which data set that the step wrote, where there are several. A data set by its `id`, or its `name` as shown.
              */
             output?: string | null;
             /**
              * Source
-             * @description Which data set that it read, and which that it wrote, where there are several. A data set by its `id`, or its `name` as shown.
+             * @description The data set to compare with: one that the step read, or one that its output came from over any number of steps. Without it, the one that the step read. A data set by its `id`, or its `name` as shown.
              */
             source?: string | null;
             /**
@@ -3189,7 +3282,7 @@ export interface components {
             step: string;
             /**
              * Was
-             * @description Names before of columns that had another one: ``{"age": "0"}``.
+             * @description Names before of columns that had another one: ``{"age": "0"}``. Of others the lineage of columns tells it.
              */
             was?: {
                 [key: string]: string;
@@ -3321,7 +3414,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -3678,6 +3771,8 @@ export interface components {
          * @description The operations on the way to rows of a version, through one reading and by one kind of edge.
          */
         Path: {
+            /** Column */
+            column?: string | null;
             dataset: components["schemas"]["Dataset"];
             /**
              * Kind
@@ -3688,6 +3783,8 @@ export interface components {
             occurrence: number;
             /** Operations */
             operations: components["schemas"]["Operation"][];
+            /** Related Column */
+            related_column?: string | null;
             /** Rows */
             rows: number;
             /**
@@ -3762,7 +3859,7 @@ export interface components {
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -3922,7 +4019,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -4015,7 +4112,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -4358,7 +4455,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -4390,7 +4487,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * Strict
-             * @description For `backward`, `forward` and `trace`: also follow reads on drivers that returned one number (a count, a mean). Other questions raise `ConditionError`.
+             * @description Also follow reads on drivers that returned one number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
              * @default false
              */
             strict: boolean | null;
@@ -4401,7 +4498,7 @@ export interface components {
             to?: string | null;
             /**
              * Trust
-             * @description For the same, as a list or separated by commas: tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out; `trusted_of` lists them. See docs/stops.md.
+             * @description Tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out, as a list or separated by commas; `trusted_of` lists them. For the same questions. See docs/stops.md.
              */
             trust?: string[] | null;
             /**
@@ -4411,7 +4508,7 @@ export interface components {
             version?: string | null;
             /**
              * Versions
-             * @description For `forward`, forward `trace` and `co_dependency`. ``current`` (default): rows are returned in the current version of their dataset; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them.
+             * @description In which versions of their datasets rows ahead are returned. ``current`` (default): in the current version; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
@@ -4697,7 +4794,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out`` or ``/data/out``; or a set of rows that `select` or another question gave. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
@@ -8180,6 +8277,106 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["DroppedQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    first_difference_api_v1_questions_first_difference_post: {
+        parameters: {
+            query?: {
+                cursor?: number;
+                /** @description At most `max_items`, the default */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FirstDifferenceQuestion"];
             };
         };
         responses: {
