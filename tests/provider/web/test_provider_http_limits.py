@@ -442,7 +442,7 @@ def _body(root: Path, route: APIRoute) -> dict[str, Any]:
     raw = id_of(root, "raw")
     for question in asked_over_http():
         if route.path == f"{BASE}/questions/{question.name}":
-            given = {"dataset": raw, "step": "x", "column": "name", "conditions": "age >= 40"}
+            given = {"dataset": raw, "step": "x", "column": "name", "conditions": "age >= 40", "version": "0" * 32}
             return least(question, given)
     body = {
         "dataset": raw,
