@@ -137,13 +137,21 @@ class _Composite:
         handed = set(self.kept.values()) if handed is None else handed
         main = [i for i in group if i not in self.within]
         self.gone = [c for c in self._read(main) if c.id not in handed and c.id not in fresh]
-        self.before = {c.name.lower() for c in self._read([i for i in whole if i not in self.within])}
+        self.before = self._names_before([i for i in whole if i not in self.within])
 
     def _read(self, numbers: Sequence[int]) -> list[Column]:
         """The columns that operations read from others."""
         inside = set(numbers)
         below = dict.fromkeys(i for k in numbers for i in self.operations[k].children if i not in inside)
         return _distinct(c for i in below for c in self.operations[i].columns)
+
+    def _names_before(self, whole: Sequence[int]) -> set[str]:
+        """The names of columns that are there without the line: in a loop, it reads columns that it made before."""
+        own: set[int] = set()
+        for op in (self.operations[i] for i in whole):
+            read = {c.id for i in op.children for c in self.operations[i].columns}
+            own |= {c.id for c in op.columns} - read
+        return {c.name.lower() for c in self._read(whole) if c.id not in own}
 
     def _is_renamed(self, column: Column) -> bool:
         return self.known[self.kept[column.id]].name != column.name
