@@ -67,9 +67,13 @@ def _categories(key: str, now: dict[str, Any], then: dict[str, Any]) -> bool:
     ]:
         return False
     came, gone = ({name for name in now[k] if not re.fullmatch(OWN, name)} for k in ("makes", "drops"))
-    ends = {"vertical reduction"} if gone - {*now["columns_out"]} else set()
-    words = _COLUMN_WORDS & {*now[key]}
-    return words - {"transformation", "vertical augmentation"} == ends and bool(words - ends) == bool(came)
+    anew = came if "imputation" in now["category"] else came & {*now["columns_in"]}
+    words = (
+        *(["transformation"] if anew else []),
+        *(["vertical augmentation"] if came - anew else []),
+        *(["vertical reduction"] if gone - {*now["columns_out"]} else []),
+    )
+    return {*words} == _COLUMN_WORDS & {*now[key]}
 
 
 def _in_a_loop(key: str, now: dict[str, Any], then: dict[str, Any]) -> bool:
