@@ -125,25 +125,36 @@ class _Composite:
         self.above = [i for i in group if i in read_on or i == len(self.operations) - 1] or list(group[-1:])
         self.ins = self._read(group)
         self.outs = _distinct(c for i in self.above for c in self.operations[i].columns)
-        roots = _roots(self.members)
+        self.roots = roots = _roots(self.members)
         fresh: set[int] = set()
         handed: set[int] | None = None
         if self.below and max(self.below) > group[0]:
             fresh, handed = _changes(self.operations, group, roots)
         self.ins = [c for c in self.ins if c.id not in fresh]
         self.known = {c.id: c for c in self.ins}
-        self.kept = {c.id: roots.get(c.id, c.id) for c in self.outs}
+        self.kept = {c.id: self._root(c.id) for c in self.outs}
         self.made = [c for c in self.outs if self.kept[c.id] not in self.known or self._is_renamed(c)]
         handed = set(self.kept.values()) if handed is None else handed
         main = [i for i in group if i not in self.within]
         self.gone = [c for c in self._read(main) if c.id not in handed and c.id not in fresh]
-        self.before = {c.name.lower() for c in self._read([i for i in whole if i not in self.within])}
+        self.before = self._names_before([i for i in whole if i not in self.within])
 
     def _read(self, numbers: Sequence[int]) -> list[Column]:
         """The columns that operations read from others."""
         inside = set(numbers)
         below = dict.fromkeys(i for k in numbers for i in self.operations[k].children if i not in inside)
         return _distinct(c for i in below for c in self.operations[i].columns)
+
+    def _names_before(self, whole: Sequence[int]) -> set[str]:
+        """The names of columns that are there without the line: in a loop, it reads columns that it made before."""
+        own: set[int] = set()
+        for op in (self.operations[i] for i in whole):
+            read = {c.id for i in op.children for c in self.operations[i].columns}
+            own |= {c.id for c in op.columns} - read
+        return {c.name.lower() for c in self._read(whole) if c.id not in own}
+
+    def _root(self, column: int) -> int:
+        return self.roots.get(column, column)
 
     def _is_renamed(self, column: Column) -> bool:
         return self.known[self.kept[column.id]].name != column.name
@@ -163,12 +174,16 @@ class _Composite:
         return tuple(dict.fromkeys(self.names(self.known[i] for i in used if i in self.known)))
 
     def _of_columns(self) -> set[Category]:
-        """What becomes of columns when all is done."""
-        made = {c.name.lower() for c in self.made if c.id not in self.own}
-        told: set[Category] = {"transformation"} if made & self.before else set()
-        if made - self.before:
+        """What becomes of columns when all is done: one with only another's name is neither changed nor kept."""
+        made = [c for c in self.made if c.id not in self.own]
+        renamed = {c.id for c in made if self.kept[c.id] in self.known}
+        told: set[Category] = set()
+        if {c.name.lower() for c in made if c.id not in renamed} & self.before:
+            told.add("transformation")
+        if {c.name.lower() for c in made} - self.before:
             told.add("vertical augmentation")
-        if {c.name.lower() for c in self.gone if c.id not in self.own} - {c.name.lower() for c in self.outs}:
+        kept = {c.name.lower() for c in self.outs if c.id not in renamed}
+        if {c.name.lower() for c in self.gone if c.id not in self.own} - kept:
             told.add("vertical reduction")
         return told
 
@@ -199,7 +214,7 @@ class _Composite:
 
     def text(self) -> str:
         """What all do, without what only helps, or what is there again in the end."""
-        made = {c.name.lower() for op in self.members for c in op.columns if c.id not in self.known}
+        made = {c.name.lower() for op in self.members for c in op.columns if self._root(c.id) not in self.known}
         told = [(op, self._without_drops(op, made)) for op in self.members]
         if len(self.group) > 1:
             told = [(op, text) for op, text in told if not self._only_helps(op)] or told

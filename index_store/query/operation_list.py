@@ -91,11 +91,11 @@ _TEXTS = pa.list_(pa.string())
 _SCHEMA = pa.schema(
     [
         *(("step", pa.string()), ("write", pa.int32()), ("dataset", pa.string())),
-        *(("operations", pa.list_(pa.int32())), ("category", _TEXTS), ("contextual", pa.bool_())),
+        *(("operations", pa.list_(pa.int32())), ("paper_categories", _TEXTS), ("contextual", pa.bool_())),
         *((name, pa.string()) for name in ("text", "site", "name")),
         *((name, _TEXTS) for name in ("columns_in", "columns_out", "reads", "makes", "drops")),
         *(("rows_in", pa.int64()), ("rows_out", pa.int64()), ("exact", pa.bool_()), ("why", pa.string())),
-        *((name, _TEXTS) for name in ("paper_categories", "categories")),
+        *((name, _TEXTS) for name in ("category", "categories")),
     ]
 )
 _FIELDS = {"categories": "paper_categories"}

@@ -1,11 +1,13 @@
-"""Whether an answer of today has what the last release's had: it may have more."""
+"""Whether an answer of today has what the last release's had: it may have more, and what `_changed` names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-FORMER = {"related_row": "source_row", "related_column": "source_column"}
+from _changed import of_key
+
+FORMER = {"related_row": "source_row", "related_column": "source_column", "paper_categories": "categories"}
 """Columns that have another name now, and stand where they did."""
 _MISSING = object()
 
@@ -19,6 +21,8 @@ def missing(now: Any, then: Any, at: str = "") -> Iterator[str]:
         yield from missing(now["lines"], then["lines"], at)
     elif isinstance(then, dict) and isinstance(now, dict):
         for key, value in then.items():
+            if key in now and now[key] != value and of_key(key, now, then):
+                continue
             yield from missing(now.get(key, _MISSING), value, f"{at}.{key}")
     elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
         for i, (one, other) in enumerate(zip(now, then, strict=True)):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from _answers import ANSWERS, PLACED, at_data, without, without_format_stops
+from _changed import of_line
 from _commands import Done, lines, run
 from _coverage import missing
 from _last_release import unpack
@@ -44,6 +45,7 @@ def check(file: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         done = run(line, root)
         assert done.code == code, (line, done.out, done.err)
         told = without_format_stops(at_data(done.json, places))
+        then = of_line(line, told, then)
         assert not list(missing(without(told, *PLACED), without(then, *PLACED))), line
         assert_warns(line, done)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from _answers import ANSWERS, at_data, without_format_stops
+from _changed import of_line
 from _coverage import missing
 from _last_release import unpack
 from _recording import Line, run
@@ -79,7 +80,8 @@ def check(script: str, folder: Path, normal: Any = lambda told: told, archive: s
         if text in DIFFERENT:
             assert told != then
         else:
-            assert not list(missing(normal(told), normal(then))), text
+            now = normal(told)
+            assert not list(missing(now, of_line(text, now, normal(then)))), text
         assert_warns(line, f"{script}.py")
 
 
