@@ -62,7 +62,7 @@ class AnswerView:
 _PAIRS = click.Option(["--pairs"], is_flag=True, help="Tell the pairs instead of each row's number of counterparts.")
 _PARTS = click.Option(["--parts"], is_flag=True, help="Each operation alone, not those of a script line as one.")
 _SHARES = click.Option(
-    ["--shares"], is_flag=True, help="Tell the share of each value instead of count, mean and so on."
+    ["--shares"], is_flag=True, help="Show the share of each value instead of count, mean and so on."
 )
 _TABLE = AnswerView(show_answer)
 _BY_CLASS: Mapping[type, AnswerView] = {
