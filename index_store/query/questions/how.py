@@ -57,8 +57,8 @@ def how(
         ``table()`` is the table of `backward` or `forward`, or of `cells`, with the number of each line's path; a cell
         that is found on several paths has a line for each. ``operations()`` lists the operations of each path, in
         order. ``values()`` returns for each line of ``table()`` the values of the related row; for cells it is the
-        table with a column ``value``, as text. For cells, ``columns`` has for each path the given column and the related one;
-        a constant has a path, with the operations that made it, and no lines.
+        table with a column ``value``, as text. For cells, ``columns`` has for each path the given column and the
+        related one; a constant has a path, with the operations that made it, and no lines.
 
     Raises
     ------
