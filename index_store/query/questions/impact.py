@@ -51,7 +51,7 @@ def impact(
     Raises
     ------
     ConditionError
-        The step read several data sets, or the output came from several versions of `source`.
+        The step read several datasets, or the output came from several versions of `source`.
     UnknownDatasetError
         The output did not come from `source`.
 
