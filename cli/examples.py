@@ -40,19 +40,19 @@ Examples:
 Example:
   provspark dropped /data/people.csv --column fnlwgt""",
     "co_contributory": """\
-Example, the order lines joined with order 7 on the way to the report:
+Example: find the order lines that were joined with order 7 in the report:
   provspark co-contributory /data/orders --row 7 --to /data/lines --via /data/report""",
     "co_dependency": """\
-Example, the report's rows that stand on a person of row 3, too:
+Example: find the report rows that share a person with row 3:
   provspark co-dependency /data/report --row 3 --to /data/report --via /data/people""",
     "composition": """\
 Example:
   provspark composition /data/report --source /data/people --column sex""",
     "correspondence": """\
-Example, how many rows of the report use at least one person without consent:
+Example: count the rows of the report that use at least one person without consent:
   provspark correspondence /data/report --to /data/people --using consent=false""",
     "locate": """\
-Example, the row id that row 512 of an older version has now:
+Example: find the row id that row 512 of an older version has now:
   provspark locate /data/log --row 512 --version 1652bf30b994a8577270d871132b62bd""",
     "derivations": """\
 Example:

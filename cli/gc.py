@@ -17,7 +17,7 @@ __all__ = ["gc"]
     "--keep-runs", type=click.IntRange(min=0), metavar="N", help="Keep the last N runs of each DAG, failed ones too."
 )
 @click.option("--keep-since", metavar="TIME", help="Keep steps that ended then or later, as 2026-01-31 (UTC).")
-@click.option("--keep", "steps", multiple=True, metavar="STEP", help="Keep this step; may be given again.")
+@click.option("--keep", "steps", multiple=True, metavar="STEP", help="Keep this step. Repeatable.")
 @click.option(
     "--idle-hours",
     type=click.FloatRange(min=0),
@@ -25,7 +25,7 @@ __all__ = ["gc"]
     show_default=True,
     help="Remove files that killed writers left, once they have not changed for so long.",
 )
-@click.option("--dry-run", is_flag=True, help="Tell what would be removed, and remove nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @json_option
 def gc(
     store: str | None,
@@ -36,10 +36,10 @@ def gc(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Remove the steps that no --keep… names, but for those that a kept one needs.
+    """Remove all steps except those that --keep… options select and those that they depend on.
 
-    A step is needed where a kept one read files that it wrote, or still holds them in its output. Data sets are not
-    touched. A catalogue still lists removed steps until `provspark catalogue rebuild`.
+    A kept step depends on a step if it read files that this step wrote, or if its output still contains them. Datasets
+    are not touched. A catalogue still lists removed steps until `provspark catalogue rebuild`.
 
     \b
     Examples:

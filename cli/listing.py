@@ -31,11 +31,11 @@ _COVERAGE = {"exact": "green", "coarse": "yellow", "untracked": "red"}
 
 
 @click.command()
-@click.option("--steps", is_flag=True, help="List steps instead of data sets.")
+@click.option("--steps", is_flag=True, help="List steps instead of datasets.")
 @store_option
 @json_option
 def ls(steps: bool, store: str | None, as_json: bool) -> None:
-    """List the data sets that steps read and wrote, or the steps.
+    """List the datasets that steps read and wrote, or the steps.
 
     \b
     Examples:

@@ -65,7 +65,7 @@ def main(debug: bool) -> None:
     \b
     Examples:
       provspark run --store /data/prov job.py    run a PySpark script, capture its lineage
-      provspark ls --store /data/prov            the data sets that it read and wrote
+      provspark ls --store /data/prov            the datasets that it read and wrote
       provspark trace /data/report --row 17      the rows that row 17 came from
 
     Exit codes: 0 all well, 1 `verify` found problems, 2 an error; `run` exits as its script does.

@@ -21,13 +21,13 @@ __all__ = ["repair"]
     show_default=True,
     help="Publish a step that was started on another machine if it has not changed for this many hours.",
 )
-@click.option("--dry-run", is_flag=True, help="Tell what would be done, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 @json_option
 def repair(steps: tuple[str, ...], store: str | None, idle_hours: float, dry_run: bool, as_json: bool) -> None:
-    """Check a store, or some steps, and mend what does not hold.
+    """Check a store, or some steps, and repair damage.
 
-    Damaged files are written anew where the store holds the same once more; lineage that is lost is marked untracked,
-    and questions say so; steps whose process was killed are published with the lineage that was complete by then.
+    Damaged files are rewritten if the store contains a second copy. Lost lineage is marked untracked, and questions
+    report it. Steps whose process was killed are published with the lineage that was complete by then.
 
     \b
     Examples:

@@ -62,7 +62,7 @@ class AnswerView:
 _PAIRS = click.Option(["--pairs"], is_flag=True, help="Tell the pairs instead of each row's number of counterparts.")
 _PARTS = click.Option(["--parts"], is_flag=True, help="Each operation alone, not those of a script line as one.")
 _SHARES = click.Option(
-    ["--shares"], is_flag=True, help="Tell the share of each value instead of count, mean and so on."
+    ["--shares"], is_flag=True, help="Show the share of each value instead of count, mean and so on."
 )
 _TABLE = AnswerView(show_answer)
 _BY_CLASS: Mapping[type, AnswerView] = {
@@ -82,7 +82,7 @@ _BY_CLASS: Mapping[type, AnswerView] = {
     Replayed: AnswerView(show_replayed, (limit_option(5), JSON_OPTION)),
     RowSet: AnswerView(show_rows),
     SharedRows: AnswerView(show_shared_rows),
-    Trace: AnswerView(show_trace, (limit_option(10, "Rows to show of a data set."), JSON_OPTION)),
+    Trace: AnswerView(show_trace, (limit_option(10, "Rows to show for each dataset."), JSON_OPTION)),
     WhyNot: AnswerView(show_why_not, ENDED_OPTIONS),
 }
 _BY_QUESTION: Mapping[str, AnswerView] = {"counts": AnswerView(show_counts, (JSON_OPTION,))}

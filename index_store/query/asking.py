@@ -68,45 +68,46 @@ Semantics = Literal["bag", "set"]
 
 
 class Which(TypedDict, total=False):
-    """What questions take, beside parameters of their own.
+    """The parameters that questions share.
 
     Parameters
     ----------
     dataset : str or RowSet
-        Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another
-        question gave. A relative path that is no dataset's name is resolved against the working directory: so it is
-        wherever a question names a dataset.
+        Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or
+        another question returned. A relative path that is not the name of a dataset is resolved against the working
+        directory. This applies wherever a question takes the name of a dataset.
     rows : iterable of int, optional
-        Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+        Row ids in the selected version. Default: all rows.
     where : sequence of (column, operator, value), optional
-        Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``,
+        Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``,
         ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
     version : str, optional
         A version's id. Default: the current version, which is the newest stored version whose files exist. With `run`
         or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the
         version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
     run : str, optional
-        A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote,
-        or else read, and ways forward go through its steps only.
+        A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward
+        questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
     as_of : datetime or str, optional
-        What would have been answered then: steps that ended later are left out.
+        Answer as of this time: ignore steps that ended later.
     versions : {"current", "all"}
-        In which versions of their datasets rows ahead are returned. ``current`` (default): in the current version;
-        rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with
-        the version in which they were found, and a column ``gone`` marks them. For `forward`, forward `trace` and
+        Which versions the returned rows are from: ``current``, the current version of each dataset; or ``all``, also
+        rows that are no longer in it, each with the version in which it was found and marked by a column ``gone``.
+        With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and
         `co_dependency`.
     kinds : iterable of {"data", "context", "possible"}
-        Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each
-        kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A
-        question that can't follow a kind raises `ConditionError`.
+        Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any
+        of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges
+        are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
     semantics : {"bag", "set"}
-        With ``set``, a row stands for all rows of its version that equal it in value.
+        With ``set``, a row represents all rows of its version that have the same values.
     strict : bool
-        Also follow reads on drivers that returned one number (a count, a mean). For `backward`, `forward` and `trace`;
-        other questions raise `ConditionError`.
+        Also follow reads on drivers that return a single number (a count, a mean). For `backward`, `forward` and
+        `trace`; other questions raise `ConditionError`.
     trust : sequence of str, or str
-        Tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are
-        left out, as a list or separated by commas; `trusted_of` lists them. For the same questions. See docs/stops.md.
+        Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: their possible edges, ends
+        and stops are left out. A list, or separated by commas. `trusted_of` returns what was left out. For the same
+        questions as `strict`. See docs/stops.md.
     """
 
     where: Conditions | None

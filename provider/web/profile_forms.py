@@ -32,7 +32,7 @@ def impact(scope: UserScope, compared: Impact) -> told.ProfilesJson:
     """Describe what a step did to the distribution of values, column by column."""
     shown(scope.visible)
     pairs = compared.pairs()
-    hidden = [_hidden(scope, p) for p in (compared.before, compared.after)]
+    hidden = [_hidden(scope, p, compared.step) for p in (compared.before, compared.after)]
     return told.ProfilesJson(
         step=compared.step,
         before=describe.named(compared.before.dataset, scope.visible),
@@ -81,10 +81,12 @@ def column(of: ColumnProfile | None) -> told.ColumnProfileJson | None:
     return told.ColumnProfileJson(**{name: content[name] for name in names}, top=top)
 
 
-def _hidden(scope: UserScope, of: Profile) -> set[str]:
-    """The columns of a profile that are masked in its version, as any step knows it; all where none does."""
-    known = scope.prov.graph.references(Dataset.parse(of.dataset))
-    same = [at for at in known if at.version.id == of.version]
+def _hidden(scope: UserScope, of: Profile, step: str = "") -> set[str]:
+    """The columns of a profile that are masked in its version, as a step knows it, or else any; all where none does."""
+    known = [at for at in scope.prov.graph.references(Dataset.parse(of.dataset)) if at.version.id == of.version]
+    nodes = [n for n in scope.prov.graph.nodes if n.step == step]
+    mine = [at for n in nodes for at in (n.output, *n.inputs.values())]
+    same = [at for at in mine if (str(at.version.dataset), at.version.id) == (of.dataset, of.version)] or known
     names = {c.name for c in of.columns}
     return set[str]().union(*(names.difference(scope.visible.columns(at)) for at in same)) if same else names
 

@@ -33,18 +33,18 @@ def co_contributory_lines(
     functions: bool = False,
     **which: Unpack[Which],
 ) -> SharedRows:
-    """Find the intermediate rows that were used together with intermediate rows.
+    """Find the intermediate rows that were combined with intermediate rows in one derivation.
 
     Parameters
     ----------
     dataset, rows
-        Stored rows that a step made or read; the rows asked about are those after `operation` that led to them, or
-        came of them.
+        Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from
+        them.
     operation, to : int
-        Numbers of operations of the step, as `operations(step, parts=True)` and `replay` tell them: rows
-        after the first are asked about, rows after the second are wanted.
+        Numbers of two operations of the step: start at rows after the first, return rows after the second.
+        `operations(step, parts=True)` and `replay` list them.
     via : int, optional
-        The operation on the way to whose rows they were used together; the last one unless told.
+        Number of the operation whose rows the derivations make. Default: the last operation.
     step, progress, functions, **which
         As for `replay`.
 
@@ -60,7 +60,7 @@ def co_contributory_lines(
 
     Notes
     -----
-    TensProv's Q10 on intermediate data sets.
+    TensProv's Q10 on intermediate datasets.
     """
     asked = prov.asked("co_contributory_lines", dataset, rows, which)
     with prov.following(progress, functions) as replayer:

@@ -33,23 +33,23 @@ def co_dependency_lines(
     functions: bool = False,
     **which: Unpack[Which],
 ) -> SharedRows:
-    """Find the intermediate rows that share what they came from with intermediate rows.
+    """Find the intermediate rows that share an earlier row with intermediate rows.
 
     Parameters
     ----------
     via : int
-        The operation after which the rows stand that both came from.
+        Number of the operation whose rows are shared.
     dataset, rows, operation, to, step, progress, functions, **which
         As for `co_contributory_lines`.
 
     Returns
     -------
     SharedRows
-        ``found``, rows after `to` that share a row after `via` with those asked about, which are left out.
+        ``found``, the rows after `to` that share a row after `via` with the given rows. The given rows are left out.
 
     Notes
     -----
-    TensProv's Q11 on intermediate data sets. Errors as for `co_contributory_lines`.
+    TensProv's Q11 on intermediate datasets. Errors as for `co_contributory_lines`.
     """
     asked = prov.asked("co_dependency_lines", dataset, rows, which)
     with prov.following(progress, functions) as replayer:

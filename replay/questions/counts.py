@@ -16,7 +16,7 @@ __all__ = ["counts"]
 
 @question()
 def counts(prov: Replaying, step: StepId, *, progress: Progress | None = None, functions: bool = False) -> TableAnswer:
-    """Count the rows that go into and come out of each operation of a step, by running all of it again.
+    """Count the rows in and out of each operation of a step, by running all its operations again.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def counts(prov: Replaying, step: StepId, *, progress: Progress | None = None, f
     Returns
     -------
     TableAnswer
-        step, write, operation, node, text, site, rows_in, rows_out, why: counts are null where the operation
-        can't be replayed, as ``why`` says.
+        step, write, operation, node, text, site, rows_in, rows_out, why. If the operation can't be replayed, the counts
+        are null and ``why`` has the reason.
 
     Raises
     ------

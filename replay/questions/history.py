@@ -32,27 +32,26 @@ def history(
     functions: bool = False,
     **which: Unpack[Which],
 ) -> History:
-    """Tell all that rows derive from and all that derives from them, with the operations between, across steps.
+    """Show the sources and results of rows across steps, with the operations between.
 
-    Where rows, or rows made of them, end, `History.endings` tells the operation that dropped them, and why. With
-    columns it is the history of these cells: their values after each operation on their way, and where they ended,
-    with their row or, as `History.drops` tells, with their column. Columns without rows or conditions are
-    followed without a replay.
+    For each row that was dropped, it shows the operation and the reason. With `columns`, it shows the values of these
+    cells after each operation, and where the row or the column was dropped. Without rows and conditions, it follows the
+    columns and replays nothing.
 
     Parameters
     ----------
     columns : str or sequence of str, optional
         Columns of `dataset`.
     direction : {"both", "backward", "forward"}
-        What the rows came from, what they went into, or both.
+        Show sources, results, or both.
     progress, functions, dataset, rows, **which
         As for `replay`.
 
     Returns
     -------
     History
-        ``passages``, one for each write, ``endings``, ``drops``, ``table()``, ``cells()``. A write that can't be
-        replayed says why.
+        ``passages``, one for each write; ``endings``, the rows that were dropped; ``drops``, the columns that were
+        dropped; ``table()``, ``cells()``. The passage of a write that can't be replayed has the reason.
 
     Raises
     ------

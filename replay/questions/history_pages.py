@@ -34,9 +34,9 @@ def history_pages(
     functions: bool = False,
     **which: Unpack[Which],
 ) -> Iterator[History]:
-    """Tell the history of many rows page by page, as many rows at once as a replay follows.
+    """Return the history of many rows page by page, each with as many rows as one replay follows.
 
-    Parameters are those of `history`. Pages come as they are asked for; stopping early costs nothing more.
+    Parameters are those of `history`. Each page is computed when you request it.
     """
     asked = prov.asked("history_pages", dataset, rows, which)
     most = prov.replayer.most

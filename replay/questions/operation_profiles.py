@@ -22,26 +22,26 @@ def operation_profiles(
     progress: Progress | None = None,
     functions: bool = False,
 ) -> OperationProfiles:
-    """Profile the values before and after operations of a step, by running all of the step again.
+    """Compute the distribution of values after each operation of a step, by running all its operations again.
 
     Parameters
     ----------
     step : str
-        A step's id, or the data set that it wrote.
+        A step's id, or a dataset that it wrote.
     operations : sequence of int, optional
-        Their numbers, as `operations(step, parts=True)` tells them; all unless told.
+        Numbers of operations, as listed by `operations(step, parts=True)`. Default: all.
     columns : sequence of str, optional
-        Only these, of each operation that has them.
+        Only these columns.
     output : str, optional
-        Which data set that it wrote, where there are several.
+        The dataset that the step wrote, if it wrote several.
     progress, functions
         As for `replay`.
 
     Returns
     -------
     OperationProfiles
-        ``after(number)`` and ``impact(number)`` of an operation, ``table()`` of all, ``verified``. An operation
-        that can't be replayed, or that Spark may have let make other rows of the same ones, says why.
+        ``after(number)`` and ``impact(number)`` of an operation, ``table()`` of all, ``verified``. If an operation
+        can't be replayed, or Spark may have computed other rows from the same input, the answer has the reason.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def operation_profiles(
 
     Notes
     -----
-    PQ12 and PQ13 of Chapman et al., operation by operation.
+    PQ12 and PQ13 of Chapman et al. for each operation.
     """
     at = written(prov.currents, step, output)
     with prov.following(progress, functions) as replayer:

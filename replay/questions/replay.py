@@ -31,35 +31,35 @@ def replay(
     functions: bool = False,
     **which: Unpack[Which],
 ) -> Replayed:
-    """Tell the values of rows after each operation of a step, with the cells that it changed.
+    """Show the values of rows after each operation of a step, with the cells that it changed.
 
     Parameters
     ----------
     step : str, optional
-        The step to replay: the one that made the rows, or one that read them. Without it, the one that made
-        them, or else the only one that read them.
+        The step to replay. It made the rows, or read them. Default: the step that made them, or else the only one that
+        read them.
     all_sources : bool
-        For rows that the step read: each line also tells the rows of inputs that it met on the way. For rows
-        that it made it always does.
+        Also return, for rows that the step read, the rows of other inputs that they were combined with. For rows that
+        the step made, these are always returned.
     progress : callable, optional
-        Told how many operations are done, how many there are, and what the next one does.
+        Called with the number of operations done, the number of all operations, and what the next one does.
     functions : bool
-        Run Python functions of the user's, too: each by the module that its name says, which has to be there to
-        import. The script itself never runs. Without it, rows are followed up to such an operation.
+        Also run user-defined Python functions. Their modules must be importable. The script itself never runs. Without
+        it, rows are followed up to such an operation.
     dataset, rows, **which
         See `backward`.
 
     Returns
     -------
     Replayed
-        ``stages`` (an operation each, with its lines), ``endings``, ``verified``, ``scanned``, ``stopped``.
+        ``stages`` (one for each operation, with its lines), ``endings``, ``verified``, ``scanned``, ``stopped``.
 
     Raises
     ------
     ReplayError
         The step's operations are not stored, or no Spark runs here.
     VersionChangedError, ValuesUnavailableError
-        What the step read has changed since, or can't be read by row.
+        The data that the step read has changed, or can't be read by row.
     """
     asked = prov.asked("replay", dataset, rows, which)
     with prov.following(progress, functions) as replayer:

@@ -25,15 +25,15 @@ def why_not(
     progress: Progress | None = None,
     functions: bool = False,
 ) -> WhyNot:
-    """Tell why no row of a data set satisfies a condition.
+    """Explain why no row of a dataset satisfies a condition.
 
-    The condition is translated to the columns of inputs that were passed on unchanged. Input rows that satisfy it are
-    replayed, and the answer says at which operation each of them ended.
+    This applies the condition to the input columns that were copied unchanged, replays the matching input rows, and
+    reports the operation that dropped each.
 
     Parameters
     ----------
     where : sequence of (column, operator, value)
-        As in other questions, on the columns of `dataset`.
+        Conditions on columns of `dataset`.
     progress, functions, dataset, version, run, as_of
         As for `replay`.
 
@@ -45,7 +45,7 @@ def why_not(
     Raises
     ------
     ReplayError
-        No captured step made the data set. Other errors as for `replay`.
+        No captured step made the dataset. Other errors as for `replay`.
     """
     which: dict[str, Any] = {"version": version, "run": run, "as_of": as_of}
     return next(why_not_pages(prov, dataset, where, **which, progress=progress, functions=functions))

@@ -24,7 +24,7 @@ def why_not_pages(
     progress: Progress | None = None,
     functions: bool = False,
 ) -> Iterator[WhyNot]:
-    """Tell why no row satisfies a condition page by page, where many input rows do.
+    """Explain page by page why no row satisfies a condition, if many input rows do.
 
     Parameters are those of `why_not`.
     """

@@ -72,7 +72,7 @@ def test_the_list_of_commands_tells_each_in_a_line(cli: Cli) -> None:
     text = cli("--help").stdout
     listed = re.findall(r"^  ([a-z][\w-]+) +\S", text, re.MULTILINE)
     assert {name.replace("_", "-") for name in ASKED} <= set(listed)
-    assert "Find the rows that rows came from." in text
+    assert "Find the source rows of the given rows." in text
     assert not FORMER_COMMANDS.keys() & set(listed)
 
 

@@ -27,15 +27,15 @@ def backward(
     via: Places = (),
     **which: Unpack[Which],
 ) -> Answer:
-    """Find the rows that rows came from.
+    """Find the source rows of the given rows.
 
     Parameters
     ----------
     to : str, optional
-        The dataset whose rows are wanted, wherever it is on the way. Without it, the ultimate sources: rows that no
-        captured write made. A row asked about that no write made is its own source, of occurrence -1.
+        Return rows of this dataset, wherever it is on a path. Without it, the ultimate sources: rows that no captured
+        write made. If no write made a given row, the row is its own source, with occurrence -1.
     via : str or sequence of str, optional
-        Datasets or steps that a path has to go through, in the order in which it comes to them.
+        Datasets or steps that a path must pass through, in this order.
     dataset, rows, **which
         See `Which`.
 
@@ -43,16 +43,16 @@ def backward(
     -------
     Answer
         row, dataset, version, occurrence, related_row, kind: distinct and sorted. `stops_of` returns where a path
-        ended early or was captured only as a whole, `possible_of` the possible edges, `ends_of` the data sets on
-        drivers that rows reached, `trusted_of` what is left out because it is trusted.
+        ended early or was captured only as a whole, `possible_of` the possible edges, `ends_of` the datasets on
+        drivers that rows reached, `trusted_of` what is left out because you trust it.
 
     Raises
     ------
     UnknownDatasetError, UnknownVersionError, UnknownRunError, RowOutOfRangeError, ConditionError
     UntrackedError
-        When nothing was found and a path stopped at something that was not captured.
+        No row was found, and a path stopped at something that was not captured.
     ValuesUnavailableError, VersionChangedError
-        Where values are needed (`where`, ``set``) and can't be read.
+        `where` or ``set`` needs values that can't be read.
 
     Notes
     -----

@@ -34,14 +34,14 @@ def cell_neighbourhood(
     limit: int = 10_000,
     **which: Unpack[Which],
 ) -> CellNeighbourhood:
-    """Collect the cells around cells and the edges between them, for exports.
+    """Collect the cells around the given cells, and the edges between them, for exports.
 
     Parameters
     ----------
     columns : str or sequence of str, optional
-        Columns of `dataset`; all of them when it is left out.
+        Columns of `dataset`. Default: all.
     direction : {"backward", "forward"}
-        Around the cells: those that they came from, or those that they went into.
+        Collect source cells, or derived cells.
     dataset, rows, hops, limit, **which
         See `neighbourhood`.
 

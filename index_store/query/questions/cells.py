@@ -39,40 +39,41 @@ def cells(
     functions: bool = False,
     **which: Unpack[Which],
 ) -> Cells:
-    """Find the cells that cells came from, or went into.
+    """Find the source cells of the given cells, or the cells derived from them.
 
-    A cell's lineage is, for each reading and kind of edge, its row's edges cut by its column's bits for that
-    reading and kind: the name beside a windowed sum owes nothing to other rows, the sum does.
+    This follows the edges of the row, but only through the columns that the cell's column was computed from. For
+    example, a row has a name and a sum over a window: the sum comes from all rows of the window, the name only from
+    its own row.
 
     Parameters
     ----------
     columns : str or sequence of str, optional
-        Columns of `dataset`; all of them when it is left out.
+        Columns of `dataset`. Default: all.
     existence : bool
-        Also tell the cells that decided that the row is there; they have a null for `column` (backward), or for
-        `related_column` (forward).
+        Also return the cells that decided whether the row exists (filters, join keys). These lines have a null
+        ``column`` (backward) or ``related_column`` (forward).
     replay : bool
-        Where the rows' values choose the source, let a replay of these rows say what they chose: of CASE, IF,
-        coalesce, NVL, FILTER, pivot and unpivot what each row did read. What it can't settle stays flagged.
+        Replay the rows to determine which source was used where CASE, IF, coalesce, NVL, FILTER, pivot or unpivot
+        chose one. Lines that the replay can't determine keep a false `exact`, with the reason in `why`.
     progress, functions
         As for `replay`.
     direction : {"backward", "forward"}
-        Where the cells came from, or what they went into.
+        Find source cells, or derived cells.
     to : str, optional
-        The dataset whose cells are wanted; without it, those at the ends of all paths.
+        Return cells of this dataset. Default: those at the ends of all paths.
     dataset, rows, **which
         See `backward`. Pass ``kinds=("data", "context")`` to include context edges.
 
     Returns
     -------
     Cells
-        row, column, dataset, version, occurrence, related_row, related_column, kind, dependence, exact, why. Where
-        the rows' values choose the source (CASE, coalesce, FILTER, pivot, unpivot) the answer is a superset:
+        row, column, dataset, version, occurrence, related_row, related_column, kind, dependence, exact, why. If the
+        values of a row determine the source (CASE, coalesce, FILTER, pivot, unpivot), the answer is a superset:
         `exact` is false, and `why` names the operation.
 
     Notes
     -----
-    TensProv's why for attribute values. Errors as for `columns` and `backward`.
+    TensProv's why-provenance of attribute values. Errors as for `columns` and `backward`.
     """
     known_direction(direction)
     asked = prov.asked("cells", dataset, rows, which)

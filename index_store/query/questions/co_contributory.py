@@ -30,21 +30,22 @@ def co_contributory(
 ) -> Answer:
     """Find the rows of a dataset that were combined with the given rows in one derivation.
 
-    For an order, these are the order lines that were joined with it, not lines that only share its group.
+    A derivation is one way in which a row came about. For an order, this finds the order lines that were joined with
+    it, not lines that only share its group.
 
     Parameters
     ----------
     to : str
-        The data set whose rows are wanted; it may be `dataset` itself, where that is read more than once.
+        Return rows of this dataset. It may be `dataset` itself, if a step reads that more than once.
     via : str, optional
-        Derivations of this data set's rows only; without it, of any that was captured.
+        Only derivations of rows of this dataset. Default: of any captured dataset.
     dataset, rows, **which
         See `backward`.
 
     Returns
     -------
     Answer
-        As of `backward`. A pair is context if any edge of the ways to both, or from where they meet, is.
+        As for `backward`. A pair is context if any edge on the paths that connect the two rows is context.
 
     Notes
     -----

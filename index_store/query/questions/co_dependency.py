@@ -28,21 +28,23 @@ def co_dependency(
     via: Place,
     **which: Unpack[Which],
 ) -> Answer:
-    """Find the rows of a data set that share a witness with rows; a row is not told as its own.
+    """Find the rows of a dataset that share a source row with the given rows.
+
+    A row is not returned as its own match.
 
     Parameters
     ----------
     to : str
-        The data set whose rows are wanted; it may be `dataset` itself.
+        Return rows of this dataset. It may be `dataset` itself.
     via : str
-        The data set, or the step, whose rows are the witnesses.
+        The dataset of the shared source rows, or the step that read them.
     dataset, rows, **which
         See `backward`.
 
     Returns
     -------
     Answer
-        As of `backward`; ``occurrence`` is the reading through which the last step took the witness.
+        As for `backward`. ``occurrence`` is the read through which the last step took the shared source row.
 
     Notes
     -----

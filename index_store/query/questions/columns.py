@@ -33,21 +33,21 @@ def columns(
     existence: bool = True,
     **which: Unpack[Which],
 ) -> ColumnAnswer:
-    """Find the columns that columns came from, or went into.
+    """Find the source columns of columns, or the columns derived from them.
 
     Parameters
     ----------
     column : str or sequence of str, optional
-        Columns of `dataset`; all of them when it is left out.
+        Columns of `dataset`. Default: all.
     direction : {"backward", "forward"}
-        Where the columns came from, or what they went into.
+        Find source columns, or derived columns.
     to : str, optional
-        The dataset whose columns are wanted; without it, those at the ends of all paths.
+        Return columns of this dataset. Default: those at the ends of all paths.
     existence : bool
-        Also return what decides which rows exist. Backward: the columns of filters, joins, groups and sorts, with a
-        null `column`. Forward: the datasets whose rows depend on the columns, with a null `related_column`.
+        Also return the columns that decide which rows exist. Backward: the columns of filters, joins, groups and sorts,
+        with a null `column`. Forward: the datasets whose rows depend on the columns, with a null `related_column`.
     kinds : iterable of {"data", "context"}
-        Kinds of edges to list; both unless told.
+        Kinds of edges to list. Default: both.
     dataset, **which
         See `backward`.
 
@@ -55,12 +55,12 @@ def columns(
     -------
     ColumnAnswer
         column, dataset, version, occurrence, related_column, kind, dependence, exact, steps. `related_column` is the
-        column found, whatever the direction. `dependence` is one of OpenLineage's transformation kinds: identity,
-        transformation and aggregation say that a value goes in; join, filter, group by, sort, window and
-        conditional that it decides. `exact` is false where the rows' values choose whether the column goes in
-        (CASE, coalesce, pivot …), or where a step kept no operations. A count of rows comes of the rows: its
-        `related_column` is null. `steps` are those on the ways between the two, in the
-        order in which they ran.
+        source or the derived column, by direction. `dependence` is one of OpenLineage's transformation kinds. With
+        identity, transformation and aggregation, the column goes into the value; with join, filter, group by, sort,
+        window and conditional, it decides the value or which rows exist. `exact` is false if the values of a row
+        determine whether the column goes in (CASE, coalesce, pivot …), or if a step stored no operations. A count of
+        rows has no source column: its `related_column` is null. `steps` are those between the two columns, in execution
+        order.
 
     Raises
     ------

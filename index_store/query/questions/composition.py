@@ -33,23 +33,23 @@ def composition(
     each: bool = True,
     **which: Unpack[Which],
 ) -> TableAnswer:
-    """Count the source rows behind each row, by the values of a column of the source.
+    """Count the source rows of each row by the values of a column of the source.
 
     Parameters
     ----------
     source : str
-        The data set of the witnesses.
+        The dataset of the source rows.
     column : str
-        A column of it, or ``struct.field``.
+        A column of `source`, or ``struct.field``.
     each : bool
-        Count for each row; if not, for all rows together, each witness once.
+        Count for each row. Otherwise for all rows together; each source row counts once.
     dataset, rows, **which
         See `backward`.
 
     Returns
     -------
     TableAnswer
-        row (with `each`), value, witnesses: the number of distinct rows of `source`, over all occurrences.
+        row (with `each`), value, witnesses: the number of distinct source rows in `source`, over all reads of it.
 
     Raises
     ------

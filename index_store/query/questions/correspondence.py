@@ -33,12 +33,12 @@ def correspondence(
     using: Conditions | None = None,
     **which: Unpack[Which],
 ) -> Correspondence:
-    """Relate all rows of a data set to all rows of another that they came from, as a boolean sparse matrix.
+    """Link all rows of a dataset to all their source rows in another, as a sparse boolean matrix.
 
     Parameters
     ----------
     using : sequence of (column, operator, value), optional
-        Only rows that came from at least one row of `to` that satisfies these conditions, with all their counterparts.
+        Only rows with at least one source row in `to` that satisfies these conditions, with all their source rows.
     to, via, dataset, rows, **which
         As for `backward`.
 

@@ -12,10 +12,10 @@ __all__ = ["datasets"]
 
 @question()
 def datasets(prov: Asking) -> TableAnswer:
-    """One line for each data set, by name.
+    """List the datasets, by name.
 
-    Columns: dataset; versions, how many are known; version and rows, of the one that answers to the
-    name; step, that wrote it (null for a source); role, ``source`` or ``derived``; coverage of that
-    write (null for a source).
+    Columns: dataset; versions, the number of known versions; version and rows, the id and number of rows of the current
+    version; step, the step that wrote it (null for a source); role, ``source`` or ``derived``; coverage of that write
+    (null for a source).
     """
     return TableAnswer(listings.datasets(prov.currents))

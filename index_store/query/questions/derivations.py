@@ -19,9 +19,10 @@ __all__ = ["derivations"]
 
 @question()
 def derivations(prov: Asking, dataset: DatasetName | RowSet, rows: Rows = None, **which: Unpack[Which]) -> Derivations:
-    """List the ways in which rows came about, each as one row of every occurrence of an input.
+    """List each way in which rows were made: which source row of each input was used.
 
-    It is of the steps that made the rows, and nothing of it is multiplied out before it is asked for.
+    An input that a step reads twice counts as two. This covers only the steps that made the rows. Lines are computed on
+    demand.
 
     Returns
     -------

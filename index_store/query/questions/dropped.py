@@ -20,21 +20,22 @@ __all__ = ["dropped"]
 
 @question(paper="Chapman et al. PQ7")
 def dropped(prov: Asking, dataset: DatasetName | RowSet, column: ColumnNames = None, **which: Unpack[Which]) -> Drops:
-    """Tell where columns end: the operations that did not hand them on, under any name.
+    """Find the operations that dropped columns.
 
     Parameters
     ----------
     column : str or sequence of str, optional
-        Columns of `dataset`; all of them when it is left out.
+        Columns of `dataset`. Default: all.
     dataset, **which
         See `backward`.
 
     Returns
     -------
     Drops
-        column, known_as (its name by then), text, site, name, step, write, dataset (that the write wrote),
-        operation (its number within the write), into (columns that the write made of it). A column that is computed
-        anew from itself lives on; one that lives on to the last data sets has no line.
+        column, known_as (its name at that operation), text, site, name, step, write, dataset (that the write wrote),
+        operation (its number within the write), into (columns that the write computed from it). After such an operation
+        the column does not exist under any name. A column that is overwritten by an expression of itself is not
+        dropped. A column that still exists in the last datasets has no line.
 
     Notes
     -----

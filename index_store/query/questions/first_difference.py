@@ -46,17 +46,17 @@ def first_difference(
 ) -> TableAnswer:
     """Find the first step at which the histories of two versions of a row differ.
 
-    A history is what a row came from, through each step, with the values of the rows on the way and the steps'
-    operations. Both are compared in the order in which data flows: sources first, the row itself last.
+    The history of a row is all rows that it came from, with their values and the operations of each step. The two
+    histories are compared in the order of the data flow: sources first, the row itself last.
 
     Parameters
     ----------
     other : str
         The version that has the other row.
     key : str or sequence of str, optional
-        Columns by whose values the row is found in `other`. Without it, the row with the same id.
+        Columns that identify the row in `other`. Default: the row with the same id.
     ignoring : str or sequence of str
-        Columns whose values do not count, in all datasets: the day of a run.
+        Columns that are not compared, in any dataset. For example, the day of a run.
     dataset, rows, **which
         See `backward`. At most 100 rows.
 
@@ -66,7 +66,7 @@ def first_difference(
         row, related_row (the row in `other`), difference, dataset (whose rows are the first that differ), version,
         related_version, step (that wrote it), related_step, exact, why. ``difference`` is ``source``, ``path``,
         ``task``, ``operations``, ``rows``, ``constants``, ``values``, ``none`` or
-        ``unknown``; see `Difference`. ``exact`` is false where values
+        ``unknown``; see `Difference`. ``exact`` is false if some values
         can't be read any longer: then only numbers of rows and operations were compared.
 
     Raises

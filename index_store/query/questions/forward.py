@@ -27,25 +27,25 @@ def forward(
     via: Places = (),
     **which: Unpack[Which],
 ) -> Answer:
-    """Find the rows that rows went into.
+    """Find the rows derived from the given rows.
 
     Each row is returned once, with the current version of its dataset and its row id in that version. Rows that are
-    no longer in a current version are left out; `gone_of` counts them, by the step after which their files were
-    missing. See `versions`.
+    no longer in a current version are left out and counted, by the step after which their files were missing. See
+    `versions`.
 
     Parameters
     ----------
     to : str, optional
-        The dataset whose rows are wanted, wherever it is on the way. Without it, the ultimate results: rows that no
-        captured write read. A row asked about that none read is its own result.
+        Return rows of this dataset, wherever it is on a path. Without it, the ultimate results: rows that no captured
+        write read. If no write read a given row, the row is its own result.
     dataset, rows, via, **which
         See `backward`.
 
     Returns
     -------
     Answer
-        As that of `backward`. ``occurrence`` is the reading through which the last step took the rows. Of a step that
-        was tried again with success, only the last try counts, unless files of an earlier one are in use. Errors are
-        those of `backward`.
+        As for `backward`. ``occurrence`` is the read through which the last step took the rows. If a step was retried
+        successfully, only the last try counts, unless files of an earlier one are in use. `gone_of` counts the rows
+        that are left out. Errors as for `backward`.
     """
     return prov.follow(dataset, rows, "forward", to, via, which)

@@ -34,21 +34,20 @@ def how(
     parts: bool = False,
     **which: Unpack[Which],
 ) -> Explanations:
-    """Find the rows, or cells, that rows or cells came from, or went into, and the operations on the way to each.
+    """List the operations between rows (or cells) and their sources, or between them and their results.
 
     Parameters
     ----------
     column : str or sequence of str, optional
-        Columns of `dataset`: then the answer is of cells, and has the operations that touched the cell on its way.
-        Without it, it is of rows, and has all operations that the rows passed.
+        Columns of `dataset`: find cells instead of rows, with only the operations that touched the cell. Without it,
+        the answer has rows, with all operations that they went through.
     direction : {"backward", "forward"}
-        What the rows came from, or what they went into.
+        Find sources, or results.
     to : str, optional
-        The dataset whose rows or cells are wanted, wherever it is on the way; without it, those at the ends of all
-        paths.
+        Return rows or cells of this dataset, wherever it is on a path. Default: those at the ends of all paths.
     parts : bool
-        Return each operation alone. Without it, those of one script line read as one, and those that
-        `provspark.operation` named.
+        Return each operation on its own. Without it, the operations of one script line are combined into one, and so
+        are those that `provspark.operation` names.
     dataset, rows, **which
         See `backward`. Pass ``kinds=("data", "context")`` to include context edges.
 
@@ -56,22 +55,22 @@ def how(
     -------
     Explanations
         ``table()`` is the table of `backward` or `forward`, or of `cells`, with the number of each line's path; a cell
-        that was found on several paths has a line for each. ``operations()`` lists the operations of each path, in
-        order. ``values()`` has for each line of ``table()`` the values of the row found; of cells it is the table with
-        a column ``value``, as text. Of cells, ``columns`` has for each path the column asked about and the one found;
-        a constant has a path, with the operations that made it, and no lines.
+        that is found on several paths has a line for each. ``operations()`` lists the operations of each path, in
+        order. ``values()`` returns for each line of ``table()`` the values of the related row; for cells it is the
+        table with a column ``value``, as text. For cells, ``columns`` has for each path the given column and the
+        related one; a constant has a path, with the operations that made it, and no lines.
 
     Raises
     ------
     UnknownColumnError
         The message suggests similar names, or names the operation that dropped the column.
     UntrackedError
-        When nothing was found and a path stopped at something that was not captured.
+        Nothing was found, and a path stopped at something that was not captured.
 
     Notes
     -----
-    TensProv's how-provenance, of records and of attribute values. All other errors as for `backward`. Where the rows'
-    values choose the source (CASE, coalesce …), cells are a superset, and ``exact`` is false: see `cells`.
+    TensProv's how-provenance of records and of attribute values. All other errors as for `backward`. If the values of
+    a row determine the source (CASE, coalesce …), cells are a superset, and ``exact`` is false: see `cells`.
     """
     known_direction(direction)
     if column is not None:

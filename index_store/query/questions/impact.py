@@ -23,34 +23,35 @@ def impact(
     output: DatasetName | None = None,
     was: FormerNames | None = None,
 ) -> Impact:
-    """Compare the distribution of a column, or of all columns, before and after a step, or all steps from a source on.
+    """Compare the distributions of columns before and after a step, or all steps since a source.
 
     Parameters
     ----------
     step : str
-        A step's id, or the data set that it wrote.
+        A step's id, or a dataset that it wrote.
     column : str, optional
-        Of the output, or one that went.
+        A column of the output, or a column that was dropped. Default: all.
     source : str, optional
-        The data set to compare with: one that the step read, or one that its output came from over any number of
-        steps. Without it, the one that the step read.
+        The dataset to compare with. One that the step read, or one that its output came from over any number of steps.
+        Default: the one that the step read.
     output : str, optional
-        Which data set that the step wrote, where there are several.
+        The dataset that the step wrote, if it wrote several.
     was : mapping, optional
-        Names before of columns that had another one: ``{"age": "0"}``. Of others the lineage of columns tells it.
+        Earlier names of renamed columns. By default, column lineage finds them. In Python a mapping from the later to
+        the earlier name: ``{"age": "0"}``.
 
     Returns
     -------
     Impact
-        ``before`` and ``after``; ``table()``, measure by measure; ``shares()``, value by value; ``was``, the names
-        before. A column is compared with the one that it was: of the same name, or else the only one that it was
-        renamed or computed from row by row, if that is no longer there. Of several columns that came of one, as by a
-        one-hot encoding, only the one that is asked for is compared with it.
+        ``before`` and ``after``; ``table()``, measure by measure; ``shares()``, value by value; ``was``, the earlier
+        names. A column is compared with its predecessor: the column of the same name, or else the only column that it
+        was renamed or computed from row by row, if that no longer exists. If several columns were computed from one, as
+        in a one-hot encoding, only the requested one is compared with it.
 
     Raises
     ------
     ConditionError
-        The step read several data sets, or the output came from several versions of `source`.
+        The step read several datasets, or the output came from several versions of `source`.
     UnknownDatasetError
         The output did not come from `source`.
 

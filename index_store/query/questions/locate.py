@@ -30,20 +30,20 @@ def locate(
     into: VersionId | None = None,
     **which: Unpack[Which],
 ) -> Located:
-    """Find the same rows in another version of their dataset: those of the files that both have.
+    """Find the same rows in another version of their dataset.
 
-    Rows of a database table are matched by key, but only across captured appends: after an overwrite they count as
-    gone.
+    Rows of files are matched by the files that both versions have. Rows of a database table are matched by key, but
+    only across captured appends: after an overwrite they count as gone.
 
     Parameters
     ----------
     dataset : str, RowSet, Answer or table of an answer
-        A dataset, whose rows the other parameters choose, and the version that they are from; or rows of one version.
+        A dataset, with the other parameters to select its rows and their version; or rows of one version.
     into : str, optional
-        The version in which to look for the rows; by default the current one.
+        The version in which to look for the rows. Default: the current one.
     rows, **which
-        See `backward`. Where `dataset` is a set of rows, which has its version, `run` and `as_of` choose the version in
-        which to look for them.
+        See `backward`. A set of rows already has its version: if `dataset` is one, `run` and `as_of` select the version
+        in which to look for its rows.
 
     Returns
     -------

@@ -30,16 +30,16 @@ def neighbourhood(
     limit: int = 10_000,
     **which: Unpack[Which],
 ) -> Neighbourhood:
-    """Collect the rows around rows and the edges between them, for exports.
+    """Collect the rows around the given rows, and the edges between them, for exports.
 
     Parameters
     ----------
     direction : {"backward", "forward", "both"}
-        Around the rows: those that they came from, those that they went into, or both.
+        Collect source rows, derived rows, or both.
     hops : int, optional
-        The most steps to go through; without it, all.
+        The maximum number of steps to follow. Default: all.
     limit : int
-        The most edges to return; if there are more, the question fails.
+        The maximum number of edges. If there are more, the question fails.
     dataset, rows, **which
         See `backward`; semantics is ``bag``.
 

@@ -40,23 +40,23 @@ def operations(
     parts: bool = False,
     **which: Unpack[Which],
 ) -> OperationList:
-    """List the operations of a step, or all those behind a data set, in the order in which they ran.
+    """List the operations of a step, or of all steps behind a dataset, in execution order.
 
     Parameters
     ----------
     what : str or RowSet
-        A step's id (or its beginning), a data set, or some of its rows.
+        A step's id (or its beginning), a dataset, or some rows of a dataset.
     rows : iterable of int, optional
-        Only the operations on the ways of these rows; conditions may choose them, too (`where`).
+        Only the operations that these rows went through. `where` selects rows by value.
     column : str or sequence of str, optional
         Only the operations that touched these columns; with rows, these cells.
     direction : {"backward", "forward"}
-        Those that made the data set, or those that were done to it.
+        The operations that made the dataset, or those that later steps applied to it.
     to : str, optional
-        Only the operations on the ways to this dataset.
+        Only the operations on paths to this dataset.
     parts : bool
-        Tell each operation alone. Without it, those of one script line read as one, and those that
-        `provspark.operation` named.
+        Return each operation on its own. Without it, the operations of one script line are combined into one, and so
+        are those that `provspark.operation` names.
     **which
         See `backward`.
 
@@ -65,9 +65,9 @@ def operations(
     OperationList
         step, write, dataset (that the write wrote), operations (numbers within the write), category, contextual,
         text, site, name, columns_in, columns_out, reads, makes, drops, rows_in, rows_out (null where not counted),
-        exact, why, paper_categories. With columns it may be a superset: `exact` is false where the rows' values choose
-        whether the operation touched them (CASE, coalesce, pivot …), and `why` names what chooses. `categories` is
-        `paper_categories` under its former name, which goes with the next release.
+        exact, why, paper_categories. With columns it may be a superset: `exact` is false if the values of a row
+        determine whether the operation touched them (CASE, coalesce, pivot …), and `why` names the expression.
+        `categories` is the former name of `paper_categories`; the next release removes it.
 
     Notes
     -----

@@ -29,14 +29,14 @@ def profile(
 ) -> Profile:
     """Describe the distribution of the values of a dataset, or of some of its rows.
 
-    For each column count, nulls, distinct, mean, deviation, quantiles, histogram and top values; correlations of
-    each two numeric ones. The profile that a step stored (``prov_profile``) is taken where there is one of all
-    rows; else the files are read.
+    For each column: count, nulls, distinct values, mean, deviation, quantiles, histogram and most frequent values; for
+    each two numeric columns their correlation. For all rows, the profile that a step stored (``prov_profile``) is used
+    if there is one. Otherwise the files are read.
 
     Parameters
     ----------
     columns : str or sequence of str, optional
-        Columns of `dataset`; all of them when it is left out.
+        Columns of `dataset`. Default: all.
     dataset, rows, **which
         See `backward`.
 
@@ -47,6 +47,6 @@ def profile(
         The values can't be read by position, or are too many.
     """
     asked = prov.asked("profile", dataset, rows, which)
-    # Of a version of which no file is left, what a step stored is all that can be told.
+    # If no file of a version is left, only the profile that a step stored can answer.
     chosen = asked.labels if asked.labels or asked.selects != "all" else None
     return profile_of_version(prov.graph, asked.at, chosen, columns)

@@ -18,6 +18,10 @@ __all__ = ["select"]
 
 @question()
 def select(prov: Asking, dataset: DatasetName | RowSet, rows: Rows = None, **which: Unpack[Which]) -> RowSet:
-    """Select rows as a set, for ``|``, ``&``, ``-`` and for further questions."""
+    """List the row ids that match.
+
+    In Python this is a set of rows. ``|``, ``&`` and ``-`` combine sets, and every question takes one in place of a
+    dataset.
+    """
     asked = prov.asked("select", dataset, rows, which)
     return RowSet(asked.at, asked.labels)

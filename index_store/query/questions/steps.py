@@ -12,10 +12,10 @@ __all__ = ["steps"]
 
 @question()
 def steps(prov: Asking) -> TableAnswer:
-    """One line for each step, oldest first.
+    """List the steps, oldest first.
 
     Columns: step, dag_id, run_id, task_id, map_index, try_number, status, started, ended, inputs and
-    outputs (lists of data sets), coverage (the least of its writes; ``untracked`` where a write went
-    uncaptured), reasons (list of why something was not captured), error.
+    outputs (lists of datasets), coverage (the lowest of its writes; ``untracked`` if a write was not
+    captured), reasons (a list of why something was not captured), error.
     """
     return TableAnswer(listings.steps(prov.graph))

@@ -29,23 +29,23 @@ def trace(
     to: DatasetName | None = None,
     **which: Unpack[Which],
 ) -> Trace:
-    """Draw the way of a set of rows: each version met, with its rows, and the writes between.
+    """Trace rows through all steps: each version on the paths, with its rows, and the writes between.
 
     Stops never raise here; they are in the answer.
 
     Parameters
     ----------
     direction : {"backward", "forward"}
-        Where the rows came from, or what they went into.
+        Trace to sources, or to results.
     to : str, optional
-        The dataset whose rows are wanted; only paths to it are drawn.
+        Return only paths to this dataset.
     dataset, rows, **which
         See `backward`.
 
     Returns
     -------
     Trace
-        ``nodes``, each a version with the rows met; ``edges``, the writes between; ``stops``, ``ended``, ``gone``.
+        ``nodes``, each a version with the rows reached; ``edges``, the writes between; ``stops``, ``ended``, ``gone``.
     """
     known_direction(direction)
     asked = prov.asked("trace", dataset, rows, which)

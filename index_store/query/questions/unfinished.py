@@ -12,9 +12,9 @@ __all__ = ["unfinished"]
 
 @question()
 def unfinished(prov: Asking) -> TableAnswer:
-    """One line for each step that was begun and is not published: its process still runs, or was killed.
+    """List steps that started but have not finished: still running, or killed.
 
-    Columns as those of `steps`; status is ``unfinished``, outputs are those that were sealed so far. `provspark
-    repair` publishes steps that were killed. Empty if these answers are restricted to some steps.
+    The columns are those of `steps`; status is ``unfinished``, outputs are those that are complete so far. `provspark
+    repair` publishes steps that were killed. The list is empty if you may see only some steps.
     """
     return TableAnswer(listings.unfinished(prov.stores()))

@@ -31,15 +31,17 @@ def values(
     columns: ColumnNames = None,
     **which: Unpack[Which],
 ) -> Values:
-    """Read the values of rows, in the order in which `rows` names them, as often as it does.
+    """Read the values of rows, in the order of `rows`.
+
+    A repeated row id returns the row again.
 
     Parameters
     ----------
     dataset : str, RowSet, Answer or table of an answer
-        A dataset; or rows of one version, whose values are read each once. `Answer.values` returns them line by line,
-        and of several datasets.
+        A dataset; or rows of one version, each of which is read once. `Answer.values` returns them line by line, also
+        for rows of several datasets.
     columns : str or sequence of str, optional
-        Columns of the dataset; all of them when it is left out.
+        Columns of the dataset. Default: all.
     rows, **which
         See `backward`.
 
@@ -51,9 +53,9 @@ def values(
     Raises
     ------
     VersionChangedError
-        When the files are no longer those of the version.
+        The files are no longer those of the version.
     ValuesUnavailableError
-        When the format or its options do not let rows be read by position.
+        The format, or its options, do not allow reading rows by position.
     """
     ids = None if rows is None else row_ids(rows)
     asked = prov.asked("values", dataset, rows if isinstance(rows, RowSet) else ids, which)
