@@ -254,7 +254,8 @@ def test_operations_of_a_feature_are_those_that_touched_it(
     lines = told(answer.table())
     assert [task for task, _ in lines] == [task for task, _ in wanted]
     assert all(line.startswith(start) for (_, line), (_, start) in zip(lines, wanted, strict=True))
-    assert answer.exact and [line.why for line in answer.lines] == [None] * len(wanted)
+    assert all(line.exact for line in answer.lines) and [line.why for line in answer.lines] == [None] * len(wanted)
+    assert all(stop.what == "coarse" and "fit" in stop.why for stop in answer.stops)  # the rows that a fit reads
     every = {(line.step, i) for line in prov.operations(place(folder, name)).lines for i in line.operations}
     assert {(line.step, i) for line in answer.lines for i in line.operations} <= every
 

@@ -436,7 +436,7 @@ export interface paths {
         put?: never;
         /**
          * Backward
-         * @description Find the rows that rows came from.
+         * @description Find the source rows of the given rows.
          */
         post: operations["backward_api_v1_questions_backward_post"];
         delete?: never;
@@ -456,7 +456,7 @@ export interface paths {
         put?: never;
         /**
          * Cell Neighbourhood
-         * @description Collect the cells around cells and the edges between them, for exports.
+         * @description Collect the cells around the given cells, and the edges between them, for exports.
          */
         post: operations["cell_neighbourhood_api_v1_questions_cell_neighbourhood_post"];
         delete?: never;
@@ -476,7 +476,7 @@ export interface paths {
         put?: never;
         /**
          * Cells
-         * @description Find the cells that cells came from, or went into.
+         * @description Find the source cells of the given cells, or the cells derived from them.
          */
         post: operations["cells_api_v1_questions_cells_post"];
         delete?: never;
@@ -516,7 +516,7 @@ export interface paths {
         put?: never;
         /**
          * Co Contributory Lines
-         * @description Find the intermediate rows that were used together with intermediate rows.
+         * @description Find the intermediate rows that were combined with intermediate rows in one derivation.
          */
         post: operations["co_contributory_lines_api_v1_questions_co_contributory_lines_post"];
         delete?: never;
@@ -536,7 +536,7 @@ export interface paths {
         put?: never;
         /**
          * Co Dependency
-         * @description Find the rows of a data set that share a witness with rows; a row is not told as its own.
+         * @description Find the rows of a dataset that share a source row with the given rows.
          */
         post: operations["co_dependency_api_v1_questions_co_dependency_post"];
         delete?: never;
@@ -556,7 +556,7 @@ export interface paths {
         put?: never;
         /**
          * Co Dependency Lines
-         * @description Find the intermediate rows that share what they came from with intermediate rows.
+         * @description Find the intermediate rows that share an earlier row with intermediate rows.
          */
         post: operations["co_dependency_lines_api_v1_questions_co_dependency_lines_post"];
         delete?: never;
@@ -576,7 +576,7 @@ export interface paths {
         put?: never;
         /**
          * Columns
-         * @description Find the columns that columns came from, or went into.
+         * @description Find the source columns of columns, or the columns derived from them.
          */
         post: operations["columns_api_v1_questions_columns_post"];
         delete?: never;
@@ -596,7 +596,7 @@ export interface paths {
         put?: never;
         /**
          * Composition
-         * @description Count the source rows behind each row, by the values of a column of the source.
+         * @description Count the source rows of each row by the values of a column of the source.
          */
         post: operations["composition_api_v1_questions_composition_post"];
         delete?: never;
@@ -616,7 +616,7 @@ export interface paths {
         put?: never;
         /**
          * Correspondence
-         * @description Relate all rows of a data set to all rows of another that they came from, as a boolean sparse matrix.
+         * @description Link all rows of a dataset to all their source rows in another, as a sparse boolean matrix.
          */
         post: operations["correspondence_api_v1_questions_correspondence_post"];
         delete?: never;
@@ -636,7 +636,7 @@ export interface paths {
         put?: never;
         /**
          * Counts
-         * @description Count the rows that go into and come out of each operation of a step, by running all of it again.
+         * @description Count the rows in and out of each operation of a step, by running all its operations again.
          */
         post: operations["counts_api_v1_questions_counts_post"];
         delete?: never;
@@ -656,7 +656,7 @@ export interface paths {
         put?: never;
         /**
          * Datasets
-         * @description One line for each data set, by name.
+         * @description List the datasets, by name.
          */
         post: operations["datasets_api_v1_questions_datasets_post"];
         delete?: never;
@@ -676,7 +676,7 @@ export interface paths {
         put?: never;
         /**
          * Derivations
-         * @description List the ways in which rows came about, each as one row of every occurrence of an input.
+         * @description List each way in which rows were made: which source row of each input was used.
          */
         post: operations["derivations_api_v1_questions_derivations_post"];
         delete?: never;
@@ -696,7 +696,7 @@ export interface paths {
         put?: never;
         /**
          * Dropped
-         * @description Tell where columns end: the operations that did not hand them on, under any name.
+         * @description Find the operations that dropped columns.
          */
         post: operations["dropped_api_v1_questions_dropped_post"];
         delete?: never;
@@ -736,7 +736,7 @@ export interface paths {
         put?: never;
         /**
          * Forward
-         * @description Find the rows that rows went into.
+         * @description Find the rows derived from the given rows.
          */
         post: operations["forward_api_v1_questions_forward_post"];
         delete?: never;
@@ -756,7 +756,7 @@ export interface paths {
         put?: never;
         /**
          * History
-         * @description Tell all that rows derive from and all that derives from them, with the operations between, across steps.
+         * @description Show the sources and results of rows across steps, with the operations between.
          */
         post: operations["history_api_v1_questions_history_post"];
         delete?: never;
@@ -776,7 +776,7 @@ export interface paths {
         put?: never;
         /**
          * How
-         * @description Find the rows, or cells, that rows or cells came from, or went into, and the operations on the way to each.
+         * @description List the operations between rows (or cells) and their sources, or between them and their results.
          */
         post: operations["how_api_v1_questions_how_post"];
         delete?: never;
@@ -796,7 +796,7 @@ export interface paths {
         put?: never;
         /**
          * Impact
-         * @description Compare the distribution of a column, or of all columns, before and after a step, or all steps from a source on.
+         * @description Compare the distributions of columns before and after a step, or all steps since a source.
          */
         post: operations["impact_api_v1_questions_impact_post"];
         delete?: never;
@@ -816,7 +816,7 @@ export interface paths {
         put?: never;
         /**
          * Locate
-         * @description Find the same rows in another version of their dataset: those of the files that both have.
+         * @description Find the same rows in another version of their dataset.
          */
         post: operations["locate_api_v1_questions_locate_post"];
         delete?: never;
@@ -836,7 +836,7 @@ export interface paths {
         put?: never;
         /**
          * Neighbourhood
-         * @description Collect the rows around rows and the edges between them, for exports.
+         * @description Collect the rows around the given rows, and the edges between them, for exports.
          */
         post: operations["neighbourhood_api_v1_questions_neighbourhood_post"];
         delete?: never;
@@ -856,7 +856,7 @@ export interface paths {
         put?: never;
         /**
          * Operation Profiles
-         * @description Profile the values before and after operations of a step, by running all of the step again.
+         * @description Compute the distribution of values after each operation of a step, by running all its operations again.
          */
         post: operations["operation_profiles_api_v1_questions_operation_profiles_post"];
         delete?: never;
@@ -876,7 +876,7 @@ export interface paths {
         put?: never;
         /**
          * Operations
-         * @description List the operations of a step, or all those behind a data set, in the order in which they ran.
+         * @description List the operations of a step, or of all steps behind a dataset, in execution order.
          */
         post: operations["operations_api_v1_questions_operations_post"];
         delete?: never;
@@ -916,7 +916,7 @@ export interface paths {
         put?: never;
         /**
          * Replay
-         * @description Tell the values of rows after each operation of a step, with the cells that it changed.
+         * @description Show the values of rows after each operation of a step, with the cells that it changed.
          */
         post: operations["replay_api_v1_questions_replay_post"];
         delete?: never;
@@ -936,7 +936,7 @@ export interface paths {
         put?: never;
         /**
          * Select
-         * @description Select rows as a set, for ``|``, ``&``, ``-`` and for further questions.
+         * @description List the row ids that match.
          */
         post: operations["select_api_v1_questions_select_post"];
         delete?: never;
@@ -956,7 +956,7 @@ export interface paths {
         put?: never;
         /**
          * Steps
-         * @description One line for each step, oldest first.
+         * @description List the steps, oldest first.
          */
         post: operations["steps_api_v1_questions_steps_post"];
         delete?: never;
@@ -976,7 +976,7 @@ export interface paths {
         put?: never;
         /**
          * Trace
-         * @description Draw the way of a set of rows: each version met, with its rows, and the writes between.
+         * @description Trace rows through all steps: each version on the paths, with its rows, and the writes between.
          */
         post: operations["trace_api_v1_questions_trace_post"];
         delete?: never;
@@ -996,7 +996,7 @@ export interface paths {
         put?: never;
         /**
          * Unfinished
-         * @description One line for each step that was begun and is not published: its process still runs, or was killed.
+         * @description List steps that started but have not finished: still running, or killed.
          */
         post: operations["unfinished_api_v1_questions_unfinished_post"];
         delete?: never;
@@ -1016,7 +1016,7 @@ export interface paths {
         put?: never;
         /**
          * Values
-         * @description Read the values of rows, in the order in which `rows` names them, as often as it does.
+         * @description Read the values of rows, in the order of `rows`.
          */
         post: operations["values_api_v1_questions_values_post"];
         delete?: never;
@@ -1036,7 +1036,7 @@ export interface paths {
         put?: never;
         /**
          * Why Not
-         * @description Tell why no row of a data set satisfies a condition.
+         * @description Explain why no row of a dataset satisfies a condition.
          */
         post: operations["why_not_api_v1_questions_why_not_post"];
         delete?: never;
@@ -1378,49 +1378,49 @@ export interface components {
         BackwardQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data" | "possible")[] | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Strict
-             * @description Also follow reads on drivers that returned one number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
+             * @description Also follow reads on drivers that return a single number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
              * @default false
              */
             strict: boolean | null;
             /**
              * To
-             * @description The dataset whose rows are wanted, wherever it is on the way. Without it, the ultimate sources: rows that no captured write made. A row asked about that no write made is its own source, of occurrence -1. A data set by its `id`, or its `name` as shown.
+             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate sources: rows that no captured write made. If no write made a given row, the row is its own source, with occurrence -1. A data set by its `id`, or its `name` as shown.
              */
             to?: string | null;
             /**
              * Trust
-             * @description Tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out, as a list or separated by commas; `trusted_of` lists them. For the same questions. See docs/stops.md.
+             * @description Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: their possible edges, ends and stops are left out. A list, or separated by commas. `trusted_of` returns what was left out. For the same questions as `strict`. See docs/stops.md.
              */
             trust?: string[] | null;
             /**
@@ -1430,12 +1430,12 @@ export interface components {
             version?: string | null;
             /**
              * Via
-             * @description Datasets or steps that a path has to go through, in the order in which it comes to them. A data set by its `id`, or its `name` as shown.
+             * @description Datasets or steps that a path must pass through, in this order. A data set by its `id`, or its `name` as shown.
              */
             via?: string[] | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -1532,54 +1532,54 @@ export interface components {
         CellNeighbourhoodQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Columns
-             * @description Columns of `dataset`; all of them when it is left out.
+             * @description Columns of `dataset`. Default: all.
              */
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Direction
-             * @description Around the cells: those that they came from, or those that they went into.
+             * @description Collect source cells, or derived cells.
              * @default backward
              */
             direction: ("backward" | "forward") | null;
             /**
              * Hops
-             * @description The most steps to go through; without it, all.
+             * @description The maximum number of steps to follow. Default: all.
              */
             hops?: number | null;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Limit
-             * @description The most edges to return; if there are more, the question fails.
+             * @description The maximum number of edges. If there are more, the question fails.
              * @default 10000
              */
             limit: number | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -1590,7 +1590,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -1667,61 +1667,61 @@ export interface components {
         CellsQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Columns
-             * @description Columns of `dataset`; all of them when it is left out.
+             * @description Columns of `dataset`. Default: all.
              */
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Direction
-             * @description Where the cells came from, or what they went into.
+             * @description Find source cells, or derived cells.
              * @default backward
              */
             direction: ("backward" | "forward") | null;
             /**
              * Existence
-             * @description Also tell the cells that decided that the row is there; they have a null for `column` (backward), or for `related_column` (forward).
+             * @description Also return the cells that decided whether the row exists (filters, join keys). These lines have a null ``column`` (backward) or ``related_column`` (forward).
              * @default false
              */
             existence: boolean | null;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Replay
-             * @description Where the rows' values choose the source, let a replay of these rows say what they chose: of CASE, IF, coalesce, NVL, FILTER, pivot and unpivot what each row did read. What it can't settle stays flagged.
+             * @description Replay the rows to determine which source was used where CASE, IF, coalesce, NVL, FILTER, pivot or unpivot chose one. Lines that the replay can't determine keep a false `exact`, with the reason in `why`.
              * @default false
              */
             replay: boolean | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description The dataset whose cells are wanted; without it, those at the ends of all paths. A data set by its `id`, or its `name` as shown.
+             * @description Return cells of this dataset. Default: those at the ends of all paths. A data set by its `id`, or its `name` as shown.
              */
             to?: string | null;
             /**
@@ -1731,7 +1731,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -1751,43 +1751,43 @@ export interface components {
         CoContributoryLinesQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Stored rows that a step made or read; the rows asked about are those after `operation` that led to them, or came of them. A data set by its `id`, or its `name` as shown.
+             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Operation
-             * @description Numbers of operations of the step, as `operations(step, parts=True)` and `replay` tell them: rows after the first are asked about, rows after the second are wanted.
+             * @description Numbers of two operations of the step: start at rows after the first, return rows after the second. `operations(step, parts=True)` and `replay` list them.
              */
             operation: number;
             /**
              * Rows
-             * @description Stored rows that a step made or read; the rows asked about are those after `operation` that led to them, or came of them.
+             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them.
              */
             rows: number[];
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Step
-             * @description The step to replay: the one that made the rows, or one that read them. Without it, the one that made them, or else the only one that read them.
+             * @description The step to replay. It made the rows, or read them. Default: the step that made them, or else the only one that read them.
              */
             step?: string | null;
             /**
              * To
-             * @description Numbers of operations of the step, as `operations(step, parts=True)` and `replay` tell them: rows after the first are asked about, rows after the second are wanted.
+             * @description Numbers of two operations of the step: start at rows after the first, return rows after the second. `operations(step, parts=True)` and `replay` list them.
              */
             to: number;
             /**
@@ -1797,12 +1797,12 @@ export interface components {
             version?: string | null;
             /**
              * Via
-             * @description The operation on the way to whose rows they were used together; the last one unless told.
+             * @description Number of the operation whose rows the derivations make. Default: the last operation.
              */
             via?: number | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -1842,38 +1842,38 @@ export interface components {
         CoContributoryQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description The data set whose rows are wanted; it may be `dataset` itself, where that is read more than once. A data set by its `id`, or its `name` as shown.
+             * @description Return rows of this dataset. It may be `dataset` itself, if a step reads that more than once. A data set by its `id`, or its `name` as shown.
              */
             to: string;
             /**
@@ -1883,12 +1883,12 @@ export interface components {
             version?: string | null;
             /**
              * Via
-             * @description Derivations of this data set's rows only; without it, of any that was captured. A data set by its `id`, or its `name` as shown.
+             * @description Only derivations of rows of this dataset. Default: of any captured dataset. A data set by its `id`, or its `name` as shown.
              */
             via?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -1945,43 +1945,43 @@ export interface components {
         CoDependencyLinesQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Stored rows that a step made or read; the rows asked about are those after `operation` that led to them, or came of them. A data set by its `id`, or its `name` as shown.
+             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Operation
-             * @description Numbers of operations of the step, as `operations(step, parts=True)` and `replay` tell them: rows after the first are asked about, rows after the second are wanted.
+             * @description Numbers of two operations of the step: start at rows after the first, return rows after the second. `operations(step, parts=True)` and `replay` list them.
              */
             operation: number;
             /**
              * Rows
-             * @description Stored rows that a step made or read; the rows asked about are those after `operation` that led to them, or came of them.
+             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them.
              */
             rows: number[];
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Step
-             * @description The step to replay: the one that made the rows, or one that read them. Without it, the one that made them, or else the only one that read them.
+             * @description The step to replay. It made the rows, or read them. Default: the step that made them, or else the only one that read them.
              */
             step?: string | null;
             /**
              * To
-             * @description Numbers of operations of the step, as `operations(step, parts=True)` and `replay` tell them: rows after the first are asked about, rows after the second are wanted.
+             * @description Numbers of two operations of the step: start at rows after the first, return rows after the second. `operations(step, parts=True)` and `replay` list them.
              */
             to: number;
             /**
@@ -1991,12 +1991,12 @@ export interface components {
             version?: string | null;
             /**
              * Via
-             * @description The operation after which the rows stand that both came from.
+             * @description Number of the operation whose rows are shared.
              */
             via: number;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -2039,38 +2039,38 @@ export interface components {
         CoDependencyQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description The data set whose rows are wanted; it may be `dataset` itself. A data set by its `id`, or its `name` as shown.
+             * @description Return rows of this dataset. It may be `dataset` itself. A data set by its `id`, or its `name` as shown.
              */
             to: string;
             /**
@@ -2080,18 +2080,18 @@ export interface components {
             version?: string | null;
             /**
              * Versions
-             * @description In which versions of their datasets rows ahead are returned. ``current`` (default): in the current version; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them. For `forward`, forward `trace` and `co_dependency`.
+             * @description Which versions the returned rows are from: ``current``, the current version of each dataset; or ``all``, also rows that are no longer in it, each with the version in which it was found and marked by a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
             /**
              * Via
-             * @description The data set, or the step, whose rows are the witnesses. A data set by its `id`, or its `name` as shown.
+             * @description The dataset of the shared source rows, or the step that read them. A data set by its `id`, or its `name` as shown.
              */
             via: string;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -2257,44 +2257,44 @@ export interface components {
         ColumnsQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Column
-             * @description Columns of `dataset`; all of them when it is left out.
+             * @description Columns of `dataset`. Default: all.
              */
             column?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Direction
-             * @description Where the columns came from, or what they went into.
+             * @description Find source columns, or derived columns.
              * @default backward
              */
             direction: ("backward" | "forward") | null;
             /**
              * Existence
-             * @description Also return what decides which rows exist. Backward: the columns of filters, joins, groups and sorts, with a null `column`. Forward: the datasets whose rows depend on the columns, with a null `related_column`.
+             * @description Also return the columns that decide which rows exist. Backward: the columns of filters, joins, groups and sorts, with a null `column`. Forward: the datasets whose rows depend on the columns, with a null `related_column`.
              * @default true
              */
             existence: boolean | null;
             /**
              * Kinds
-             * @description Kinds of edges to list; both unless told.
+             * @description Kinds of edges to list. Default: both.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * To
-             * @description The dataset whose columns are wanted; without it, those at the ends of all paths. A data set by its `id`, or its `name` as shown.
+             * @description Return columns of this dataset. Default: those at the ends of all paths. A data set by its `id`, or its `name` as shown.
              */
             to?: string | null;
             /**
@@ -2356,49 +2356,49 @@ export interface components {
         CompositionQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Column
-             * @description A column of it, or ``struct.field``.
+             * @description A column of `source`, or ``struct.field``.
              */
             column: string;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Each
-             * @description Count for each row; if not, for all rows together, each witness once.
+             * @description Count for each row. Otherwise for all rows together; each source row counts once.
              * @default true
              */
             each: boolean | null;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Source
-             * @description The data set of the witnesses. A data set by its `id`, or its `name` as shown.
+             * @description The dataset of the source rows. A data set by its `id`, or its `name` as shown.
              */
             source: string;
             /**
@@ -2408,7 +2408,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -2419,43 +2419,43 @@ export interface components {
         CorrespondenceQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description The dataset whose rows are wanted, wherever it is on the way. Without it, the ultimate sources: rows that no captured write made. A row asked about that no write made is its own source, of occurrence -1. A data set by its `id`, or its `name` as shown.
+             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate sources: rows that no captured write made. If no write made a given row, the row is its own source, with occurrence -1. A data set by its `id`, or its `name` as shown.
              */
             to: string;
             /**
              * Using
-             * @description Only rows that came from at least one row of `to` that satisfies these conditions, with all their counterparts.
+             * @description Only rows with at least one source row in `to` that satisfies these conditions, with all their source rows.
              */
             using?: string[] | null;
             /**
@@ -2465,12 +2465,12 @@ export interface components {
             version?: string | null;
             /**
              * Via
-             * @description Datasets or steps that a path has to go through, in the order in which it comes to them. A data set by its `id`, or its `name` as shown.
+             * @description Datasets or steps that a path must pass through, in this order. A data set by its `id`, or its `name` as shown.
              */
             via?: string[] | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -2614,27 +2614,27 @@ export interface components {
         DerivationsQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -2645,7 +2645,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -2681,22 +2681,22 @@ export interface components {
         DroppedQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Column
-             * @description Columns of `dataset`; all of them when it is left out.
+             * @description Columns of `dataset`. Default: all.
              */
             column?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -2901,27 +2901,27 @@ export interface components {
         FirstDifferenceQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Ignoring
-             * @description Columns whose values do not count, in all datasets: the day of a run.
+             * @description Columns that are not compared, in any dataset. For example, the day of a run.
              */
             ignoring?: string[] | null;
             /**
              * Key
-             * @description Columns by whose values the row is found in `other`. Without it, the row with the same id.
+             * @description Columns that identify the row in `other`. Default: the row with the same id.
              */
             key?: string[] | null;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -2931,17 +2931,17 @@ export interface components {
             other: string;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -2952,7 +2952,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -2963,49 +2963,49 @@ export interface components {
         ForwardQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data" | "possible")[] | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Strict
-             * @description Also follow reads on drivers that returned one number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
+             * @description Also follow reads on drivers that return a single number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
              * @default false
              */
             strict: boolean | null;
             /**
              * To
-             * @description The dataset whose rows are wanted, wherever it is on the way. Without it, the ultimate results: rows that no captured write read. A row asked about that none read is its own result. A data set by its `id`, or its `name` as shown.
+             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate results: rows that no captured write read. If no write read a given row, the row is its own result. A data set by its `id`, or its `name` as shown.
              */
             to?: string | null;
             /**
              * Trust
-             * @description Tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out, as a list or separated by commas; `trusted_of` lists them. For the same questions. See docs/stops.md.
+             * @description Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: their possible edges, ends and stops are left out. A list, or separated by commas. `trusted_of` returns what was left out. For the same questions as `strict`. See docs/stops.md.
              */
             trust?: string[] | null;
             /**
@@ -3015,18 +3015,18 @@ export interface components {
             version?: string | null;
             /**
              * Versions
-             * @description In which versions of their datasets rows ahead are returned. ``current`` (default): in the current version; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them. For `forward`, forward `trace` and `co_dependency`.
+             * @description Which versions the returned rows are from: ``current``, the current version of each dataset; or ``all``, also rows that are no longer in it, each with the version in which it was found and marked by a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
             /**
              * Via
-             * @description Datasets or steps that a path has to go through, in the order in which it comes to them. A data set by its `id`, or its `name` as shown.
+             * @description Datasets or steps that a path must pass through, in this order. A data set by its `id`, or its `name` as shown.
              */
             via?: string[] | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -3088,7 +3088,7 @@ export interface components {
         HistoryQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
@@ -3098,28 +3098,28 @@ export interface components {
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Direction
-             * @description What the rows came from, what they went into, or both.
+             * @description Show sources, results, or both.
              * @default both
              */
             direction: ("backward" | "forward" | "both") | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -3130,7 +3130,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -3193,55 +3193,55 @@ export interface components {
         HowQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Column
-             * @description Columns of `dataset`: then the answer is of cells, and has the operations that touched the cell on its way. Without it, it is of rows, and has all operations that the rows passed.
+             * @description Columns of `dataset`: find cells instead of rows, with only the operations that touched the cell. Without it, the answer has rows, with all operations that they went through.
              */
             column?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Direction
-             * @description What the rows came from, or what they went into.
+             * @description Find sources, or results.
              * @default backward
              */
             direction: ("backward" | "forward") | null;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Parts
-             * @description Return each operation alone. Without it, those of one script line read as one, and those that `provspark.operation` named.
+             * @description Return each operation on its own. Without it, the operations of one script line are combined into one, and so are those that `provspark.operation` names.
              * @default false
              */
             parts: boolean | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description The dataset whose rows or cells are wanted, wherever it is on the way; without it, those at the ends of all paths. A data set by its `id`, or its `name` as shown.
+             * @description Return rows or cells of this dataset, wherever it is on a path. Default: those at the ends of all paths. A data set by its `id`, or its `name` as shown.
              */
             to?: string | null;
             /**
@@ -3251,7 +3251,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -3262,27 +3262,27 @@ export interface components {
         ImpactQuestion: {
             /**
              * Column
-             * @description Of the output, or one that went.
+             * @description A column of the output, or a column that was dropped. Default: all.
              */
             column?: string | null;
             /**
              * Output
-             * @description Which data set that the step wrote, where there are several. A data set by its `id`, or its `name` as shown.
+             * @description The dataset that the step wrote, if it wrote several. A data set by its `id`, or its `name` as shown.
              */
             output?: string | null;
             /**
              * Source
-             * @description The data set to compare with: one that the step read, or one that its output came from over any number of steps. Without it, the one that the step read. A data set by its `id`, or its `name` as shown.
+             * @description The dataset to compare with. One that the step read, or one that its output came from over any number of steps. Default: the one that the step read. A data set by its `id`, or its `name` as shown.
              */
             source?: string | null;
             /**
              * Step
-             * @description A step's id, or the data set that it wrote. A data set by its `id`, or its `name` as shown.
+             * @description A step's id, or a dataset that it wrote. A data set by its `id`, or its `name` as shown.
              */
             step: string;
             /**
              * Was
-             * @description Names before of columns that had another one: ``{"age": "0"}``. Of others the lineage of columns tells it.
+             * @description Earlier names of renamed columns. By default, column lineage finds them. In Python a mapping from the later to the earlier name: ``{"age": "0"}``.
              */
             was?: {
                 [key: string]: string;
@@ -3315,32 +3315,32 @@ export interface components {
         LocateQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description A dataset, whose rows the other parameters choose, and the version that they are from; or rows of one version. A data set by its `id`, or its `name` as shown.
+             * @description A dataset, with the other parameters to select its rows and their version; or rows of one version. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Into
-             * @description The version in which to look for the rows; by default the current one.
+             * @description The version in which to look for the rows. Default: the current one.
              */
             into?: string | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -3351,7 +3351,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -3409,49 +3409,49 @@ export interface components {
         NeighbourhoodQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Direction
-             * @description Around the rows: those that they came from, those that they went into, or both.
+             * @description Collect source rows, derived rows, or both.
              * @default backward
              */
             direction: ("backward" | "forward" | "both") | null;
             /**
              * Hops
-             * @description The most steps to go through; without it, all.
+             * @description The maximum number of steps to follow. Default: all.
              */
             hops?: number | null;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Limit
-             * @description The most edges to return; if there are more, the question fails.
+             * @description The maximum number of edges. If there are more, the question fails.
              * @default 10000
              */
             limit: number | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -3462,7 +3462,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -3580,22 +3580,22 @@ export interface components {
         OperationProfilesQuestion: {
             /**
              * Columns
-             * @description Only these, of each operation that has them.
+             * @description Only these columns.
              */
             columns?: string[] | null;
             /**
              * Operations
-             * @description Their numbers, as `operations(step, parts=True)` tells them; all unless told.
+             * @description Numbers of operations, as listed by `operations(step, parts=True)`. Default: all.
              */
             operations?: number[] | null;
             /**
              * Output
-             * @description Which data set that it wrote, where there are several. A data set by its `id`, or its `name` as shown.
+             * @description The dataset that the step wrote, if it wrote several. A data set by its `id`, or its `name` as shown.
              */
             output?: string | null;
             /**
              * Step
-             * @description A step's id, or the data set that it wrote. A data set by its `id`, or its `name` as shown.
+             * @description A step's id, or a dataset that it wrote. A data set by its `id`, or its `name` as shown.
              */
             step: string;
         };
@@ -3653,7 +3653,7 @@ export interface components {
         OperationsQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
@@ -3663,40 +3663,40 @@ export interface components {
             column?: string[] | null;
             /**
              * Direction
-             * @description Those that made the data set, or those that were done to it.
+             * @description The operations that made the dataset, or those that later steps applied to it.
              * @default backward
              */
             direction: ("backward" | "forward") | null;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Parts
-             * @description Tell each operation alone. Without it, those of one script line read as one, and those that `provspark.operation` named.
+             * @description Return each operation on its own. Without it, the operations of one script line are combined into one, and so are those that `provspark.operation` names.
              * @default false
              */
             parts: boolean | null;
             /**
              * Rows
-             * @description Only the operations on the ways of these rows; conditions may choose them, too (`where`).
+             * @description Only the operations that these rows went through. `where` selects rows by value.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Only the operations on the ways to this dataset. A data set by its `id`, or its `name` as shown.
+             * @description Only the operations on paths to this dataset. A data set by its `id`, or its `name` as shown.
              */
             to?: string | null;
             /**
@@ -3706,12 +3706,12 @@ export interface components {
             version?: string | null;
             /**
              * What
-             * @description A step's id (or its beginning), a data set, or some of its rows. A data set by its `id`, or its `name` as shown.
+             * @description A step's id (or its beginning), a dataset, or some rows of a dataset. A data set by its `id`, or its `name` as shown.
              */
             what: string;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -3849,32 +3849,32 @@ export interface components {
         ProfileQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Columns
-             * @description Columns of `dataset`; all of them when it is left out.
+             * @description Columns of `dataset`. Default: all.
              */
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -3885,7 +3885,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -4008,39 +4008,39 @@ export interface components {
         ReplayQuestion: {
             /**
              * All Sources
-             * @description For rows that the step read: each line also tells the rows of inputs that it met on the way. For rows that it made it always does.
+             * @description Also return, for rows that the step read, the rows of other inputs that they were combined with. For rows that the step made, these are always returned.
              * @default false
              */
             all_sources: boolean | null;
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Step
-             * @description The step to replay: the one that made the rows, or one that read them. Without it, the one that made them, or else the only one that read them.
+             * @description The step to replay. It made the rows, or read them. Default: the step that made them, or else the only one that read them.
              */
             step?: string | null;
             /**
@@ -4050,7 +4050,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -4107,27 +4107,27 @@ export interface components {
         SelectQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -4138,7 +4138,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -4450,55 +4450,55 @@ export interface components {
         TraceQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Direction
-             * @description Where the rows came from, or what they went into.
+             * @description Trace to sources, or to results.
              * @default backward
              */
             direction: ("backward" | "forward") | null;
             /**
              * Kinds
-             * @description Edges to follow, data edges by default. A path is context if any edge of it is, and possible if any is; each kind is complete on its own. Possible edges are kept apart (`possible_of`) unless they are among the kinds. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data" | "possible")[] | null;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Strict
-             * @description Also follow reads on drivers that returned one number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
+             * @description Also follow reads on drivers that return a single number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
              * @default false
              */
             strict: boolean | null;
             /**
              * To
-             * @description The dataset whose rows are wanted; only paths to it are drawn. A data set by its `id`, or its `name` as shown.
+             * @description Return only paths to this dataset. A data set by its `id`, or its `name` as shown.
              */
             to?: string | null;
             /**
              * Trust
-             * @description Tasks, operators, lines of scripts (``clean.py:12``) and kinds of stops whose possible edges, ends and stops are left out, as a list or separated by commas; `trusted_of` lists them. For the same questions. See docs/stops.md.
+             * @description Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: their possible edges, ends and stops are left out. A list, or separated by commas. `trusted_of` returns what was left out. For the same questions as `strict`. See docs/stops.md.
              */
             trust?: string[] | null;
             /**
@@ -4508,13 +4508,13 @@ export interface components {
             version?: string | null;
             /**
              * Versions
-             * @description In which versions of their datasets rows ahead are returned. ``current`` (default): in the current version; rows that are no longer in it are only counted, see `gone_of`. ``all``: these rows are returned as well, with the version in which they were found, and a column ``gone`` marks them. For `forward`, forward `trace` and `co_dependency`.
+             * @description Which versions the returned rows are from: ``current``, the current version of each dataset; or ``all``, also rows that are no longer in it, each with the version in which it was found and marked by a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -4670,32 +4670,32 @@ export interface components {
         ValuesQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Columns
-             * @description Columns of the dataset; all of them when it is left out.
+             * @description Columns of the dataset. Default: all.
              */
             columns?: string[] | null;
             /**
              * Dataset
-             * @description A dataset; or rows of one version, whose values are read each once. `Answer.values` returns them line by line, and of several datasets. A data set by its `id`, or its `name` as shown.
+             * @description A dataset; or rows of one version, each of which is read once. `Answer.values` returns them line by line, also for rows of several datasets. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Rows
-             * @description Row ids of the version asked about; all rows when neither `rows` nor `where` is given.
+             * @description Row ids in the selected version. Default: all rows.
              */
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row stands for all rows of its version that equal it in value.
+             * @description With ``set``, a row represents all rows of its version that have the same values.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -4706,7 +4706,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description Selects rows by value instead; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
+             * @description Select rows by value; all conditions must hold. Operators are ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``like``, ``startswith``, ``is null``, ``is not null``; a column may be ``struct.field``.
              */
             where?: string[] | null;
         };
@@ -4789,17 +4789,17 @@ export interface components {
         WhyNotQuestion: {
             /**
              * As Of
-             * @description What would have been answered then: steps that ended later are left out.
+             * @description Answer as of this time: ignore steps that ended later.
              */
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, as ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question gave. A relative path that is no dataset's name is resolved against the working directory: so it is wherever a question names a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
              */
             dataset: string;
             /**
              * Run
-             * @description A run's id (``DAG/RUN`` where several DAGs have it), or ``latest``: the version is the one that this run wrote, or else read, and ways forward go through its steps only.
+             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -4809,7 +4809,7 @@ export interface components {
             version?: string | null;
             /**
              * Where
-             * @description As in other questions, on the columns of `dataset`.
+             * @description Conditions on columns of `dataset`.
              */
             where: string[];
         };
