@@ -60,11 +60,12 @@ def publish(
     task: str,
     *writes: PendingWrite,
     status: StepStatus = "succeeded",
+    run: str = "run",
     try_number: int = 1,
     untracked: Iterable[Untracked] = (),
 ) -> Manifest:
     """Publish a step, later than all before it."""
-    writer = store.writer(StepKey(task, "run", "dag", try_number=try_number))
+    writer = store.writer(StepKey(task, run, "dag", try_number=try_number))
     for w in writes:
         writer.add(w)
     second = next(_SECONDS)

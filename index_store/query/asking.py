@@ -437,6 +437,10 @@ def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, st
             f"{at.version.id} of {at.version.dataset}; pass the set in place of the dataset, or convert it with "
             f"locate()"
         )
+    if isinstance(rows, range) and len(rows) > at.version.rows and not uncounted:
+        # Before its numbers are written out: there may be more than memory holds.
+        wrong = next(i for i in (min(rows[0], rows[-1]), max(rows[0], rows[-1])) if not 0 <= i < at.version.rows)
+        raise RowOutOfRangeError(str(at.version.dataset), wrong, at.version.rows)
     ids = row_ids(rows)
     if uncounted and at.version.rows and len(ids) and ids.min() >= 0 and ids.max() >= at.version.rows:
         return every  # which file a row is in is not known

@@ -26,7 +26,7 @@ _Path = tuple[InputPlace, str | None, str | None, int]
 """Data set, version, occurrence and kind; the column asked about, the one found; the operations' bits."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CellExplanations(Explanations):
     """Cells found, and for each way in which they were the operations that touched the cell on it.
 

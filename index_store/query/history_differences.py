@@ -13,6 +13,7 @@ from provspark.index_store.query.operation_list import operation_lines
 from provspark.index_store.query.trace import Trace, TraceEdge, TraceNode
 from provspark.index_store.values import read_rows
 from provspark.model.errors import ValuesUnavailableError, VersionChangedError
+from provspark.model.runs import Runs
 
 __all__ = ["Difference", "Distinction", "first_difference_of"]
 
@@ -74,7 +75,7 @@ def first_difference_of(
         a, b = here.places.get(place), there.places.get(place)
         if a is None or b is None:
             return _told("path", "only one of the histories has this dataset", here, there, a, b, unread)
-        if (a.version, a.met) == (b.version, b.met):
+        if any(rows in there.rows(b) for rows in here.rows(a)):
             continue
         different = _apart(here, there, a, b)
         if different:
@@ -89,7 +90,10 @@ def first_difference_of(
 
 
 class _History:
-    """A trace by datasets; one that the row came through several times counts anew each time, from the row back."""
+    """A trace by datasets; one that the row came through several times counts anew each time, from the row back.
+
+    Versions of a dataset that share the files of the rows met, as before and after an append, are one.
+    """
 
     def __init__(self, trace: Trace, writes: Mapping[tuple[str, int], WriteNode]) -> None:
         self._writes = writes
@@ -100,7 +104,10 @@ class _History:
             self._from.setdefault(edge.target, []).append(edge)
         self._depths = _depths(trace)
         self.places: dict[tuple[str, int], TraceNode] = {}
+        self._nodes = {node.id: node for node in trace.nodes}
         for node in sorted(trace.nodes, key=lambda n: self._depths[n.id]):
+            if any(self._is_shared(edge) for edge in self._into.get(node.id, ())):
+                continue
             number = sum(dataset == node.dataset for dataset, _ in self.places)
             self.places[node.dataset, number] = node
 
@@ -111,15 +118,31 @@ class _History:
 
     def writers(self, node: TraceNode) -> list[WriteNode]:
         """The writes that made a node's rows; none of a source."""
-        places = dict.fromkeys((e.step, e.write) for e in self._from.get(node.id, ()) if e.step and not e.read)
+        edges = (e for one in self._shared(node) for e in self._from.get(one.id, ()))
+        places = dict.fromkeys((e.step, e.write) for e in edges if e.step and not e.read)
         return [self._writes[place] for place in places if place in self._writes]
 
     def step(self, node: TraceNode | None) -> str | None:
         """The step that wrote a node's rows, or else read them."""
         if node is None:
             return None
-        edges = self._from.get(node.id) or self._into.get(node.id) or []
-        return next((edge.step for edge in edges if edge.step), None)
+        made = [edge for one in self._shared(node) for edge in self._from.get(one.id, ())]
+        return next((edge.step for edge in (*made, *self._into.get(node.id, ())) if edge.step), None)
+
+    def rows(self, node: TraceNode) -> list[tuple[str, Runs]]:
+        """The rows met, in each version that has all of them."""
+        return [(one.version, one.met) for one in self._shared(node) if one.met.count == node.met.count]
+
+    def _shared(self, node: TraceNode) -> list[TraceNode]:
+        """A node, and those of versions of the same dataset from which it has files."""
+        nodes = [node]
+        for one in nodes:
+            edges = (e for e in self._from.get(one.id, ()) if self._is_shared(e))
+            nodes += [self._nodes[e.source] for e in edges if self._nodes[e.source] not in nodes]
+        return nodes
+
+    def _is_shared(self, edge: TraceEdge) -> bool:
+        return not edge.step and self._nodes[edge.source].dataset == self._nodes[edge.target].dataset
 
 
 def _depths(trace: Trace) -> Mapping[int, int]:

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _steps import identity, publish, read, version, write
 
 import provspark
 from provspark.api import Provenance
 from provspark.errors import ConditionError
+from provspark.index_store.store.store import Store
 from provspark.model.steps import StepKey
 from provspark.tracker import attach
 
@@ -134,3 +136,20 @@ def test_bad_input(spark: Any, tmp_path: Path) -> None:
         pipeline.open().first_difference(pipeline.name("report"), [4], other=before)
     with pytest.raises(ConditionError, match="has 2 rows with the who of row"):
         pipeline.open().first_difference(pipeline.name("report"), [0], version=before, other=after, key="who")
+
+
+def test_an_append_in_between_is_no_difference(tmp_path: Path) -> None:
+    """By hand: a later step appends to the dataset, and one report reads it before, the other after."""
+    source, more = version("/src", {"a": 3}), version("/more", {"a": 2})
+    before, after = version("/log", {"p1": 3}, ["p1"]), version("/log", {"p1": 3, "p2": 2}, ["p2"])
+    store = Store.open(str(tmp_path / "prov"), create=True)
+    publish(store, "day1", write(before, [(source, [(0, 0), (1, 1), (2, 2)])]))
+    publish(store, "append", write(after, [(more, [(3, 0), (4, 1)])]))
+    reports = [version("/rep", {name: 1}, [name]) for name in ("r1", "r2")]
+    for number, (report, log) in enumerate(zip(reports, (before, after), strict=True)):
+        publish(store, "report", write(report, [(read(log), [(0, 0)])]), run=f"r{number}")
+    prov = provspark.open(str(tmp_path / "prov"))
+    (line,) = prov.first_difference("/log", [0], version=identity(after), other=identity(before))
+    assert (line["difference"], line["exact"]) == ("none", True)
+    (line,) = prov.first_difference("/rep", [0], version=identity(reports[1]), other=identity(reports[0]))
+    assert (line["difference"], line["exact"]) == ("unknown", False)  # there are no files to read

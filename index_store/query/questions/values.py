@@ -57,9 +57,10 @@ def values(
     ValuesUnavailableError
         The format, or its options, do not allow reading rows by position.
     """
-    ids = None if rows is None else row_ids(rows)
+    ids = rows if rows is None or isinstance(rows, range) else row_ids(rows)
     asked = prov.asked("values", dataset, rows if isinstance(rows, RowSet) else ids, which)
     numbers = asked.labels.rows()
+    ids = None if ids is None else row_ids(ids)
     if ids is not None and Runs.of(ids) == asked.labels:
         numbers = ids
     columns = None if columns is None else several(columns, "columns")
