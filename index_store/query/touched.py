@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from provspark.index_store.query.asking import Asked
-from provspark.index_store.query.bits import identity
+from provspark.index_store.query.bits import ROWS, identity
 from provspark.index_store.query.column_answer import Cells, ColumnAnswer, reason
 from provspark.index_store.query.column_choice import positions
 from provspark.index_store.query.column_maps import WayChoice
@@ -15,8 +15,11 @@ from provspark.index_store.query.nodes import Direction, WriteNode
 from provspark.index_store.query.operation_line import OperationLine
 from provspark.index_store.query.operation_list import OperationList, operation_lines
 from provspark.index_store.query.parameter_types import ColumnNames
+from provspark.index_store.query.walk import plan
 from provspark.model.datasets import Dataset
 from provspark.model.driver_datasets import NAMESPACE
+from provspark.model.errors import UntrackedError
+from provspark.model.stops import Stop
 
 __all__ = ["touching"]
 
@@ -28,13 +31,56 @@ def touching(
     linker = asked.view.linker(direction)
     bits = identity(positions(asked, column, direction, existence=False))
     start = ColumnsAt(asked.at, bits, asked.start().boxes if rows else None)
+    checked = _cells if rows else _columns
+    # Forward, what becomes of the columns in each dataset on the way, not only at the ends: they may be dropped later.
+    places: list[Dataset | None] = [to]
+    if direction == "forward" and to is None:
+        places += dict.fromkeys(node.write.output.dataset for node in plan(linker, [asked.at], direction).nodes)
 
-    told = _cells if rows else _columns
+    touched: dict[WriteNode, _Touched] = {}
+    stops: set[Stop] = set()
+    nothing: UntrackedError | None = None
+    for place in places:
 
-    def walk(ways: WayChoice) -> Carried:
-        return told(asked, direction, carry(linker, start, direction, to, context=asked.context, ways=ways))
+        def walk(ways: WayChoice, place: Dataset | None = place) -> Carried:
+            return checked(asked, direction, carry(linker, start, direction, place, context=asked.context, ways=ways))
 
-    return _lines(walk, direction, parts=parts)
+        try:
+            ends, more = _touched_by(walk, direction)
+        except UntrackedError as error:
+            nothing = nothing or error
+            continue
+        stops |= more
+        for node, own in ends.items():
+            touched[node] = own | touched[node] if node in touched else own
+    if nothing is not None and not any(own.numbers for own in touched.values()):
+        raise nothing
+    lines = [line for node, own in touched.items() for line in own.lines(node, parts=parts)]
+    return OperationList(tuple(line for line in lines if not _is_again(line, lines)), tuple(sorted(stops)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """The operations of a write that touched columns, and those of them that surely did."""
+
+    numbers: frozenset[int]
+    certain: frozenset[int]
+    why: Callable[[OperationLine], str]
+    """Tells what chooses whether a line's operations touched them."""
+
+    def __or__(self, other: _Touched) -> _Touched:
+        def why(line: OperationLine) -> str:
+            return self.why(line) or other.why(line)
+
+        return _Touched(self.numbers | other.numbers, self.certain | other.certain, why)
+
+    def lines(self, node: WriteNode, *, parts: bool) -> list[OperationLine]:
+        """Describe them."""
+        lines = operation_lines(node, sorted(self.numbers), parts=parts)
+        return [
+            line if self.certain & {*line.operations} else replace(line, exact=False, why=self.why(line))
+            for line in lines
+        ]
 
 
 def _columns(asked: Asked, direction: Direction, carried: Carried) -> Carried:
@@ -49,10 +95,14 @@ def _cells(asked: Asked, direction: Direction, carried: Carried) -> Carried:
     return answer.now(asked.view.currents).carried if direction == "forward" else carried
 
 
-def _lines(walk: Callable[[WayChoice], Carried], direction: Direction, *, parts: bool) -> OperationList:
-    """Return the operations on the ways of a walk; those that are on none that holds for every row are not exact."""
+def _touched_by(
+    walk: Callable[[WayChoice], Carried], direction: Direction
+) -> tuple[dict[WriteNode, _Touched], set[Stop]]:
+    """Find the operations on the ways of a walk; those that are on none that holds for every row are not certain."""
     carried = walk("touching")
-    entries = [(via, doubt) for part in carried.parts for *_, via, doubt in part.bits]
+    # Forward, what only decides which rows there are leads to the rows themselves.
+    ended = [b for part in carried.parts for b in part.bits if direction == "backward" or b[0] != ROWS]
+    entries = [(via, doubt) for *_, via, doubt in ended]
     mask = 0
     for via, _ in entries:
         mask |= via
@@ -62,14 +112,14 @@ def _lines(walk: Callable[[WayChoice], Carried], direction: Direction, *, parts:
         for part in walk("sure").parts:
             for *_, via, _ in part.bits:
                 sure |= via
-    lines: list[OperationLine] = []
+    touched = {}
     for (node, numbers), (_, certain) in zip(carried.operations(mask), carried.operations(mask & sure), strict=True):
-        for line in operation_lines(node, numbers, parts=parts):
-            if not set(certain).isdisjoint(line.operations):
-                lines.append(line)
-            else:
-                lines.append(replace(line, exact=False, why=_why(carried, entries, node, line)))
-    return OperationList(tuple(line for line in lines if not _is_again(line, lines)), carried.stops)
+
+        def why(line: OperationLine, node: WriteNode = node) -> str:
+            return _why(carried, entries, node, line)
+
+        touched[node] = _Touched(frozenset(numbers), frozenset(certain), why)
+    return touched, {*carried.stops}
 
 
 def _surely(entries: list[tuple[int, int]], direction: Direction) -> int:

@@ -327,3 +327,21 @@ def test_impact_over_several_steps_follows_the_columns(prov: provspark.Provenanc
         prov.impact(clean, "city", source=report)
     with pytest.raises(UnknownColumnError, match="frist"):
         prov.impact(report, "frist", source=people)
+
+
+@pytest.mark.parametrize("rows", [None, [0]])
+def test_forward_what_a_column_went_into_counts_though_it_is_dropped_later(tmp_path: Path, rows: Any) -> None:
+    """`band` is made of the age, and the report leaves it out; the filter by age decides how many rows it counts."""
+    prov = provspark.open(people(tmp_path))
+
+    source = str(tmp_path / "people.csv")
+
+    def told(**more: Any) -> list[tuple[str, tuple[int, ...]]]:
+        lines = prov.operations(source, rows, "age", direction="forward", parts=True, **more).lines
+        return [(line.step.split("-")[1], line.operations) for line in lines if line.exact]
+
+    clean = [("clean", (0,)), ("clean", (2,))]
+    counted = [("clean", (0,)), ("clean", (1,)), ("report", (0,)), ("report", (1,))]
+    assert told(to=str(tmp_path / "clean.csv")) == clean
+    assert told(to=str(tmp_path / "report.csv")) == counted
+    assert told() == sorted({*clean, *counted})
