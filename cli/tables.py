@@ -170,12 +170,13 @@ def _renamed(table: pa.Table) -> pa.Table:
     """Return a table that has renamed columns under both names, and say once that the former ones go."""
     from provspark.index_store.query.tabular import FORMER, both_names
 
+    doubled = both_names(table)
     for name, former in FORMER.items():
         context = click.get_current_context()
-        if name in table.column_names and former not in context.meta:
+        if former in {*doubled.column_names} - {*table.column_names} and former not in context.meta:
             context.meta[former] = True
             say(f"The column {former} is called {name} now. {former} goes with the next release.", dim=True, err=True)
-    return both_names(table)
+    return doubled
 
 
 def _print_about(table: pa.Table) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from provspark.index_store.query.arguments import Versions
@@ -21,7 +21,16 @@ MAX_REPLAYED = 20
 
 DatasetId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="`id` of a data set, as `/datasets` lists it")]
 VersionId = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="`version` of a data set")]
-RowId = Annotated[int, Field(ge=0, le=2**53 - 1)]
+
+
+def _no_mask(value: Any) -> Any:
+    """Refuse true and false, which would count as the rows 1 and 0."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("row_id", "a row id is a whole number, found {value}", {"value": str(value).lower()})
+    return value
+
+
+RowId = Annotated[int, BeforeValidator(_no_mask), Field(ge=0, le=2**53 - 1)]
 ConditionText = Annotated[str, Field(min_length=1, max_length=500, examples=["age >= 40", "`name` in ('Ann', 'Bob')"])]
 ColumnName = Annotated[str, Field(min_length=1, max_length=500)]
 

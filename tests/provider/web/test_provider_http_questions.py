@@ -457,3 +457,10 @@ def test_pages_of_values_and_columns_that_are_not_there(api: TestClient, given: 
 def test_each_body_has_a_name_of_its_own() -> None:
     names = [body(q).__name__ for q in ASKED]
     assert len({*names}) == len(names) and all(n.endswith("Question") for n in names)
+
+
+def test_a_mask_is_no_list_of_row_ids(api: TestClient, given: dict[str, Any]) -> None:
+    """As in Python: true would be row 1."""
+    for rows in ([True, False], [0, True]):
+        answer = ask(api, QUESTIONS["backward"], {"dataset": given["dataset"], "rows": rows})
+        assert answer.status_code == 422 and "whole number" in answer.text
