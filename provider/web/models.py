@@ -30,7 +30,7 @@ def _no_mask(value: Any) -> Any:
     return value
 
 
-RowId = Annotated[int, BeforeValidator(_no_mask), Field(ge=0, le=2**53 - 1)]
+RowId = Annotated[int, Field(ge=0, le=2**53 - 1), BeforeValidator(_no_mask)]
 ConditionText = Annotated[str, Field(min_length=1, max_length=500, examples=["age >= 40", "`name` in ('Ann', 'Bob')"])]
 ColumnName = Annotated[str, Field(min_length=1, max_length=500)]
 
