@@ -37,7 +37,7 @@ def touching(
     if direction == "forward" and to is None:
         places += dict.fromkeys(node.write.output.dataset for node in plan(linker, [asked.at], direction).nodes)
 
-    touched: dict[WriteNode, _Touched] = {}
+    touched: dict[WriteNode, _TouchedOperations] = {}
     stops: set[Stop] = set()
     nothing: UntrackedError | None = None
     for place in places:
@@ -60,7 +60,7 @@ def touching(
 
 
 @dataclass(frozen=True, slots=True)
-class _Touched:
+class _TouchedOperations:
     """The operations of a write that touched columns, and those of them that surely did."""
 
     numbers: frozenset[int]
@@ -68,11 +68,11 @@ class _Touched:
     why: Callable[[OperationLine], str]
     """Tells what chooses whether a line's operations touched them."""
 
-    def __or__(self, other: _Touched) -> _Touched:
+    def __or__(self, other: _TouchedOperations) -> _TouchedOperations:
         def why(line: OperationLine) -> str:
             return self.why(line) or other.why(line)
 
-        return _Touched(self.numbers | other.numbers, self.certain | other.certain, why)
+        return _TouchedOperations(self.numbers | other.numbers, self.certain | other.certain, why)
 
     def lines(self, node: WriteNode, *, parts: bool) -> list[OperationLine]:
         """Describe them."""
@@ -97,7 +97,7 @@ def _cells(asked: Asked, direction: Direction, carried: Carried) -> Carried:
 
 def _touched_by(
     walk: Callable[[WayChoice], Carried], direction: Direction
-) -> tuple[dict[WriteNode, _Touched], set[Stop]]:
+) -> tuple[dict[WriteNode, _TouchedOperations], set[Stop]]:
     """Find the operations on the ways of a walk; those that are on none that holds for every row are not certain."""
     carried = walk("touching")
     # Forward, what only decides which rows there are leads to the rows themselves.
@@ -118,7 +118,7 @@ def _touched_by(
         def why(line: OperationLine, node: WriteNode = node) -> str:
             return _why(carried, entries, node, line)
 
-        touched[node] = _Touched(frozenset(numbers), frozenset(certain), why)
+        touched[node] = _TouchedOperations(frozenset(numbers), frozenset(certain), why)
     return touched, {*carried.stops}
 
 
