@@ -14,7 +14,7 @@ from provspark.cli.former import FORMER_COMMANDS, FORMER_OPTIONS
 from provspark.cli.inquiry import Inquiry
 from provspark.cli.question_options import command_name, options, sentence, told, typed
 from provspark.cli.views import view_of
-from provspark.index_store.query.parameters import documentation, parameters
+from provspark.index_store.query.parameters import documentation, replays
 from provspark.index_store.query.question import QUESTIONS, Question
 
 __all__ = ["command_of", "commands"]
@@ -77,8 +77,7 @@ def _ask(question: Question, given: Mapping[str, Any], values: Mapping[str, Any]
     """
     view = view_of(question)
     prov = open_provenance(values["store"])
-    replays = any(p.takes == "progress" for p in parameters(question))
-    with cancelled_by_keys(prov) if replays else nullcontext():
+    with cancelled_by_keys(prov) if replays(question) else nullcontext():
         shown = {o.name: values[o.name] for o in view.besides(question) if o.name}
         view.show(Inquiry.of(prov, question, given), **shown)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import click
 
@@ -27,7 +26,7 @@ from provspark.index_store.query.cell_neighbourhood import CellNeighbourhood
 from provspark.index_store.query.column_answer import ColumnAnswer
 from provspark.index_store.query.neighbourhood import Neighbourhood
 from provspark.index_store.query.operation_list import OperationList
-from provspark.index_store.query.parameters import parameters
+from provspark.index_store.query.parameters import answer_class, parameters
 from provspark.index_store.query.question import Question
 from provspark.replay.history import History
 from provspark.replay.records import Replayed
@@ -91,8 +90,5 @@ _BY_QUESTION: Mapping[str, AnswerView] = {"counts": AnswerView(show_counts, (JSO
 
 def view_of(question: Question) -> AnswerView:
     """Return how answers of a question are shown."""
-    returns: Any = question.function.__annotations__.get("return")
-    if isinstance(returns, str):
-        returns = eval(returns, question.function.__globals__)
-    views = (_BY_CLASS[c] for c in getattr(returns, "__mro__", ()) if c in _BY_CLASS)
+    views = (_BY_CLASS[c] for c in getattr(answer_class(question), "__mro__", ()) if c in _BY_CLASS)
     return _BY_QUESTION.get(question.name) or next(views, _TABLE)

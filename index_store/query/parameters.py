@@ -21,7 +21,7 @@ from provspark.index_store.query.parameter_types import Takes, What
 from provspark.index_store.query.question import DATA, QUESTIONS, Question
 from provspark.model.progress import Progress
 
-__all__ = ["Parameter", "documentation", "parameters"]
+__all__ = ["Parameter", "answer_class", "documentation", "parameters", "replays"]
 
 _REFERENCE = re.compile(r"(?:See|As for|Parameters are those of) `(\w+)`")
 
@@ -77,6 +77,16 @@ def parameters(question: Question) -> tuple[Parameter, ...]:
     return tuple(described)
 
 
+def replays(question: Question) -> bool:
+    """Return whether stored operations run again for a question's answer, or may do so if it is asked to."""
+    return any(p.takes == "progress" for p in parameters(question))
+
+
+def answer_class(question: Question) -> Any:
+    """Return the type that a question's function returns."""
+    return _evaluated(question, question.function.__annotations__.get("return"))
+
+
 def documentation(question: Question) -> Docstring:
     """Return what its docstring says: the summary, the description and the parts."""
     return _parsed(question.function)
@@ -89,8 +99,11 @@ def _own(question: Question) -> Iterator[Parameter]:
             yield from _shared(question)
         else:
             # Evaluated one by one: `Unpack`, which the type of `which` needs, is no name at run time.
-            hint = eval(p.annotation, question.function.__globals__)
-            yield _typed(question, p.name, hint, p.default)
+            yield _typed(question, p.name, _evaluated(question, p.annotation), p.default)
+
+
+def _evaluated(question: Question, annotation: Any) -> Any:
+    return eval(annotation, question.function.__globals__) if isinstance(annotation, str) else annotation
 
 
 def _shared(question: Question) -> Iterator[Parameter]:

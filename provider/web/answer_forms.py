@@ -20,6 +20,7 @@ from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.explanations import Explanations
 from provspark.index_store.query.neighbourhood import Neighbourhood
 from provspark.index_store.query.nodes import VersionReference
+from provspark.index_store.query.parameters import answer_class
 from provspark.index_store.query.question import Question
 from provspark.index_store.query.row_values import Values
 from provspark.index_store.query.rowset import Located, RowSet
@@ -94,11 +95,11 @@ def form_of(question: Question) -> type[Json]:
     TypeError
         Nothing says how to show an answer of this class.
     """
-    hint = question.function.__annotations__.get("return")
-    kind = eval(hint, question.function.__globals__) if isinstance(hint, str) else hint
+    kind = answer_class(question)
     if not isinstance(kind, type) or _form(kind) is None:
+        named = getattr(kind, "__name__", kind)
         raise TypeError(
-            f"{question.name}: the API has no form for {hint}; return an answer that derives from Tabular, or add a "
+            f"{question.name}: the API has no form for {named}; return an answer that derives from Tabular, or add a "
             "form to provider/web/answer_forms.py"
         )
     return _form(kind)[0]  # type: ignore[index]

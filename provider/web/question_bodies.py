@@ -11,7 +11,7 @@ from provspark.index_store.query.parameters import Parameter, parameters
 from provspark.index_store.query.question import QUESTIONS, Question
 from provspark.web import models
 
-__all__ = ["asked_over_http", "body", "fields", "replays"]
+__all__ = ["asked_over_http", "body", "fields"]
 
 _LEFT_OUT = ("progress", "functions")
 """Parameters that requests don't have: a function to call while a replay runs, and leave to run the user's functions,
@@ -48,11 +48,6 @@ def asked_over_http() -> list[Question]:
 def fields(question: Question) -> tuple[Parameter, ...]:
     """Return the parameters of a question that requests have."""
     return tuple(p for p in parameters(question) if p.name not in _LEFT_OUT)
-
-
-def replays(question: Question) -> bool:
-    """Whether stored operations run again for a question's answer, or may do so if it is asked to."""
-    return any(p.takes == "progress" for p in parameters(question))
 
 
 @cache

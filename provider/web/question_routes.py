@@ -11,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 from pydantic import TypeAdapter
 
-from provspark.index_store.query.parameters import documentation
+from provspark.index_store.query.parameters import documentation, replays
 from provspark.index_store.query.question import Question
 from provspark.index_store.query.questions.select import select
 from provspark.web import answer_models as told
@@ -27,7 +27,7 @@ from provspark.web.question_arguments import (
     python,
     version_asked,
 )
-from provspark.web.question_bodies import asked_over_http, body, fields, replays
+from provspark.web.question_bodies import asked_over_http, body, fields
 from provspark.web.replays import replayed
 from provspark.web.routes import Seen
 from provspark.web.scope import UserScope

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 
 import pytest
 
@@ -33,14 +32,6 @@ def test_shared_parameters_are_those_that_a_question_follows() -> None:
     assert shared["values"] == rows
     assert shared["columns"] == {"version", "run", "as_of", "kinds"}
     assert shared["steps"] == set()
-
-
-@pytest.fixture
-def registry() -> Iterator[None]:
-    before = dict(QUESTIONS)
-    yield
-    QUESTIONS.clear()
-    QUESTIONS.update(before)
 
 
 @pytest.mark.usefixtures("registry")

@@ -16,9 +16,10 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 import provspark
+from provspark.index_store.query.parameters import replays
 from provspark.index_store.query.question import Question
 from provspark.web.app import manifest
-from provspark.web.question_bodies import asked_over_http, fields, replays
+from provspark.web.question_bodies import asked_over_http, fields
 from provspark.web.scope import dataset_id
 
 NOTHING = "0" * 32

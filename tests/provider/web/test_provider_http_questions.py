@@ -26,7 +26,7 @@ from provspark.index_store.query.column_answer import Cells
 from provspark.index_store.query.derivations import Derivations
 from provspark.index_store.query.neighbourhood import Neighbourhood
 from provspark.index_store.query.parameter_types import ColumnName, DatasetName, Rows
-from provspark.index_store.query.parameters import parameters
+from provspark.index_store.query.parameters import parameters, replays
 from provspark.index_store.query.question import QUESTIONS, Question, question
 from provspark.index_store.query.row_values import Values
 from provspark.index_store.query.rowset import Located, RowSet
@@ -36,7 +36,7 @@ from provspark.model.datasets import Dataset
 from provspark.web.answer_lines import COLUMNS
 from provspark.web.limits import LIMITS
 from provspark.web.policy import Policy
-from provspark.web.question_bodies import asked_over_http, body, fields, replays
+from provspark.web.question_bodies import asked_over_http, body, fields
 from provspark.web.scope import dataset_id
 
 if TYPE_CHECKING:
@@ -275,14 +275,6 @@ def test_what_would_tell_masked_values_is_refused(root: Path, given: dict[str, A
     shown = [[None, "2", "Ada"], [None, "1", "Dee"], [None, "2", "Ada"]] if policy.show_values else None
     told = table["values"] and [[None if v is None else str(v) for v in line] for line in table["values"]]
     assert told == shown
-
-
-@pytest.fixture
-def registry() -> Iterator[None]:
-    before = dict(QUESTIONS)
-    yield
-    QUESTIONS.clear()
-    QUESTIONS.update(before)
 
 
 @pytest.mark.usefixtures("registry")

@@ -20,10 +20,11 @@ from fastapi.testclient import TestClient
 
 import provspark
 from provspark.errors import PackageMissingError, QuestionCancelledError, ReplayError
+from provspark.index_store.query.parameters import replays
 from provspark.model.progress import QuestionProgress, watched
 from provspark.web.limits import Limits
 from provspark.web.policy import Policy
-from provspark.web.question_bodies import asked_over_http, replays
+from provspark.web.question_bodies import asked_over_http
 from provspark.web.replays import Replays
 
 ANSWERS = 'import sys\nfor line in sys.stdin: print(\'{"done": 1, "of": 2}\\n{"answer": []}\', flush=True)'
