@@ -30,7 +30,7 @@ class FormerCommand:
     questions : sequence of str
         The questions that it asked; it has the options of all of them.
     chosen : callable
-        Tells which of them it asks, of what was given.
+        Returns which of these questions the given options select.
     options : sequence of click.Option
         Options that none of them has, or not by this name.
     """

@@ -81,19 +81,19 @@ class ProvDocument:
         self._activities[name] = {k: v for k, v in about.items() if v}
 
     def add_usage(self, activity: str, source: RowNode | CellNode) -> None:
-        """Tell that an activity used a row or a cell."""
+        """Add a `used` record: an activity used a row or a cell."""
         self._relate("used", f"{_key(activity)}/{source.id}", activity=activity, entity=_entity(source))
 
     def add_generation(self, activity: str, made: RowNode | CellNode) -> None:
-        """Tell that an activity generated a row or a cell."""
+        """Add a `wasGeneratedBy` record: an activity generated a row or a cell."""
         self._relate("wasGeneratedBy", f"{_key(activity)}/{made.id}", entity=_entity(made), activity=activity)
 
     def add_invalidation(self, activity: str, row: RowNode) -> None:
-        """Tell that an activity dropped a row."""
+        """Add a `wasInvalidatedBy` record: an activity dropped a row."""
         self._relate("wasInvalidatedBy", f"{_key(activity)}/{row.id}", entity=_row(row), activity=activity)
 
     def add_communication(self, informed: str, informant: str) -> None:
-        """Tell that an activity took what another one made."""
+        """Add a `wasInformedBy` record: an activity used what another one generated."""
         name = f"{_key(informed)}/{informant.rpartition('/')[2]}"
         self._relate("wasInformedBy", name, informed=informed, informant=informant)
 

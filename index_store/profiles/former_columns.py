@@ -45,8 +45,8 @@ def former_columns(linker: Linker, after: VersionReference, before: VersionRefer
     """Return for columns of `after` the column of `before` that each of them was, renamed or computed anew.
 
     It is the one of the same name, if that went in or a CASE asked for it; else the only one that went in; else, if
-    nothing went in, the only one that a CASE asked for, unless that is still there under its name. A column that was
-    made of several has none, and none is told where a step between kept no operations.
+    nothing went in, the only one that a CASE asked for, unless that is still there under its name. A column made
+    of several has none, nor has any column if a step in between stored no operations.
     """
     names, sources = names_of(after), names_of(before)
     start = ColumnsAt(after, identity(range(1, 1 + len(names))))

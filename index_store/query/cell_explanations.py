@@ -64,7 +64,7 @@ class CellExplanations(Explanations):
     def values(self, columns: Sequence[str] | None = None) -> TableAnswer:
         """Return the lines of `table`, in their order, with the value that each cell found has, as text.
 
-        A line that stands for whole rows, as of a count, has no value.
+        A line without a `related_column`, as for a count of rows, has no value.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class CellExplanations(Explanations):
 
 
 def explain_cells(cells: Cells, *, parts: bool = False) -> CellExplanations:
-    """Tell of cells the operations on the way to each."""
+    """Find the operations on the path to each cell."""
     paths: set[_Path] = set()
     stands = []
     for part in cells.carried.parts:

@@ -324,7 +324,7 @@ class Cells(_Answer):
         return replace(self, carried=replace(self.carried, parts=tuple(parts)))
 
     def entries(self, part: ColumnsAt) -> Iterator[tuple[str | None, str | None, BitEntry]]:
-        """The entries of a part that are told, after the names of the column asked about and of the one found."""
+        """Iterate over the entries that the answer contains: the column asked about, the related column, the entry."""
         for entry in part.bits:
             if not self.beside(*entry[:2]):
                 yield *self.columns_of(part, *entry[:2]), entry
@@ -336,7 +336,7 @@ class Cells(_Answer):
         return self.numbered(None)
 
     def numbered(self, number: Callable[[ColumnsAt, BitEntry], int] | None) -> pa.Table:
-        """Write out the lines of `table`, each with the number of the entry that it is told by, as ``path``."""
+        """Write out the lines of `table`. With `number`, a column ``path`` has the number of each line's entry."""
         words = _Words()
         coded = _CODED if number is None else (*_CODED[:-2], "path", *_CODED[-2:])
         parts: list[list[Int64]] = [[] for _ in coded]

@@ -49,7 +49,7 @@ class Explanations(FormerTable):
     paths: tuple[tuple[InputPlace, int], ...]
     """Path number i leads to rows of a version, through a reading and by a kind of edge; with its operations' bits."""
     parts: bool = False
-    """Whether each operation is told alone, not those of one script line as one."""
+    """Whether each operation has a line of its own; otherwise, those of one script line are combined."""
 
     def why(self) -> pa.Table:
         """Return `table` with its columns called as in the last release; it goes with the next one."""

@@ -1,4 +1,4 @@
-"""Columns that Spark adds to a plan for itself, under names that no user knows: what they stand for, in their place."""
+"""Columns that Spark adds to a plan, such as `_w0`: the expressions that replace their names in texts."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ class _Composite:
         return told
 
     def paper_categories(self) -> tuple[Category, ...]:
-        """The categories of all, but of columns what has become of them in the end."""
+        """The categories of all operations; those about columns compare the columns before and after the composite."""
         stored = list(dict.fromkeys(c for op in self.members for c in op.categories))
         if len(self.group) == 1 or not set(stored) & set(_OF_COLUMNS):
             return tuple(stored)

@@ -94,7 +94,7 @@ _LOOP = Change("0025-definitions.md", "where a script's loop alternates two line
 _NAMES = Change("0025-operations.md", "`makes` and `columns_out` of a line leave them out, too", _without_own)
 KEYS = {
     "text": (Change("0025-operations.md", "operation texts no longer show columns that Spark adds", _text),),
-    "categories": (Change("0025-operations.md", "of columns only what has become of them in the end", _categories),),
+    "categories": (Change("0025-operations.md", "compare the columns before it with those after it", _categories),),
     "columns_in": (_LOOP,),
     "columns_out": (_NAMES,),
     "makes": (_LOOP, _NAMES),
