@@ -29,8 +29,7 @@ class PlanNode:
     detail: str
     """Details for its family's rule: `detail` of java/plan/Operator.java."""
     same: int
-    """Number of the first node that has the same rows by the same plan; its own number unless the node is used
-    again."""
+    """Number of the first node with the same rows by the same plan; its own number if it is that one."""
     leaf: int
     """Number among the leaves of the user's plan; -1 for other nodes."""
     children: tuple[PlanNode, ...]
