@@ -197,6 +197,6 @@ def test_a_table_that_changes_meanwhile(world: World) -> None:
         "CREATE TRIGGER up BEFORE INSERT ON upper FOR EACH ROW EXECUTE FUNCTION up()",
     )
     few = world.spark.range(3).selectExpr("concat('k', id) AS id")
-    with pytest.raises(CaptureError, match="not there as they were"):
+    with pytest.raises(CaptureError, match="are missing there: the database or another writer"):
         world.run("up", lambda: world.writer(few).option("dbtable", "upper").mode("append").save(), "fail")
     assert world.execute("SELECT id FROM upper ORDER BY id") == [("K0",), ("K1",), ("K2",)]
