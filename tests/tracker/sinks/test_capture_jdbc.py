@@ -150,9 +150,9 @@ def test_what_is_refused(world: World) -> None:
         "CREATE TABLE twice AS SELECT b FROM people", "CREATE TABLE holes (k int)", "INSERT INTO holes VALUES (NULL)"
     )
     cases = [
-        (lambda: world.read("people", keys=""), "name the columns that tell them apart"),
+        (lambda: world.read("people", keys=""), "name the columns that identify a row"),
         (lambda: world.read("people", keys="a, c"), "no key column c"),
-        (lambda: world.read("(SELECT * FROM people) p"), "no table of PostgreSQL"),
+        (lambda: world.read("(SELECT * FROM people) p"), "only tables of PostgreSQL"),
         (lambda: world.read("twice", "b"), "two rows have the key 1"),
         (lambda: world.read("holes", "k"), "key column k is null"),
     ]

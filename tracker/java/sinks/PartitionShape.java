@@ -31,14 +31,14 @@ public class PartitionShape {
 
   /**
    * Returns the sorted plan, whose output may have columns added at the end, and a string expression over it that
-   * changes with the partition folder and the bucket. `at` contains the positions of the partition columns in the plan's
-   * output, separated by spaces; the first `statics` of them have one value each. `bucket` is "", or the number of
-   * buckets and the positions of the bucket columns and of the sort columns, separated by colons.
+   * changes with the partition folder and the bucket. `at` contains the positions of the partition columns in the
+   * plan's output, separated by spaces; the first `statics` of them have one value each. `bucket` is "", or the number
+   * of buckets and the positions of the bucket columns and of the sort columns, separated by colons.
    *
    * V1Writes adds its projection with Empty2Null above the tap and must find the required order there. It accepts the
    * order of a bare column as that of Empty2Null over it. A plan that already has this order stays unchanged. Otherwise
    * this method adds below the tap what V1Writes would have added: a sort by Empty2Null, which does not separate nulls
-   * from empty strings, over a projection. As with V1Writes' own sort, the optimiser drops a user's sort directly below.
+   * from empty strings, over a projection. As with V1Writes' own sort, the optimiser drops a user's sort right below.
    */
   public List sorted(LogicalPlan plan, String at, int statics, String bucket, String zone) {
     Attribute[] output = new Attribute[plan.output().size()];

@@ -45,7 +45,7 @@ public class WriteTarget {
     return (SparkSession) ((Dataset) field.get(writer)).sparkSession();
   }
 
-  /** Returns all options of a write to a database. `url`, `table` and `properties`, arguments of jdbc(), may be null. */
+  /** Returns all options of a write to a database. `url`, `table` and `properties`, those of jdbc(), may be null. */
   public Map database(Object writer, String url, String table, Object properties) {
     Map out = map(((org.apache.spark.sql.DataFrameWriter) writer).extraOptions());
     if (properties != null) out.putAll((Map) properties);
