@@ -131,7 +131,7 @@ def _reason(group: _HiddenGroup) -> str:
     if group.fragment == "variable":
         if _texts.variables_are_constant():
             return ""
-        return f"The query uses a session variable{_at(group.site)}, which may hold a value of a query."
+        return f"The query uses a session variable{_at(group.site)}, which may contain a value of a query."
     if group.text and group.fragment != "parameter":
         if _texts.shows(group.text) and (group.fragment != "values" or _filled(group.text)):
             return ""

@@ -66,7 +66,7 @@ class Program:
         return sources
 
     def module(self, name: str, source: ScriptFile) -> ScriptFile | None:
-        """Return a module that a file of the program imports, if it belongs to the program."""
+        """Return a module that a file of the program imports; None if it does not belong to the program."""
         name = _absolute(name, source.file) if name.startswith(".") else name
         file = "" if name.split(".")[0] == "provspark" else file_of(name)
         return self.source(file) if file and beside(file) and not self._made(file) else None

@@ -128,7 +128,7 @@ def claim(store: str, dataset: Dataset, owner: str) -> Claim:
             )
         if _remove(folder, place, other.nonce):
             log.warning("provspark: %s takes over the write lock on %s that %s left", owner, dataset, other.owner)
-    raise ConcurrentWriteError(f"several writers try to write {dataset} at once; let one task write it at a time")
+    raise ConcurrentWriteError(f"{dataset} is being locked by several writers at once; let one task write it at a time")
 
 
 def _holder(folder: Folder, place: str) -> Holder | None:

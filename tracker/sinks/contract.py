@@ -1,4 +1,4 @@
-"""Interface between sinks, the tap above a write's plan, and sealing."""
+"""Interface between sinks, sealing and the tap above a write's plan (for these words, see docs/glossary.md)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ public class LocalRowSites {
   private final List sites = new ArrayList();
   private final Map handed = new HashMap();
 
-  /** Registers the leaves of a plan that this line made; `local`: its RDD contains rows passed to Spark by the script. */
+  /** Registers the leaves of a plan that this line made; `local`: its RDD contains rows that the script passed. */
   public synchronized void note(LogicalPlan plan, String site, boolean local) {
     if (plan instanceof LocalRelation && find(first(plan)) < 0) {
       rows.add(new WeakReference(first(plan)));
