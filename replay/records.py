@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from provspark.index_store.query.notebook import SHOWN, listed, table_html
 from provspark.model.operations import Operation
 from provspark.model.wording import counted
-from provspark.replay.columns import distinct
+from provspark.replay.columns import distinct, told_names
 
 __all__ = [
     "Cause",
@@ -75,11 +75,13 @@ class Stage:
     lines: tuple[Line, ...]
     cut: bool = False
     """There are more than are told and followed."""
+    own: Mapping[int, str] = field(default_factory=dict, compare=False)
+    """Spark's own columns of the write, by their ids, with the expressions that they stand for."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns' names."""
-        return tuple(c.name for c in distinct(self.operation.columns))
+        """The columns' names; a column of Spark's own has the expression that it stands for."""
+        return told_names(distinct(self.operation.columns), self.own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ applied to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -40,7 +40,7 @@ from provspark.model.runs import Runs
 from provspark.model.stops import Blur, Stop
 from provspark.model.writes import Kind
 
-__all__ = ["Carried", "ColumnsAt", "Settle", "Settled", "carry"]
+__all__ = ["Carried", "ColumnsAt", "Settle", "Settled", "carry", "carry_to_each"]
 
 Settled = Mapping[int, list[tuple[Boxes, Bits]]]
 """By a reading's axis, its data edges with the columns that these rows' values went by: from output rows to the
@@ -113,19 +113,33 @@ def carry(
     ways : {"all", "touching", "sure"}
         Whether the bits of `via` are of all operations, of those that touched a column, or surely did.
     """
-    return _ColumnWalk(linker, direction, to, context, cut, settle, ways).run(start)
+    return _ColumnWalk(linker, direction, (to,), context, cut, settle, ways).run(start)[0]
+
+
+def carry_to_each(
+    linker: Linker,
+    start: ColumnsAt,
+    direction: Direction,
+    places: Sequence[Dataset | None],
+    *,
+    context: bool,
+    ways: WayChoice = "all",
+) -> list[Carried]:
+    """Return for each of several places, in one walk, what `carry` returns with it as `to`."""
+    return _ColumnWalk(linker, direction, places, context, ways=ways).run(start)
 
 
 @dataclass(slots=True)
 class _ColumnWalk:
     linker: Linker
     direction: Direction
-    to: Dataset | None
+    places: Sequence[Dataset | None]
+    """What it is to come to; None stands for the ends of all ways."""
     context: bool
-    cut: bool
+    cut: bool = True
     settle: Settle | None = None
     ways: WayChoice = "all"
-    reached: list[ColumnsAt] = field(default_factory=list)
+    reached: dict[Dataset | None, list[ColumnsAt]] = field(init=False)
     stops: set[Stop] = field(default_factory=set)
     pending: dict[WriteNode, list[ColumnsAt]] = field(default_factory=dict)
     first: dict[WriteNode, int] = field(default_factory=dict)
@@ -133,7 +147,11 @@ class _ColumnWalk:
     """Ways of rows within a write, by the relation that entered; it is kept so that its id stays its own."""
     unsettled: dict[WriteNode, str] = field(default_factory=dict)
 
-    def run(self, start: ColumnsAt) -> Carried:
+    def __post_init__(self) -> None:
+        self.reached = {place: [] for place in self.places}
+
+    def run(self, start: ColumnsAt) -> list[Carried]:
+        """Walk, and return where it came to for each place."""
         through = self.linker.through("rows") if self.linker.graph.reads else self.linker
         route = plan(through, [start.at], self.direction).nodes
         ran = route[::-1] if self.direction == "backward" else route
@@ -149,7 +167,8 @@ class _ColumnWalk:
                 enter(node.step)
                 self.enter(node, _merged(replace(p, occurrence=-1) for p in arrived))
         first = tuple(self.first[n] for n in ran)
-        return Carried(tuple(self.reached), tuple(sorted(self.stops)), ran, first, self.unsettled)
+        stops = tuple(sorted(self.stops))
+        return [Carried(tuple(self.reached[to]), stops, ran, first, self.unsettled) for to in self.places]
 
     def map_of(self, node: WriteNode) -> ColumnMap:
         """The matrix of a write."""
@@ -170,13 +189,13 @@ class _ColumnWalk:
         for read in () if backward else leaving_reads(self.linker, at, [_rows_of(part)]):
             if not read.is_model:
                 self.stop("driver", read, ASK_FOR_ROWS)
-        if self.to is not None or went:
+        if None not in self.reached or went:
             return
         if part.rows is None:
             if links.loose or not links.links:
-                self.reached.append(part)
+                self.reached[None].append(part)
         elif len(rest := restrict(part.rows, links.loose)):
-            self.reached.append(replace(part, rows=rest))
+            self.reached[None].append(replace(part, rows=rest))
 
     def follow(self, part: ColumnsAt, link: VersionLink) -> bool:
         """Take a part to a version that shares rows with its own; whether anything of it arrives."""
@@ -187,8 +206,9 @@ class _ColumnWalk:
         if not len(bits) or (rows is not None and not len(rows)):
             return False
         met = replace(part, at=there, bits=bits, rows=rows)
-        if there.version.dataset == self.to != at.version.dataset:
-            self.reached.append(met)
+        dataset = there.version.dataset
+        if dataset in self.reached and dataset != at.version.dataset:
+            self.reached[dataset].append(met)
         self.pending.setdefault(there.node, []).append(met)
         return True
 
@@ -197,8 +217,8 @@ class _ColumnWalk:
         for part in parts:
             went = self.behind(node, part) if self.direction == "backward" else self.ahead(node, part)
             for there in _merged(went):
-                if there.at.version.dataset == self.to:
-                    self.reached.append(there)
+                if (dataset := there.at.version.dataset) in self.reached:
+                    self.reached[dataset].append(there)
                 if there.at.node.is_read and there.at is there.at.node.output:
                     self.at_model(there)
                 else:
