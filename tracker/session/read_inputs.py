@@ -44,7 +44,7 @@ class InputSource:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Versions that were read. If some are unknown, `node` and `why` are the plan node that hides them and the reason."""
+    """Versions that were read. If some are unknown, `node` is the plan node that hides them and `why` the reason."""
 
     sources: tuple[InputSource, ...]
     node: str = ""

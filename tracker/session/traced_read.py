@@ -25,10 +25,17 @@ from provspark.tracker.taps.taps import Receipt, by_tap, counted
 
 __all__ = ["Ask", "TracedRead", "TracedRows"]
 
-_DEALT = "it distributes rows by a hash of all columns. Those that capture adds would put the rows in another order"
-_PLACED = "its result depends on the task that a row is in, and repartition(n) distributed the rows. Give it columns"
+_DEALT = (
+    "it distributes rows by a hash of all columns, so those that capture adds would put the rows in another order. Pass"
+    " columns to repartition"
+)
+_PLACED = (
+    "its result depends on the task that a row is in, and repartition(n) below it distributes rows by a hash of all"
+    " columns, including those that capture adds. Pass columns to repartition"
+)
 _UNKNOWN = (
-    "for rows with nulls, its result depends on when Spark's optimizer simplifies it. Write NOT IN instead of NOT"
+    "for rows with nulls, its result depends on when Spark's optimizer simplifies it. Write NOT IN and AND in place of"
+    " NOT"
 )
 
 
