@@ -22,6 +22,8 @@ _active = threading.Lock()
 class attach:  # noqa: N801
     """Capture the lineage of everything that Spark writes within the block, in any session, as one step.
 
+    docs/glossary.md explains *capture*, *step* and *store*.
+
     Parameters
     ----------
     store : str
