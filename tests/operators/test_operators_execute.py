@@ -280,6 +280,19 @@ def test_a_jvm_application_runs_plainly_and_is_published(world: World, caplog: p
     assert warned(caplog).count("JVM application") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "node"),
+    [({"conf": {"spark.remote": "sc://host"}}, "Spark Connect"), ({"deploy_mode": "cluster"}, "deploy mode")],
+)
+def test_a_script_that_can_not_be_captured_runs_plainly_and_is_published(
+    arguments: dict[str, Any], node: str, world: World
+) -> None:
+    world.run(**arguments)
+    assert world.calls.read_text().rstrip().endswith("a.py")
+    assert (world.manifest.status, world.manifest.writes) == ("succeeded", ())
+    assert [u.node for u in world.manifest.untracked] == [node]
+
+
 def test_a_failed_jvm_application_is_published_as_failed(world: World) -> None:
     with pytest.raises(AirflowException):
         world.run(application="job.jar", code=1)
