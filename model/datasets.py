@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from provspark.model.arrays import Int64
 from provspark.model.errors import ArgumentError
+from provspark.model.runs import Runs
 
 Unit = Literal["row", "file"]
 
@@ -129,6 +130,10 @@ class Files:
         out = np.zeros(len(self.paths) + 1, dtype=np.int64)
         np.cumsum(self.rows, out=out[1:])
         return out
+
+    def runs(self, numbers: Int64) -> Runs:
+        """The row ids of some files, by their numbers."""
+        return Runs.united(self.bases[numbers], self.rows[numbers])
 
     def without(self, numbers: Iterable[int]) -> Files:
         """The same without some files."""

@@ -20,7 +20,7 @@ from provspark.index_store.query.links import Linker, Links, VersionLink
 from provspark.index_store.query.model_maps import model_map
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.relation import compose as compose_rows
-from provspark.index_store.query.relation import image, restrict, united
+from provspark.index_store.query.relation import gathered, image, restrict, united
 from provspark.index_store.query.walk import (
     ASK_FOR_ROWS,
     leaving_reads,
@@ -155,8 +155,8 @@ class _ColumnWalk:
         """The matrix of a write."""
         return column_map(node) if self.ways == "all" else column_map(node, self.ways)
 
-    def stand(self, part: ColumnsAt, links: Links) -> None:
-        """Take a part to the writes that share the files of its version."""
+    def stand(self, part: ColumnsAt, links: Links, *, made: bool = False) -> None:
+        """Take a part to the writes that share the files of its version, or those that its write made of them."""
         at, backward = part.at, self.direction == "backward"
         for link in links.links:
             self.follow(part, link)
@@ -164,12 +164,15 @@ class _ColumnWalk:
             if part.rows is None or image(part.rows) & refusal.rows:
                 self.stop("unlinked", refusal.target.node, refusal.why)
         went = False
-        for link in () if backward else self.linker.driver_links(at):
-            if link.target.node.is_model and self.follow(part, link):
-                went = True
-        for read in () if backward else leaving_reads(self.linker, at, [_rows_of(part)]):
-            if not read.is_model:
-                self.stop("driver", read, ASK_FOR_ROWS)
+        if not backward and self.linker.graph.reads:
+            rows = _rows_of(part, made)
+            for link in self.linker.driver_links(at):
+                shared = len(compose_rows(gathered(rows), link.boxes))
+                if shared and link.target.node.is_model and self.follow(part, link):
+                    went = True
+            for read in leaving_reads(self.linker, at, [rows]):
+                if not read.is_model:
+                    self.stop("driver", read, ASK_FOR_ROWS)
         if self.to is not None or went:
             return
         if part.rows is None:
@@ -201,8 +204,10 @@ class _ColumnWalk:
                     self.reached.append(there)
                 if there.at.node.is_read and there.at is there.at.node.output:
                     self.at_model(there)
+                elif self.direction == "backward":
+                    self.stand(there, self.linker.links(there.at, "backward"))
                 else:
-                    self.stand(there, self.onward(node, there))
+                    self.stand(there, self.linker.onward(node), made=True)
 
     def at_model(self, part: ColumnsAt) -> None:
         """Take a part that came to a model on: backward into its fit, forward to what it was applied to."""
@@ -365,11 +370,6 @@ class _ColumnWalk:
             occurrence = node.write.axes[axis].occurrence
             yield ColumnsAt(at, bits, rows, weaker(part.kind, kind or "data"), occurrence)
 
-    def onward(self, node: WriteNode, there: ColumnsAt) -> Links:
-        if self.direction == "backward" or (there.rows is None and not node.write.tensors):
-            return self.linker.links(there.at, self.direction)
-        return self.linker.onward(node)
-
     def open(self, node: WriteNode) -> bool:
         """Say what keeps a write from being followed, or blurs it; whether it can be followed."""
         write = node.write
@@ -399,8 +399,12 @@ def _leaves_models(node: WriteNode) -> bool:
     return any(node.leads_to(t, some if t.kind == "possible" else others) for t in node.write.tensors)
 
 
-def _rows_of(part: ColumnsAt) -> Runs:
-    return Runs.span(part.at.version.rows) if part.rows is None else image(part.rows)
+def _rows_of(part: ColumnsAt, made: bool) -> Runs:
+    """The rows that a part stands for; where only columns are asked for, those of its write's files, or all."""
+    if part.rows is not None:
+        return image(part.rows)
+    files = part.at.files
+    return files.runs(np.flatnonzero(files.written)) if made else Runs.span(part.at.version.rows)
 
 
 def _merged(parts: Iterable[ColumnsAt]) -> list[ColumnsAt]:
