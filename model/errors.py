@@ -37,6 +37,24 @@ class StoreMissingError(StoreUnreachableError):
         self.empty = empty
 
 
+class UnpickledAnswerError(StoreUnreachableError):
+    """What an answer that was unpickled does not hold itself can't be read, since its store can't be opened.
+
+    `url` is where the store was.
+    """
+
+    def __init__(self, url: str, why: str) -> None:
+        super().__init__(
+            f"this answer was unpickled, and its store {url} can't be opened here: {why} What the answer holds itself "
+            f"can be read. For more, open the store where it is now with provspark.open(…), and pass the rows to a "
+            f"question there, or ask again"
+        )
+        self.url, self.why = url, why
+
+    def __reduce__(self) -> tuple[type[UnpickledAnswerError], tuple[str, str]]:
+        return UnpickledAnswerError, (self.url, self.why)
+
+
 class StoreReadOnlyError(ProvSparkError, PermissionError):
     """The store can be read but not written."""
 

@@ -241,6 +241,17 @@ class Graph:
             return best
         return max(beside.values(), key=lambda s: (max(s.files.mtimes.tolist(), default=0), s.version.n_files))
 
+    def own(self, reference: VersionReference) -> VersionReference:
+        """The same version as a step of this graph refers to it; the given one where none does.
+
+        A set of rows may be of another graph, or unpickled.
+        """
+        same = [s for s in self.references(reference.version.dataset) if s.key == reference.key]
+        if any(s is reference for s in same):
+            return reference
+        wrote = [s for s in same if s is s.node.output]
+        return (wrote or same or [reference])[-1]
+
     def find(self, dataset: Dataset, version: str) -> VersionReference:
         """The version of that id, as its writer knows it where there is one.
 
