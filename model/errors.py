@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from urllib.parse import unquote
 
+_MATCHES = 20
+
 
 class ProvSparkError(Exception):
     """Parent of all errors that the package raises on purpose."""
@@ -128,6 +130,21 @@ class UnknownStepError(ProvSparkError, LookupError):
     def __init__(self, name: str, known: Iterable[str], broken: int = 0) -> None:
         super().__init__(f"no step {name!r} in this store" + _near(name, known, "provspark ls --steps", broken))
         self.name = name
+
+
+class AmbiguousStepError(UnknownStepError):
+    """The beginning of a step's id that is that of several steps; `matches` are their ids."""
+
+    def __init__(self, name: str, matches: Iterable[str]) -> None:
+        self.name, self.matches = name, tuple(matches)
+        shown = ", ".join(self.matches[:_MATCHES])
+        left = len(self.matches) - _MATCHES
+        more = f" and {left} more" if left > 0 else ""
+        said = f"Step prefix {name!r} matches {len(self.matches)} steps: {shown}{more}. Pass more of the id."
+        LookupError.__init__(self, said)
+
+    def __reduce__(self) -> tuple[type[AmbiguousStepError], tuple[str, tuple[str, ...]]]:
+        return AmbiguousStepError, (self.name, self.matches)
 
 
 class StepRemovedError(UnknownStepError):

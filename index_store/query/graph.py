@@ -17,7 +17,7 @@ from provspark.index_store.store.tasks import shaped
 from provspark.model.datasets import Dataset
 from provspark.model.declarations import Declaration
 from provspark.model.driver_datasets import is_driver
-from provspark.model.errors import UnknownDatasetError, UnknownVersionError
+from provspark.model.errors import AmbiguousStepError, UnknownDatasetError, UnknownVersionError
 from provspark.model.steps import Manifest, StepKey
 
 
@@ -164,6 +164,20 @@ class Graph:
         some = (self.written, self.read, self.read_on_driver, self.lost)
         named = {name for index in some for name in index.by_name}
         return sorted(name for name in named if not is_driver(name))
+
+    def step(self, name: str) -> str | None:
+        """The id of a step: the one of that name, or the only one whose id begins so; None where there is none.
+
+        Raises
+        ------
+        AmbiguousStepError
+            Several begin so.
+        """
+        steps = dict.fromkeys([*(m.step for m in self.manifests), *(n.step for n in self.nodes)])
+        matches = [s for s in steps if s == name] or sorted(s for s in steps if name and s.startswith(name))
+        if len(matches) > 1:
+            raise AmbiguousStepError(name, matches)
+        return matches[0] if matches else None
 
     def superseded(self, node: WriteNode) -> bool:
         """Whether a later try, or attempt, of the same step succeeded."""
