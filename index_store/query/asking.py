@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -34,6 +33,7 @@ from provspark.index_store.query.parameter_types import (
 )
 from provspark.index_store.query.reachable_rows import ReachTarget, StepTarget
 from provspark.index_store.query.relation import compose, gathered, identity, image, labelled
+from provspark.index_store.query.row_ids import ends_of_ids, row_ids
 from provspark.index_store.query.row_walks import follow
 from provspark.index_store.query.rowset import Located, RowSet, only
 from provspark.index_store.query.tabular import LEAD, FormerAnswer, Tabular, has_values
@@ -438,17 +438,14 @@ def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, st
             f"{at.version.id} of {at.version.dataset}; pass the set in place of the dataset, or convert it with "
             f"locate()"
         )
-    if isinstance(rows, range) and len(rows) > at.version.rows and not uncounted:
-        # Before its numbers are written out: there may be more than memory holds.
-        wrong = next(i for i in (min(rows[0], rows[-1]), max(rows[0], rows[-1])) if not 0 <= i < at.version.rows)
-        raise RowOutOfRangeError(str(at.version.dataset), wrong, at.version.rows)
-    ids = row_ids(rows)
-    if uncounted and at.version.rows and len(ids) and ids.min() >= 0 and ids.max() >= at.version.rows:
+    # Before the numbers of a range are written out: there may be more than memory holds.
+    ids = rows if isinstance(rows, range) else row_ids(rows)
+    low, high = ends_of_ids(ids)
+    if uncounted and at.version.rows and low >= 0 and high >= at.version.rows:
         return every  # which file a row is in is not known
-    if len(ids) and (ids.min() < 0 or ids.max() >= at.version.rows):
-        wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
-        raise RowOutOfRangeError(str(at.version.dataset), wrong, at.version.rows)
-    return Runs.of(ids)
+    if low < 0 or high >= at.version.rows:
+        raise RowOutOfRangeError(str(at.version.dataset), low if low < 0 else high, at.version.rows)
+    return Runs.of(row_ids(ids))
 
 
 def _readers(at: VersionReference) -> tuple[Callable[[Int64], pa.Table], Callable[[], Iterable[tuple[int, pa.Table]]]]:
@@ -465,48 +462,3 @@ def _readers(at: VersionReference) -> tuple[Callable[[Int64], pa.Table], Callabl
         lambda ids: read_rows(version, files, ids),
         lambda: scan_rows(version, files, columns, lambda bounds: True),
     )
-
-
-_LAST = 2**63 - 1
-
-
-def row_ids(rows: Iterable[int]) -> Int64:
-    """Return row ids that are given as a list, a range, an array of numpy's or Arrow's, or a series of pandas.
-
-    Raises
-    ------
-    ConditionError
-        They are no whole numbers.
-    ArgumentError
-        They are no list.
-    """
-    if isinstance(rows, Tabular | FormerAnswer | pa.Table):
-        raise ArgumentError(
-            f"rows takes row ids, found {type(rows).__name__}; pass an answer in place of the dataset, or a column of "
-            f"its table as rows"
-        )
-    if isinstance(rows, pa.Array | pa.ChunkedArray):
-        if rows.null_count:
-            raise ConditionError("rows must be a list of whole numbers, found null")
-        rows = rows.to_numpy(zero_copy_only=False) if isinstance(rows, pa.Array) else rows.to_numpy()
-    elif hasattr(rows, "to_numpy"):
-        rows = rows.to_numpy()
-    try:
-        ids = np.asarray(rows if isinstance(rows, (np.ndarray, range)) else several(rows, "rows"))
-    except ValueError:
-        raise ConditionError("rows must be a list of whole numbers, found lists of different lengths") from None
-    if ids.dtype == object:
-        items = [i.as_py() if isinstance(i, pa.Scalar) else i for i in ids.flat]
-        if items and all(isinstance(i, int | np.integer | np.bool_) for i in items):
-            ids = np.array([i if isinstance(i, bool | np.bool_) else min(int(i), _LAST) for i in items])
-    if ids.dtype.kind == "b":
-        raise ConditionError(
-            "rows must be a list of whole numbers, found booleans; for a mask pass numpy.flatnonzero(mask)"
-        )
-    if ids.dtype.kind == "u":
-        ids = np.minimum(ids, np.uint64(_LAST))
-    if not ids.size:
-        return np.zeros(0, dtype=np.int64)
-    if ids.ndim != 1 or ids.dtype.kind not in "iu":
-        raise ConditionError(f"rows must be a list of whole numbers, found {ids.dtype} of shape {ids.shape}")
-    return ids.astype(np.int64)
