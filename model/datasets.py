@@ -64,11 +64,14 @@ class Dataset:
         return self.namespace == "file" and not self.name.startswith("/")
 
     def resolved(self) -> Dataset:
-        """Return the dataset with a relative path resolved against the working directory of this process.
+        """Return the dataset with an absolute path without ``.`` and ``..``.
 
-        As in Spark, symbolic links stay as they are.
+        A relative path is resolved against the working directory of this process. As in Spark, symbolic links stay as
+        they are.
         """
-        return Dataset("file", os.path.normpath(Path.cwd() / self.name)) if self.relative else self
+        if self.namespace != "file":
+            return self
+        return Dataset("file", os.path.normpath(Path.cwd() / self.name if self.relative else self.name))
 
     @property
     def uri(self) -> str:

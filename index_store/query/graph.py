@@ -208,15 +208,15 @@ class Graph:
     def named(self, name: str | os.PathLike[str]) -> Dataset:
         """Return the dataset that a user names, whether it is known or not.
 
-        A relative path that no step read or wrote under this name is resolved against the working directory, unless
-        the user is elsewhere (`relative` is false).
+        A path that no step read or wrote under this name is resolved: a relative one against the working directory, and
+        ``..`` in any; unless the user is elsewhere (`relative` is false).
 
         Raises
         ------
         ArgumentError
         """
         dataset = Dataset.parse(name)
-        return dataset.resolved() if self.relative and dataset.relative and not self._met(dataset) else dataset
+        return dataset.resolved() if self.relative and not self._met(dataset) else dataset
 
     def _met(self, dataset: Dataset) -> bool:
         indexes = (self.written, self.read, self.on_driver, self.read_on_driver, self.lost)
