@@ -80,8 +80,8 @@ def _of_items(items: Sequence[Any]) -> npt.NDArray[Any]:
         return np.array([int(i) for i in items], dtype=object)
 
 
-def _refused(found: str) -> ConditionError:
-    return ConditionError(f"rows must be a list of whole numbers, found {found}")
+def _refused(what: str) -> ConditionError:
+    return ConditionError(f"rows must be a list of whole numbers, found {what}")
 
 
 def _said(value: Any) -> str:

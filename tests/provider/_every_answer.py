@@ -16,7 +16,7 @@ from provspark.replay.shared_witnesses import SharedRows
 from provspark.replay.spread import OperationProfile, OperationProfiles
 from provspark.replay.why_not import Missed, WhyNot
 
-HOSTILE = "<script>alert('x')</script>&<b>" + "long " * 300
+HOSTILE = "<script>alert('x')</script>&<b>\x1b[2J\u202e\nforged" + "long " * 300
 
 
 def every_answer(prov: Any, folder: Path) -> dict[str, Any]:

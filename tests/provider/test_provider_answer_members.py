@@ -6,6 +6,7 @@ import copy
 import csv
 import inspect
 import pickle
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -337,3 +338,17 @@ def test_unknown_members_are_unknown(prov: Any, folder: Path) -> None:
         with pytest.raises(AttributeError):
             _ = answer.no_such
         assert inspect.isclass(type(answer))
+
+
+def test_no_name_steers_a_terminal_or_forges_a_line(tmp_path: Path) -> None:
+    """Names of folders and steps may hold line breaks and controls: a `repr` and HTML show them escaped."""
+    folder = tmp_path / "first\nforged\x1b[31m\x9b\u202e\u2028\t"
+    folder.mkdir()
+    people(folder)
+    told = every_answer(provspark.api.open(folder / "prov"), folder) | replayed_answers()
+    for name, answer in told.items():
+        for shown in (repr(answer), answer._repr_html_()):
+            hidden = [c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")]
+            assert not hidden, (name, shown)
+    assert "first⏎forged\\x1b[31m\\x9b\\u202e\\u2028⇥" in repr(told["select"])
+    assert all("forged" in told[name]._repr_html_() for name in ("select", "trace", "neighbourhood"))
