@@ -17,10 +17,11 @@ import numpy as np
 from provspark.index_store.query.bits import ROWS, Bits, compose, union
 from provspark.index_store.query.column_maps import ColumnMap, WayChoice, carried, column_map, names_of
 from provspark.index_store.query.links import Linker, Links, VersionLink
+from provspark.index_store.query.missing_sides import missing_sides
 from provspark.index_store.query.model_maps import model_map
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.relation import compose as compose_rows
-from provspark.index_store.query.relation import gathered, image, restrict, united
+from provspark.index_store.query.relation import gathered, identity, image, restrict, united
 from provspark.index_store.query.walk import (
     ASK_FOR_ROWS,
     leaving_reads,
@@ -33,7 +34,7 @@ from provspark.index_store.query.walk import (
 from provspark.index_store.query.write_walk import walk_axes, weaker
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
-from provspark.model.boxes.lists import transpose
+from provspark.model.boxes.lists import concat, transpose
 from provspark.model.datasets import Dataset
 from provspark.model.progress import enter
 from provspark.model.runs import Runs
@@ -258,6 +259,26 @@ class _ColumnWalk:
                         yield from self.composed(node, part, axis, kind, there, at, bits)
                 else:
                     yield from self.stepped(node, part, axis, kind, rows, at)
+        yield from self.unmatched(node, part)
+
+    def unmatched(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
+        """The operations that made cells null because an outer join found no match; they lead to the other side."""
+        if part.rows is None or not self.cut or node.write.coverage != "exact":
+            return
+        for side in missing_sides(node, self.ways):
+            if not len(compose(part.bits, side.bits)):
+                continue
+            rest = self.labels(node, part, side.others) - self.labels(node, part, side.axes)
+            for axis, version in self.readings(node) if rest else ():
+                for kind, rows in self.rows(node, part, 0, axis) if axis in side.others else ():
+                    if kind == "data" and rows is not None:
+                        there = compose_rows(identity(rest), rows)
+                        yield from self.composed(node, part, axis, kind, there, node.inputs[version], side.bits)
+
+    def labels(self, node: WriteNode, part: ColumnsAt, axes: Iterable[int]) -> Runs:
+        """What was asked about and has rows of any of some readings."""
+        there = [rows for axis in axes for _, rows in self.rows(node, part, 0, axis) if rows is not None]
+        return Runs.span(0) if not there else image(transpose(concat(there)))
 
     def ahead(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
         if part.at.node is not node:
