@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from provspark.model.arrays import Int64
 from provspark.model.errors import ArgumentError
+from provspark.model.runs import Runs
 
 Unit = Literal["row", "file"]
 
@@ -63,11 +64,14 @@ class Dataset:
         return self.namespace == "file" and not self.name.startswith("/")
 
     def resolved(self) -> Dataset:
-        """Return the dataset with a relative path resolved against the working directory of this process.
+        """Return the dataset with an absolute path without ``.`` and ``..``.
 
-        As in Spark, symbolic links stay as they are.
+        A relative path is resolved against the working directory of this process. As in Spark, symbolic links stay as
+        they are.
         """
-        return Dataset("file", os.path.normpath(Path.cwd() / self.name)) if self.relative else self
+        if self.namespace != "file":
+            return self
+        return Dataset("file", os.path.normpath(Path.cwd() / self.name if self.relative else self.name))
 
     @property
     def uri(self) -> str:
@@ -129,6 +133,10 @@ class Files:
         out = np.zeros(len(self.paths) + 1, dtype=np.int64)
         np.cumsum(self.rows, out=out[1:])
         return out
+
+    def runs(self, numbers: Int64) -> Runs:
+        """The row ids of some files, by their numbers."""
+        return Runs.united(self.bases[numbers], self.rows[numbers])
 
     def without(self, numbers: Iterable[int]) -> Files:
         """The same without some files."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from urllib.parse import unquote
 
+_MATCHES = 20
+
 
 class ProvSparkError(Exception):
     """Parent of all errors that the package raises on purpose."""
@@ -35,6 +37,24 @@ class StoreMissingError(StoreUnreachableError):
     def __init__(self, message: str, *, empty: bool = False) -> None:
         super().__init__(message)
         self.empty = empty
+
+
+class UnpickledAnswerError(StoreUnreachableError):
+    """What an answer that was unpickled does not hold itself can't be read, since its store can't be opened.
+
+    `url` is where the store was.
+    """
+
+    def __init__(self, url: str, why: str) -> None:
+        super().__init__(
+            f"this answer was unpickled, and its store {url} can't be opened here: {why} What the answer holds itself "
+            f"can be read. For more, open the store where it is now with provspark.open(…), and pass the rows to a "
+            f"question there, or ask again"
+        )
+        self.url, self.why = url, why
+
+    def __reduce__(self) -> tuple[type[UnpickledAnswerError], tuple[str, str]]:
+        return UnpickledAnswerError, (self.url, self.why)
 
 
 class StoreReadOnlyError(ProvSparkError, PermissionError):
@@ -110,6 +130,21 @@ class UnknownStepError(ProvSparkError, LookupError):
     def __init__(self, name: str, known: Iterable[str], broken: int = 0) -> None:
         super().__init__(f"no step {name!r} in this store" + _near(name, known, "provspark ls --steps", broken))
         self.name = name
+
+
+class AmbiguousStepError(UnknownStepError):
+    """The beginning of a step's id that is that of several steps; `matches` are their ids."""
+
+    def __init__(self, name: str, matches: Iterable[str]) -> None:
+        self.name, self.matches = name, tuple(matches)
+        shown = ", ".join(self.matches[:_MATCHES])
+        left = len(self.matches) - _MATCHES
+        more = f" and {left} more" if left > 0 else ""
+        said = f"Step prefix {name!r} matches {len(self.matches)} steps: {shown}{more}. Pass more of the id."
+        LookupError.__init__(self, said)
+
+    def __reduce__(self) -> tuple[type[AmbiguousStepError], tuple[str, tuple[str, ...]]]:
+        return AmbiguousStepError, (self.name, self.matches)
 
 
 class StepRemovedError(UnknownStepError):

@@ -203,7 +203,8 @@ class Runs:
             return NotImplemented
         return np.array_equal(self.starts, other.starts) and np.array_equal(self.lengths, other.lengths)
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash((self.starts.tobytes(), self.lengths.tobytes()))
 
     def __or__(self, other: Runs) -> Runs:
         if self == other:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -14,7 +14,10 @@ from provspark.index_store.query.tabular import Tabular
 from provspark.index_store.values.json_cells import plain
 from provspark.model.errors import SettingsError
 
-__all__ = ["write_csv", "write_pages", "write_parquet", "write_table"]
+__all__ = ["Target", "write_csv", "write_pages", "write_parquet", "write_table"]
+
+Target = str | Path | BinaryIO
+"""A file's path, or an open file."""
 
 
 def write_table(table: pa.Table | Tabular, path: str | Path) -> None:
@@ -31,7 +34,7 @@ def write_table(table: pa.Table | Tabular, path: str | Path) -> None:
     (write_csv if suffix == ".csv" else write_parquet)(table.table() if isinstance(table, Tabular) else table, path)
 
 
-def write_csv(table: pa.Table, path: str | Path) -> None:
+def write_csv(table: pa.Table, path: Target) -> None:
     """Write a table as CSV with a header; null is an empty field, texts stand in quotes, lists are JSON.
 
     An apostrophe is put before texts that a spreadsheet would run as formulas; Parquet has them as they are.
@@ -46,7 +49,7 @@ def write_csv(table: pa.Table, path: str | Path) -> None:
     _write(lambda out: csv.write_csv(_shown(table), out), path)
 
 
-def write_parquet(table: pa.Table, path: str | Path) -> None:
+def write_parquet(table: pa.Table, path: Target) -> None:
     """Write a table as Parquet; its metadata, with the question and the stops, go along.
 
     Raises
@@ -59,7 +62,7 @@ def write_parquet(table: pa.Table, path: str | Path) -> None:
     _write(lambda out: pq.write_table(table, out, compression="zstd"), path)
 
 
-def write_pages(pages: Iterable[pa.Table], path: str | Path, *, csv: bool) -> int:
+def write_pages(pages: Iterable[pa.Table], path: Target, *, csv: bool) -> int:
     """Write tables of one schema one behind the other, as they come; return how many lines they had.
 
     Raises
@@ -73,7 +76,7 @@ def write_pages(pages: Iterable[pa.Table], path: str | Path, *, csv: bool) -> in
     writer: Any = None
     lines = 0
 
-    def write(out: str) -> None:
+    def write(out: str | BinaryIO) -> None:
         nonlocal writer, lines
         for page in pages:
             shown = _shown(page) if csv else page
@@ -91,9 +94,11 @@ def write_pages(pages: Iterable[pa.Table], path: str | Path, *, csv: bool) -> in
     return lines
 
 
-def _write(how: Callable[[str], None], path: str | Path) -> None:
+def _write(how: Callable[[str | BinaryIO], None], path: Target) -> None:
     try:
-        how(str(path))
+        how(str(path) if isinstance(path, str | Path) else path)
+    except BrokenPipeError:  # who read it has had enough
+        raise
     except (OSError, pa.ArrowException) as e:
         raise SettingsError(f"{path} can't be written: {e}") from e
 

@@ -33,7 +33,7 @@ class Impact(Tabular):
     step: str
     before: Profile
     after: Profile
-    was: Mapping[str, str] = field(default_factory=dict)
+    was: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __repr__(self) -> str:
         way = f"from {listed([self.before.dataset])} to {listed([self.after.dataset])}"

@@ -366,6 +366,7 @@ class Asking:
     def located(self, rows: RowSet, version: str | None, run: str | None, as_of: datetime | str | None) -> Located:
         """The same rows in another version."""
         view = self._views.of(rows.dataset, version, run, as_of)
+        rows = RowSet(view.back.graph.own(rows.at), rows.runs)
         if is_driver(rows.at.version.dataset) and view.at.key != rows.at.key:
             raise ConditionError(
                 f"rows of {rows.dataset} can't be located in another version: each version of a dataset on a driver "

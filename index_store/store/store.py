@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Lock
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from provspark.index_store.store.file_lists import load_files
 from provspark.index_store.store.fs.folder import Folder, Stamp, checked
 from provspark.index_store.store.fs.opening import open_folder
 from provspark.index_store.store.paths import FOLDERS, FORMAT, MANIFEST, NOTES, STEPS, manifest_path, missing, step_path
+from provspark.index_store.store.reopening import ReopenedStore
 from provspark.index_store.store.survey import Survey
 from provspark.index_store.store.tensors.file import TensorFile
 from provspark.index_store.store.tensors.reader import TensorReader
@@ -65,6 +66,9 @@ class Store:
         self._opened: Cache[TensorFile] = Cache(_OPEN_FILES)
         self._files: Cache[Files] = Cache(_FILE_ROWS)
         self._operations: Cache[Operations] = Cache(_OPERATION_BYTES)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ReopenedStore, (Store.open, self.url)
 
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> Store:

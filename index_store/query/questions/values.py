@@ -11,7 +11,7 @@ from provspark.index_store.query.arguments import several
 from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.parameter_types import ColumnNames, DatasetName, Rows
 from provspark.index_store.query.question import question
-from provspark.index_store.query.row_choice import row_ids
+from provspark.index_store.query.row_ids import row_ids
 from provspark.index_store.query.row_values import Values, values_of
 from provspark.index_store.query.rowset import RowSet
 from provspark.model.runs import Runs
