@@ -40,7 +40,8 @@ class Block:
     """The file that it is the content of."""
 
     def __str__(self) -> str:
-        return f"{self.page.relative_to(ROOT)}:{self.line}"
+        page = self.page.relative_to(ROOT) if self.page.is_relative_to(ROOT) else self.page
+        return f"{page}:{self.line}"
 
 
 def blocks(page: Path) -> list[Block]:

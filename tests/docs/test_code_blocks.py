@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,12 @@ from _doc_worlds import commands
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_block_runs_or_says_why_not(page: Path) -> None:
     assert [str(block) for block in unsettled(page)] == []
+
+
+def test_reasons_name_tests_and_slices_that_exist() -> None:
+    reasons = [block.reason for page in PAGES for block in blocks(page) if block.reason]
+    named = [name for reason in reasons for name in re.findall(r"`(tests/[\w/.]+)`", reason)]
+    assert named and [name for name in named if not (ROOT / name).exists()] == []
 
 
 def test_blocks_and_their_comments(tmp_path: Path) -> None:
