@@ -24,7 +24,7 @@ exclude_patterns = ["_ext"]
 nitpicky = True
 nitpick_ignore = [("py:exc", "AirflowFailException")]  # Airflow's
 
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["attrs_inline", "colon_fence"]
 myst_heading_anchors = 4
 # No block of the pages is a directive's argument, and "console" has output that no lexer knows.
 suppress_warnings = ["misc.highlighting_failure"]

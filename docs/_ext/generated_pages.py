@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import command_pages
@@ -41,6 +42,8 @@ def _fill(_app: Sphinx, _page: str, source: list[str]) -> None:
         mark = f"<!-- generated: {name} -->"
         if mark in source[0]:
             source[0] = source[0].replace(mark, markdown())
+    # Links to an HTML anchor work where Markdown is shown as it is. Sphinx checks those to a target of its own.
+    source[0] = re.sub(r'<a id="([\w-]+)"></a>([^|\n]*[^|\s])', r"[\2]{#\1}", source[0])
 
 
 _kept: list[str] = []
