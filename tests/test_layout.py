@@ -13,6 +13,7 @@ from provspark.tracker.families import registry
 TESTS = ROOT / "tests"
 ACROSS = {
     "cluster": "Spark's executors and Airflow's scheduler, with processes that die",
+    "docs": "code blocks of README and docs, and the site",
     "driver": "scripts and DAGs whose rows pass the driver",
     "former": "what was written for the last release, or made by it",
     "oracle": "plans run by plain Spark, with capture and by the oracle",

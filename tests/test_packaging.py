@@ -1,15 +1,19 @@
 """The distributions are complete: a wheel made from the sdist runs where the checkout is not."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 from test_imports import FOLDERS, ROOT
+
+from provspark.model.release import __version__
 
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "NOTICE", "Makefile")
 JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", "build", "dist", "*.egg-info")
@@ -28,7 +32,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("source")
     for name in FILES:
         shutil.copy(ROOT / name, copy / name)
-    for name in FOLDERS.values():
+    for name in (*FOLDERS.values(), "docs"):
         shutil.copytree(ROOT / name, copy / name, ignore=JUNK)
     return copy
 
@@ -108,6 +112,22 @@ def test_a_zip_and_a_git_url_give_the_same_files(form: str, checkout: Path, whee
     run(sys.executable, "-m", "pip", "wheel", "-q", *options, source, cwd=tmp_path)
     (made,) = tmp_path.glob("*.whl")
     assert set(zipfile.ZipFile(made).namelist()) == set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_the_source_distribution_has_the_documentation(source: Path, wheel: Path) -> None:
+    (made,) = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(made) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    docs = {path.relative_to(source).as_posix() for path in (source / "docs").rglob("*") if path.is_file()}
+    assert "docs/tutorial.md" in docs and docs <= names
+
+
+def test_the_metadata_says_where_the_documentation_is(wheel: Path) -> None:
+    """It names no host: there is no site on the web."""
+    (metadata,) = (n for n in zipfile.ZipFile(wheel).namelist() if n.endswith(".dist-info/METADATA"))
+    text = zipfile.ZipFile(wheel).read(metadata).decode()
+    assert "\n## Documentation\n" in text and f"airflow-provider-provspark=={__version__}" in text
+    assert "://" not in re.sub(r"(file|s3)://", "", text)
 
 
 def test_what_is_no_python_is_among_them(wheel: Path) -> None:
