@@ -79,7 +79,7 @@ def test_rows_that_a_step_appended(cli: Cli, folder: Path) -> None:
 def test_a_step_that_is_not_one(cli: Cli, step: str) -> None:
     result = cli("show", step)
     assert result.exit_code == 2
-    assert f"no step '{step}'" in result.stderr
+    assert f"No step named '{step}'" in result.stderr
 
 
 def test_no_store_is_set(monkeypatch: pytest.MonkeyPatch) -> None:

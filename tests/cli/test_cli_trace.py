@@ -130,7 +130,7 @@ def test_json_tells_where_rows_ended(cli: Cli, folder: Path) -> None:
 
 def test_errors_are_one_line_and_exit_2(cli: Cli, folder: Path) -> None:
     cases = [
-        (["trace", folder / "repor.csv", "--row", 0], "did you mean"),
+        (["trace", folder / "repor.csv", "--row", 0], "Did you mean"),
         (["trace", folder / "report.csv", "--row", 2], "row ids go from 0 to 1"),
         (["trace", folder / "report.csv", "--where", "cty=Rome"], "did you mean city?"),
         (["trace", folder / "report.csv", "--where", "n=many"], "does not fit column n"),

@@ -236,9 +236,9 @@ def test_unknown_names(catalogue_url):
     world = pipeline()
     with Catalogue.open(catalogue_url, files=world.files) as catalogue:
         fill(catalogue, all_events(world))
-        with pytest.raises(UnknownDatasetError, match="did you mean file:///data/clean"):
+        with pytest.raises(UnknownDatasetError, match="Did you mean file:///data/clean"):
             catalogue.versions("/data/claen")
-        with pytest.raises(UnknownStepError, match="did you mean"):
+        with pytest.raises(UnknownStepError, match="Did you mean"):
             catalogue.upstream(world.manifests[0].step[:-1] + "_")
         with pytest.raises(UnknownStepError):
             catalogue.downstream(world.manifests[0].step, store="/elsewhere")
