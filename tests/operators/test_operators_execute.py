@@ -156,7 +156,7 @@ BROKEN: dict[str, tuple[Callable[[Path], str], str]] = {
     "no server": (lambda folder: "postgresql://me:secret@127.0.0.1:1/x", "127.0.0.1"),
     "no driver": (lambda folder: "postgresql+pg8000://me:secret@host/x", "needs a PostgreSQL driver"),
     "no such database": (lambda folder: "mysql://me:secret@host/x", "runs on SQLite or PostgreSQL"),
-    "no URL": (lambda folder: "nonsense", "URL can't be read"),
+    "no URL": (lambda folder: "nonsense", "URL is not valid"),
     "another application's": (others, r"contains tables of another application (dag)"),
 }
 

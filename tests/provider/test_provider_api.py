@@ -128,7 +128,7 @@ def test_values(prov: provspark.Provenance, folder: Path) -> None:
     assert prov.values(str(folder / "in"), rows=[1], columns=["age"]).columns_only().to_pydict() == {"age": [40]}
     file = folder / "in" / "a.parquet"
     pq.write_table(pq.read_table(file).slice(1), file)
-    with pytest.raises(VersionChangedError, match=r"a\.parquet (has changed|was written again).*row ids stand"):
+    with pytest.raises(VersionChangedError, match=r"a\.parquet (has changed|was written again).*row ids are still"):
         prov.values(str(folder / "in"), rows=[0]).table()
     assert prov.backward(str(folder / "report"), rows=[0]).table().num_rows == 2
 
