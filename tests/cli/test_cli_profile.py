@@ -51,7 +51,7 @@ def test_what_can_not_be_told(cli: Cli, folder: Path) -> None:
         (("profile", folder / "poeple.csv"), "Did you mean"),
         (("impact", folder / "clean.csv", "--column", "cty"), "no column 'cty'; did you mean city?"),
         (("impact", folder / "clean.csv", "--was", "age"), "write it as NEW=OLD"),
-        (("impact", folder / "people.csv"), "no step of this store wrote"),
+        (("impact", folder / "people.csv"), "No step of this store wrote"),
         (("impact", folder / "clean.csv", "--source", folder / "cleen.csv"), "No dataset named"),
         (("impact", folder / "nothing"), "No dataset named"),
     ):
