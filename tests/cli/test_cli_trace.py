@@ -101,7 +101,7 @@ def test_values_that_are_gone_leave_the_ids(cli: Cli, folder: Path) -> None:
     os.utime(folder / "people.csv", ns=(0, 0))
     result = cli("trace", folder / "report.csv", "--row", 1)
     assert result.exit_code == 0
-    assert "people.csv was written again since it was captured" in result.output
+    assert "people.csv was written again after it was captured" in result.output
     assert "rows 0, 2" in result.output
 
 

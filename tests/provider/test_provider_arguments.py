@@ -34,7 +34,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
     "kinds": (lambda p: p.backward("/out", [0], kinds=5).table(), ArgumentError, "kinds takes a list, found 5"),
     "mapping as rows": (lambda p: p.backward("/out", {0: 1}).table(), ArgumentError, "rows takes a list, found {0: 1}"),
     "where": (lambda p: p.backward("/out", where=5).table(), ArgumentError, "where takes a list, found 5"),
-    "text as where": (lambda p: p.backward("/out", where="a = 1").table(), ConditionError, "found 'a = 1'"),
+    "text as where": (lambda p: p.backward("/out", where="a = 1").table(), ConditionError, "not 'a = 1'"),
     "parameter": (
         lambda p: p.backward("/out", [0], who=1).table(),
         ArgumentError,
