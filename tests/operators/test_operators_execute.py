@@ -203,7 +203,7 @@ def test_a_failed_job_fails_as_ever(world: World, on_error: str, tmp_path: Path)
 def test_a_job_that_left_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:
     assert world.run() is None
     assert "Lineage for this step is unavailable" in warned(caplog)
-    with pytest.raises(Exception, match="no store"):
+    with pytest.raises(Exception, match="not a store"):
         world.run(on_error="fail")
 
 
