@@ -41,7 +41,7 @@ class StopKind:
     fails : set of {"nothing", "something", "count"}
         Expectations of `ProvQueryOperator` that can't be confirmed with such a stop.
     wording : str
-        What it says of the step, in the middle of a sentence.
+        What it says about the step, in the middle of a sentence.
     trust : str
         What else, besides its own name, ``trust`` accepts for it.
     """

@@ -271,7 +271,7 @@ def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
 
 
 def _zigzag(values: Int64) -> Int64:
-    """Zigzag-encode values in place; nobody else may hold the array."""
+    """Zigzag-encode values in place; no other code may use the array."""
     signs = values >> 63
     values <<= 1
     values ^= signs
