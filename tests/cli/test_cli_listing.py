@@ -78,7 +78,7 @@ def test_rows_that_a_step_appended(cli: Cli, folder: Path) -> None:
 def test_a_step_that_is_not_one(cli: Cli) -> None:
     result = cli("show", "nothing")
     assert result.exit_code == 2
-    assert "no step 'nothing'" in result.stderr
+    assert "No step named 'nothing'" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["show", "operations"])

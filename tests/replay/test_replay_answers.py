@@ -329,7 +329,7 @@ def test_steps_that_were_not_captured(spark: SparkSession, tmp_path: Path) -> No
     assert "not tracked" in said.output
     cells = prov.cells(str(tmp_path / "coarse"), [0], "v", replay=True).table().to_pylist()
     assert cells and not any(c["exact"] for c in cells) and all("captured as a whole" in c["why"] for c in cells)
-    with pytest.raises(UnknownDatasetError, match="no data set"):
+    with pytest.raises(UnknownDatasetError, match="No dataset named"):
         prov.history(str(tmp_path / "elsewhere"), [0])
     with pytest.raises(UnknownStepError):
         prov.counts("another-store's-step").table()

@@ -79,7 +79,7 @@ def test_some_operations_and_columns(prov: Provenance, root: Path) -> None:
         prov.operation_profiles(step, columns=["pey"])
     with pytest.raises(UnknownDatasetError):
         prov.operation_profiles("elsewhere")
-    with pytest.raises(ConditionError, match="no step of this store wrote"):
+    with pytest.raises(ConditionError, match="No step of this store wrote"):
         prov.operation_profiles(str(root / "people"))
     with pytest.raises(ConditionError, match="reads the rows of operations: none"):
         prov.operation_profiles(step, [0], columns=["pay"]).impact(0)
