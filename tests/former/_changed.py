@@ -90,8 +90,20 @@ def _without_own(key: str, now: dict[str, Any], then: dict[str, Any]) -> bool:
     return bool(now[key] == [name for name in then[key] if not re.fullmatch(OWN, name)])
 
 
+def _by_expression(key: str, now: dict[str, Any], then: dict[str, Any]) -> bool:
+    """Whether columns, or values by column, are the former ones, with expressions for Spark's own columns."""
+    came, went = now[key], then[key]
+    if isinstance(went, dict):
+        users = {name: value for name, value in went.items() if not re.fullmatch(OWN, name)}
+        told = {name: value for name, value in came.items() if name not in users}
+        return {**came, **users} == came and [*told.values()] == [went[name] for name in went if name not in users]
+    pairs = zip(came, went, strict=True) if isinstance(went, list) else [(came, went)]
+    return all(a == b or (re.fullmatch(OWN, b) and not re.match(OWN, a)) for a, b in pairs)
+
+
 _LOOP = Change("0025-definitions", "where a script's loop alternates two lines", _in_a_loop)
 _NAMES = Change("0025-operations", "`makes` and `columns_out` of a line leave them out, too", _without_own)
+_EXPRESSIONS = Change("0025-operations", "the expression in place of a column that Spark adds", _by_expression)
 KEYS = {
     "text": (Change("0025-operations", "operation texts no longer show columns that Spark adds", _text),),
     "categories": (Change("0025-operations", "compare the columns before it with those after it", _categories),),
@@ -99,6 +111,9 @@ KEYS = {
     "columns_out": (_NAMES,),
     "makes": (_LOOP, _NAMES),
     "drops": (_LOOP,),
+    "column": (_EXPRESSIONS,),
+    "added": (_EXPRESSIONS,),
+    "values": (_EXPRESSIONS,),
 }
 
 
