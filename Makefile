@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export AIRFLOW SPARK PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-ui env test slice slices matrix product witnesses lint format screens openapi operators docs ui bench bench-quick page-speed dist clean
+.PHONY: help demo demo-ui env test slice slices matrix product witnesses lint format hooks changelog screens openapi operators docs ui bench bench-quick page-speed dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,6 +49,12 @@ lint: env ## ruff and mypy
 format: env ## let ruff sort imports and format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+hooks: env ## install the checks that run before each commit (pre-commit)
+	$(BIN)/pre-commit install
+
+changelog: env ## move the fragments of changes/ into CHANGELOG.md: make changelog VERSION=0.2.0
+	$(BIN)/towncrier build --version $(VERSION)
 
 docs: env ## build the documentation into build/docs, without network
 	$(BIN)/python -m sphinx -W --keep-going -n -q -d build/doctrees docs build/docs

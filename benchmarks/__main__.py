@@ -31,6 +31,7 @@ FULL = (
     "versions",
     "growth",
     "papers",
+    "arrays",
     "beside",
     "plots",
 )

@@ -173,7 +173,8 @@ def run(suite: str, cases: Iterable[Case], runs: int, resume: bool = False) -> l
         known = kept.get(case.name)
         found.append(known if known and len(known.plain) == runs else measure(suite, case, runs))
         last = found[-1]
-        print(f"{suite} {last.name}: {last.ratio:.2f} ({last.used:.2f} of the processor's time)", flush=True)
+        took = f"{last.ratio:.2f} ({last.used:.2f} of the processor's time)" if last.plain else "not timed"
+        print(f"{suite} {last.name}: {took}", flush=True)
         save(suite, found)
     return found
 

@@ -1,53 +1,91 @@
-"""The set-ups of the papers: three pipelines, a left outer join of growing sides, selectivity of a filter, TPC-H."""
+"""The set-ups of the papers: three pipelines, a left outer join of growing sides, selectivity of a filter, TPC-H.
+
+Each is a section of docs/comparison.md, and `--only` runs some of them. With `--runs 0` nothing is timed: the sections
+that have sizes are written with those alone.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import statistics
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import provspark
 from benchmarks.beside import COMPARISON
 from benchmarks.common import ROOT, SCRATCH, machine, publish, session, table
-from benchmarks.pairs import Case, folders, load, load_average, run, timed
+from benchmarks.pairs import Case, Measured, folders, load, load_average, run, timed
 
 sys.path.insert(0, str(ROOT / "tools"))
 import pipelines
 
-JOINS = {1: 362_342, 2: 724_684, 4: 1_449_368, 6.65: 2_409_574}
-"""Rows of the left side by factor; the right side has 390,978 times the factor."""
+PIPELINES = {"German": pipelines.CREDIT, "Compas": pipelines.COMPAS, "Census": pipelines.CENSUS}
+PUBLISHED_SIZES = {
+    "German": ("0.023", "187.38"),
+    "Compas": ("0.001", "218.98"),
+    "Census": ("0.036", "4,012.38"),
+}
+"""MB for TensProv and for Chapman et al.: `results/original_pipelines_comparison.csv` of TensProv's repository."""
+JOINS = {362_342: 390_978, 602_956: 650_608, 1_085_239: 1_171_006, 2_411_006: 2_601_549}
+"""Holdings and trades. The papers' are all holdings and the first trades; the other trades are in proportion."""
+PUBLISHED_JOINS = {362_342: "3.02", 2_411_006: "14.58"}
+"""MB for TensProv, by holdings."""
 KEPT = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 1.0)
+NONE = "–"
+SIZED = ("sizes", "joins")
+"""Sections that also have figures without a clock."""
 
 
 def main() -> None:
-    """Measure and rewrite the section of docs/comparison.md."""
+    """Measure and rewrite the sections of docs/comparison.md."""
+    sections: dict[str, Callable[[int], list[str]]] = {
+        "pipelines": _pipelines,
+        "processes": _processes,
+        "sizes": _sizes,
+        "joins": _joins,
+        "selectivity": _selectivity,
+        "predtrace": _predtrace,
+    }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", default="", help=f"some of {', '.join(sections)}, between commas")
     options = parser.parse_args()
-    spark = session()
-    about = f"Medians of {options.runs} pairs; {machine()}, {load_average()}."
-    text = [
-        about,
-        *_pipelines(options.runs),
-        *_joins(spark, options.runs),
-        *_selectivity(spark, options.runs),
-        *_tpch(),
-    ]
-    spark.stop()
-    publish("papers", "\n\n".join(text), COMPARISON)
+    for name in options.only.split(",") if options.only else sections:
+        if options.runs or name in SIZED:
+            text = sections[name](options.runs)
+            publish(name, "\n\n".join([_about(name, options.runs), *text]), COMPARISON)
+
+
+def _about(name: str, runs: int) -> str:
+    if name == "sizes":
+        return f"{machine()}."
+    if not runs:
+        return f"Sizes and counts only, the times are not measured yet; {machine()}."
+    pairs = "" if name == "predtrace" else f"Medians of {runs} pairs; "
+    return f"{pairs}{machine()}, {load_average()}."
+
+
+def _emptied(name: str) -> Path:
+    folder = SCRATCH / "papers" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
 
 
 def _pipelines(runs: int) -> list[str]:
+    """All steps in one session: what capture adds to the work itself."""
+    session()
     lines = []
-    for name, tasks in (("German", pipelines.CREDIT), ("Compas", pipelines.COMPAS), ("Census", pipelines.CENSUS)):
-        folder = SCRATCH / "papers" / name
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+    for name, tasks in PIPELINES.items():
+        folder = _emptied(name)
         store = folder / "prov"
-        plain, tracked = [], []
+        plain: list[float] = []
+        tracked: list[float] = []
         for n in range(runs + 1):
             shutil.rmtree(store, ignore_errors=True)
             without = timed(lambda folder=folder, tasks=tasks: pipelines.run(folder, tasks, None))[0]  # type: ignore[misc]
@@ -55,53 +93,95 @@ def _pipelines(runs: int) -> list[str]:
             if n:
                 plain.append(without)
                 tracked.append(within)
-        prov = provspark.open(store.as_uri())
-        size = sum(f.size for m in prov.graph.manifests for f in m.files)
-        last = str(folder / tasks[1].output)
-        asked = _asked(prov, last)
-        seconds = [statistics.median(x) for x in (plain, tracked)]
-        ratio = f"{seconds[1] / seconds[0]:.2f}"
-        lines.append([name, str(len(tasks)), *(f"{s:.2f}" for s in seconds), ratio, f"{size / 1e6:.2f}", asked])
-    head = ["pipeline", "steps", "plain s", "captured s", "ratio", "MB, all steps", "why-question, ms"]
-    return [
-        "**The three pipelines** (Chapman et al., TensProv), each step a script of its own, with an imputation:",
-        table(head, lines),
-    ]
+        asked = _asked(provspark.open(store.as_uri()), str(folder / tasks[1].output))
+        lines.append([name, str(len(tasks)), *_ratio(plain, tracked), asked])
+    return [table(["pipeline", "steps", "plain s", "captured s", "ratio", "why-question, ms"], lines)]
 
 
-def _joins(spark: Any, runs: int) -> list[str]:
-    def case(factor: float, left: int) -> Case:
-        right = int(390_978 * factor)
-        holding, trade = SCRATCH / f"holding-{left}", SCRATCH / f"trade-{right}"
+def _processes(runs: int) -> list[str]:
+    """Each step in a process of its own, as Airflow runs it: with the fixed cost of a step."""
+    lines = []
+    for name, tasks in PIPELINES.items():
+        plain: list[float] = []
+        tracked: list[float] = []
+        for n in range(runs + 1):
+            folder = _emptied(f"{name}-processes")
+            without = sum(timed(lambda t=t, f=folder: _process(t, f, captured=False))[0] for t in tasks)  # type: ignore[misc]
+            folder = _emptied(f"{name}-processes")
+            within = sum(timed(lambda t=t, f=folder: _process(t, f, captured=True))[0] for t in tasks)  # type: ignore[misc]
+            if n:
+                plain.append(without)
+                tracked.append(within)
+        more = (statistics.median(tracked) - statistics.median(plain)) / len(tasks)
+        lines.append([name, str(len(tasks)), *_ratio(plain, tracked), f"{more:.2f}"])
+    return [table(["pipeline", "steps", "plain s", "captured s", "ratio", "more s, each step"], lines)]
+
+
+def _process(task: pipelines.Task, folder: Path, *, captured: bool) -> None:
+    arguments = [*(pipelines.place(folder, name) for name in task.inputs), pipelines.place(folder, task.output)]
+    command = [sys.executable]
+    if captured:
+        command += ["-m", "provspark.tracker.runner", "--store", str(folder / "prov"), "--task-id", task.output, "--"]
+    env = os.environ | {"PYSPARK_PYTHON": sys.executable}
+    script = str(pipelines.EXAMPLES / task.script)
+    subprocess.run([*command, script, *arguments], check=True, capture_output=True, env=env)
+
+
+def _ratio(plain: list[float], tracked: list[float]) -> list[str]:
+    seconds = [statistics.median(plain), statistics.median(tracked)]
+    return [*(f"{s:.2f}" for s in seconds), f"{seconds[1] / seconds[0]:.2f}"]
+
+
+def _sizes(_: int) -> list[str]:
+    session()
+    lines = []
+    for name, tasks in PIPELINES.items():
+        folder = _emptied(f"{name}-sizes")
+        pipelines.run(folder, tasks, str(folder / "prov"))
+        sizes = {path: path.stat().st_size for path in (folder / "prov").rglob("*") if path.is_file()}
+        edges = sum(size for path, size in sizes.items() if path.parent.name == "tensors")
+        lines.append([name, f"{sum(sizes.values()) / 1e6:.3f}", f"{edges / 1e6:.3f}", *PUBLISHED_SIZES[name]])
+    head = ["pipeline", "ProvSpark, all files, MB", "of which edges, MB", "TensProv, MB", "Chapman et al., MB"]
+    return [table(head, lines)]
+
+
+def _joins(runs: int) -> list[str]:
+    spark = session()
+
+    def case(holdings: int, trades: int) -> Case:
+        holding, trade = SCRATCH / f"holding-{holdings}", SCRATCH / f"trade-{trades}"
         if not (trade / "_SUCCESS").exists():
-            made = spark.range(left).selectExpr(f"pmod(hash(id), {right}) AS t_id", "id AS hh_id", "rand(1) AS qty")
+            made = spark.range(holdings).selectExpr(
+                f"pmod(hash(id), {trades}) AS t_id", "id AS hh_id", "rand(1) AS qty"
+            )
             made.write.mode("overwrite").parquet(holding.as_uri())
-            made = spark.range(right).selectExpr(
+            made = spark.range(trades).selectExpr(
                 "id AS t_id", "rand(2) AS price", "hash(id) AS ca_id", "uuid() AS note"
             )
             made.orderBy("ca_id").write.mode("overwrite").parquet(trade.as_uri())
 
         def write(folder: str) -> None:
-            frames = (spark.read.parquet(place.as_uri()) for place in (holding, trade))
-            a, b = frames
-            a.join(b, "t_id", "left_outer").write.mode("overwrite").parquet(folder)
+            left, right = (spark.read.parquet(place.as_uri()) for place in (trade, holding))
+            left.join(right, "t_id", "left_outer").write.mode("overwrite").parquet(folder)
 
-        return Case(f"{left:,} with {right:,}", write)
+        return Case(f"{trades:,} with {holdings:,}", write)
 
-    found = run("joins", [case(f, n) for f, n in JOINS.items()], runs)
+    measured = run("joins", [case(*sides) for sides in JOINS.items()], runs)
     lines = []
-    for m in found:
-        asked = _asked(*_store("joins", m.name))
-        lines.append([m.name, f"{m.ratio:.2f}", f"{m.used:.2f}", f"{m.size / 1e6:.2f}", f"{m.edges:,}", asked])
-    head = ["records joined", "ratio", "ratio, processor", "MB", "data edges", "why-question, ms"]
-    printed = "TensProv prints 3.02 MB for the first size and 14.58 MB for the last, and 40 ms a why-question."
-    return [
-        f"**A left outer join** of synthetic holdings with trades, of the sizes of TPC-DI's. {printed}",
-        table(head, lines),
-    ]
+    for m, holdings in zip(measured, JOINS, strict=True):
+        asked = _asked(*_store("joins", m.name)) if runs else NONE
+        size = [f"{m.size / 1e6:.2f}", PUBLISHED_JOINS.get(holdings, NONE)]
+        lines.append([m.name, *_ratios(m), *size, f"{m.edges:,}", asked])
+    head = ["trades with holdings", "ratio", "ratio, processor", "MB", "TensProv, MB", "data edges", "why-question, ms"]
+    return [table(head, lines)]
 
 
-def _selectivity(spark: Any, runs: int) -> list[str]:
+def _ratios(m: Measured) -> list[str]:
+    return [f"{m.ratio:.2f}", f"{m.used:.2f}"] if m.plain else [NONE, NONE]
+
+
+def _selectivity(runs: int) -> list[str]:
+    spark = session()
     source = SCRATCH / "selectivity"
     if not (source / "_SUCCESS").exists():
         spark.range(10_000_000).selectExpr("id", "rand(3) AS r").write.mode("overwrite").parquet(source.as_uri())
@@ -111,27 +191,34 @@ def _selectivity(spark: Any, runs: int) -> list[str]:
             spark.read.parquet(source.as_uri()).filter(f"r < {part}").write.mode("overwrite").parquet(folder)
         )
 
-    found = run("selectivity", [Case(f"{part:.2%}", keep(part)) for part in KEPT], runs)
+    measured = run("selectivity", [Case(f"{part:.2%}", keep(part)) for part in KEPT], runs)
     lines = []
-    for m in found:
-        each = f"{m.size / m.edges:.2f}" if m.edges else "–"
+    for m in measured:
+        each = f"{m.size / m.edges:.2f}" if m.edges else NONE
         asked = _asked(*_store("selectivity", m.name))
-        lines.append([m.name, f"{m.ratio:.2f}", f"{m.used:.2f}", f"{m.edges:,}", f"{m.size:,}", each, asked])
+        lines.append([m.name, *_ratios(m), f"{m.edges:,}", f"{m.size:,}", each, asked])
     head = ["kept", "ratio", "ratio, processor", "data edges", "bytes", "bytes an edge", "why-question, ms"]
-    return ["**A filter of 10 million rows**, by what it keeps:", table(head, lines)]
+    return [table(head, lines)]
 
 
-def _tpch() -> list[str]:
-    found = load("tpch-1")
-    if not found:
-        return ["**TPC-H**: run `python -m benchmarks.capture` first."]
-    more = statistics.fmean(statistics.median(m.tracked) - statistics.median(m.plain) for m in found)
-    size = statistics.fmean(m.size for m in found)
-    asked = [float(a) for m in found if (a := _asked(*_store("tpch-1", m.name))) != "no row"]
-    printed = "PredTrace prints 22 of 22 queries, 34.7 ms and 4.5 MB more a query, and 226.6 ms a question, on pandas."
-    ours = f"Here {len(found)} of 22: {1000 * more:.0f} ms and {size / 1e6:.2f} MB more a query on Spark, everything "
-    ours += f"written to disk, and {statistics.fmean(asked):.1f} ms a question (mean of the medians, warm)."
-    return [f"**TPC-H at scale factor 1.** {printed} {ours}"]
+def _predtrace(_: int) -> list[str]:
+    measured = load("tpch-1")
+    if not measured:
+        raise SystemExit("Run `python -m benchmarks.capture` first.")
+    more = statistics.fmean(statistics.median(m.tracked) - statistics.median(m.plain) for m in measured)
+    size = statistics.fmean(m.size for m in measured)
+    stores = [_store("tpch-1", m.name) for m in measured]
+    asked = [[a for store in stores if (a := _asked(*store, values=v)) != "no row"] for v in (False, True)]
+    means = [f"{statistics.fmean(map(float, a)):,.1f}" for a in asked]
+    ours = [f"{1000 * more:.0f}", f"{size / 1e6:.2f}"]
+    head = ["system", "returns", "queries", "a question, ms", "more a query, ms", "more a query, MB"]
+    lines = [
+        ["PredTrace, from the query alone", "rows, may be a superset", "22", "3,852", NONE, NONE],
+        ["PredTrace, with intermediate results of 18 queries", "rows, exact", "22", "226.6", "34.7", "4.5"],
+        ["ProvSpark", "row ids, exact", str(len(measured)), means[0], *ours],
+        ["ProvSpark, with `values()`", "rows, exact", str(len(measured)), means[1], *ours],
+    ]
+    return [table(head, lines)]
 
 
 def _store(suite: str, name: str) -> tuple[Any, str]:
@@ -139,14 +226,19 @@ def _store(suite: str, name: str) -> tuple[Any, str]:
     return provspark.open(store.as_uri()), str(dataset)
 
 
-def _asked(prov: Any, dataset: str) -> str:
-    """Median time, in ms, of asking for the sources of one row, over 20 rows."""
+def _asked(prov: Any, dataset: str, *, values: bool = False) -> str:
+    """Median time, in ms, of asking for the sources of one row, over 20 rows; as ids, or with the rows' values."""
+
+    def ask(row: int) -> None:
+        answer = prov.backward(dataset, [row])
+        _ = answer.values().tables if values else answer.table()
+
     rows = prov.select(dataset).at.version.rows
     if not rows:
         return "no row"
     picks = [i * rows // 20 for i in range(20)]
-    prov.backward(dataset, picks[:1]).table()
-    times = [timed(lambda row=row: prov.backward(dataset, [row]).table())[0] for row in picks]  # type: ignore[misc]
+    ask(picks[0])
+    times = [timed(lambda row=row: ask(row))[0] for row in picks]  # type: ignore[misc]
     return f"{1000 * statistics.median(times):.1f}"
 
 

@@ -14,28 +14,28 @@ from provspark.cli.inquiry import Inquiry
 from provspark.cli.marks import say
 from provspark.cli.question_options import option, options, typed
 from provspark.cli.render import count, echo_json
-from provspark.cli.tables import print_stops
+from provspark.cli.tables import FILE, STDOUT, check_stdout, print_stops, target
 from provspark.index_store.query.parameters import parameters
 from provspark.index_store.query.question import QUESTIONS
 from provspark.model.errors import SettingsError
 
 __all__ = ["GRAPH_OPTIONS", "OPERATIONS_OPTION", "PROV_JSON_OPTION", "export", "show_cells", "show_neighbourhood"]
 
-PROV_JSON_OPTION = click.Option(["--prov-json"], metavar="FILE", help="Write W3C PROV, as PROV-JSON.")
+PROV_JSON_OPTION = click.Option(["--prov-json"], metavar=FILE, help="Write W3C PROV, as PROV-JSON.")
 OPERATIONS_OPTION = click.Option(
     ["--operations/--no-operations"], default=True, help="In PROV-JSON, the operations of each write, or not."
 )
 GRAPH_OPTIONS = (
     PROV_JSON_OPTION,
     OPERATIONS_OPTION,
-    click.Option(["--graphml"], metavar="FILE", help="Write GraphML."),
-    click.Option(["--node-link"], metavar="FILE", help="Write NetworkX's node-link JSON."),
+    click.Option(["--graphml"], metavar=FILE, help="Write GraphML."),
+    click.Option(["--node-link"], metavar=FILE, help="Write NetworkX's node-link JSON."),
 )
 _NEAR, _CELLS = QUESTIONS["neighbourhood"], QUESTIONS["cell_neighbourhood"]
 _COLUMNS = next(p for p in parameters(_CELLS) if p.name == "columns")
 _ENDS_OPTIONS = (
-    click.Option(["--csv", "csv_file"], metavar="FILE", help="Write the ends as CSV: sources, or results."),
-    click.Option(["--parquet", "parquet_file"], metavar="FILE", help="Write the ends as Parquet."),
+    click.Option(["--csv", "csv_file"], metavar=FILE, help="Write the ends as CSV: sources, or results."),
+    click.Option(["--parquet", "parquet_file"], metavar=FILE, help="Write the ends as Parquet."),
 )
 
 
@@ -68,6 +68,7 @@ def _export(columns: tuple[str, ...], store: str | None, **values: Any) -> None:
       provspark export /data/report --row 17 --prov-json lineage.json
       provspark export /data/people.csv --row 3 --forward --graphml row3.graphml
     """
+    check_stdout(click.get_current_context().command.params, values)
     operations = values["operations"]
     graphs = {o.name: values[o.name] for o in GRAPH_OPTIONS if o.name and o is not OPERATIONS_OPTION}
     csv_file, parquet_file = values["csv_file"], values["parquet_file"]
@@ -107,7 +108,7 @@ def _write_ends(inquiry: Inquiry, csv_file: str | None, parquet_file: str | None
     chosen = {n: v for n, v in inquiry.given.items() if n not in ("direction", "limit")}
     answer = QUESTIONS[inquiry.argument("direction")].function(inquiry.prov, **chosen)
     for path in filter(None, (csv_file, parquet_file)):
-        lines = write_pages(answer.pages(), path, csv=path is csv_file)
+        lines = write_pages(answer.pages(), target(path), csv=path is csv_file)
     say(f"{count(lines, 'line')}.", err=True)
 
 
@@ -129,7 +130,7 @@ def _write_json(path: str, told: Any) -> None:
 
 
 def _write(path: str, text: str) -> None:
-    if path == "-":
+    if path == STDOUT:
         click.echo(text, nl=False)
         return
     try:

@@ -100,12 +100,10 @@ def _operations(prov: Provenance, manifest: Manifest) -> Sequence[OperationLine]
 
 
 def _find(graph: Graph, step: str) -> Manifest:
-    manifests = graph.manifests
-    matches = [m for m in manifests if m.step == step] or [m for m in manifests if m.step.startswith(step)]
-    if len(matches) != 1:
-        near = sorted(m.step for m in matches) or sorted(m.step for m in manifests)
-        raise UnknownStepError(step, near, len(graph.broken))
-    return matches[0]
+    known = {m.step: m for m in graph.manifests}
+    if (name := graph.step(step)) not in known:
+        raise UnknownStepError(step, sorted(known), len(graph.broken))
+    return known[name]
 
 
 def _dataset_line(line: dict[str, Any]) -> list[Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from provspark.cli.inquiry import Inquiry
 from provspark.cli.marks import say
 from provspark.cli.render import console, count, echo_json, print_rows
@@ -67,17 +69,20 @@ def show_operation_profiles(inquiry: Inquiry, *, as_json: bool) -> None:
 def _print_column(profiled: Profile, column: ColumnProfile) -> None:
     out = console()
     if column.top:
-        say(f"\n{column.name}: {count(column.distinct or 0, 'value')}, the most frequent")
+        click.echo()
+        say(f"{column.name}: {count(column.distinct or 0, 'value')}, the most frequent")
         shown = [[s.value, s.count, f"{s.count / column.rows:.1%}"] for s in column.top[:_SHOWN]]
         print_rows(out, ["value", "rows", "share"], shown, indent=2)
     if column.histogram:
-        say(f"\n{column.name}: histogram")
+        click.echo()
+        say(f"{column.name}: histogram")
         most = max(b.count for b in column.histogram)
         bars = [[_short(b.low), _short(b.high), b.count, "█" * round(30 * b.count / most)] for b in column.histogram]
         print_rows(out, ["from", "to", "rows", ""], bars, indent=2)
     others = {n: profiled.correlations.of(column.name, n) for n in profiled.correlations.columns if n != column.name}
     if others and column.name in profiled.correlations.columns:
-        say(f"\n{column.name}: correlations")
+        click.echo()
+        say(f"{column.name}: correlations")
         ordered = sorted(others.items(), key=lambda o: -abs(o[1] or 0))
         print_rows(out, ["column", "correlation"], [[n, _short(v)] for n, v in ordered[:_SHOWN]], indent=2)
 

@@ -13,6 +13,7 @@ from provspark.cli.examples import EXAMPLES
 from provspark.cli.former import FORMER_COMMANDS, FORMER_OPTIONS
 from provspark.cli.inquiry import Inquiry
 from provspark.cli.question_options import command_name, options, sentence, told, typed
+from provspark.cli.tables import check_stdout
 from provspark.cli.views import view_of
 from provspark.index_store.query.parameters import documentation, replays
 from provspark.index_store.query.question import QUESTIONS, Question
@@ -76,6 +77,7 @@ def _ask(question: Question, given: Mapping[str, Any], values: Mapping[str, Any]
         The command's, those at their defaults, too: the view's options are among them.
     """
     view = view_of(question)
+    check_stdout(view.besides(question), values)
     prov = open_provenance(values["store"])
     with cancelled_by_keys(prov) if replays(question) else nullcontext():
         shown = {o.name: values[o.name] for o in view.besides(question) if o.name}

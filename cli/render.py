@@ -25,16 +25,28 @@ __all__ = ["console", "count", "echo_json", "plain", "print_rows", "rows_table"]
 _WIDTH_OF_PIPES = 160
 _CELL = 32
 _GAP = 3
+_BREAKS = {ord(c): visible(c) for c in "\n\r\t"}
 _COUNT = re.compile(r"\d{1,3}(,\d{3})+|\d{1,3}")
 
 
 class _Console(Console):
     """A console that escapes what can't be seen in any text."""
 
+    def print(self, *objects: Any, **options: Any) -> None:
+        """See `Console.print`. A text is one line: breaks in it are the data's."""
+        super().print(*(_one_line(o) if isinstance(o, Text) else o for o in objects), **options)
+
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """See `Console.render`."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else visible(text, lines=True), style, control)
+
+
+def _one_line(text: Text) -> Text:
+    """Mark line breaks, each by one character, so that styles stay where they are."""
+    marked = text.copy()
+    marked.plain = text.plain.translate(_BREAKS)
+    return marked
 
 
 def console() -> Console:

@@ -46,10 +46,10 @@ def _show_passage(passage: Passage, columns: Sequence[str]) -> None:
 
     told = passage.replayed
     if told is None:
-        for operation, names in passage.trail:
-            say(f"  {_named(operation)}: {', '.join(dict.fromkeys(c.name for c in names))}")
+        for operation, names in passage.told_trail():
+            say(f"  {_named(operation)}: {', '.join(names)}")
         return
-    trail = {o.index: {c.id for c in names} for o, names in passage.trail}
+    trail = {o.index: {c.id for c in on_way} for o, on_way in passage.trail}
     for stage in told.stages:
         if not columns:
             say(f"  {_named(stage.operation)}: {count(len(stage.lines))}{_marked(stage)}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -16,16 +17,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from provspark.api import Stop
+    from provspark.index_store.export.tables import Target
 
 __all__ = [
     "ENDED_OPTIONS",
+    "FILE",
     "JSON_OPTION",
+    "STDOUT",
     "TABLE_OPTIONS",
+    "check_stdout",
     "ended_writer",
     "limit_option",
     "print_stops",
+    "say_written",
     "show_pages",
     "show_table",
+    "target",
     "told",
 ]
 
@@ -37,10 +44,15 @@ def limit_option(default: int = 20, what: str = "Lines to show.") -> click.Optio
     return click.Option(["--limit"], type=click.IntRange(min=0), default=default, show_default=True, help=what)
 
 
+FILE = "FILE"
+"""Metavar of options that name a file to write."""
+STDOUT = "-"
 JSON_OPTION = click.Option(["--json", "as_json"], is_flag=True, help="Write JSON instead of text.")
 TABLE_OPTIONS = (
-    click.Option(["--csv", "csv_file"], metavar="FILE", help="Write the whole answer as CSV."),
-    click.Option(["--parquet", "parquet_file"], metavar="FILE", help="Write the whole answer as Parquet."),
+    click.Option(["--csv", "csv_file"], metavar=FILE, help="Write the whole answer as CSV; - is standard output."),
+    click.Option(
+        ["--parquet", "parquet_file"], metavar=FILE, help="Write the whole answer as Parquet; - is standard output."
+    ),
     limit_option(),
     click.Option(["--json-lines"], is_flag=True, help="Write each line of the answer as JSON, as it comes."),
     JSON_OPTION,
@@ -48,8 +60,10 @@ TABLE_OPTIONS = (
 """What `show_table` and `show_pages` take."""
 ENDED_OPTIONS = (
     click.Option(["--json-lines"], is_flag=True, help="Write a line of JSON for each row that ended."),
-    click.Option(["--csv", "csv_file"], metavar="FILE", help="Write where each row ended as CSV."),
-    click.Option(["--parquet", "parquet_file"], metavar="FILE", help="Write where each row ended as Parquet."),
+    click.Option(["--csv", "csv_file"], metavar=FILE, help="Write where each row ended as CSV; - is standard output."),
+    click.Option(
+        ["--parquet", "parquet_file"], metavar=FILE, help="Write where each row ended as Parquet; - is standard output."
+    ),
     JSON_OPTION,
 )
 """What `ended_writer` takes, and ``--json``."""
@@ -67,7 +81,7 @@ def ended_writer(
         from provspark.index_store.export.tables import write_pages
 
         if files:
-            say(f"{count(write_pages(pages, files[0], csv=bool(csv_file)), 'line')} written to {files[0]}.")
+            say_written(write_pages(pages, target(files[0]), csv=bool(csv_file)), files[0])
         else:
             _echo_pages(pages)
 
@@ -106,12 +120,37 @@ def show_pages(
             yield _renamed(page)
 
     for path in filter(None, (csv_file, parquet_file)):
-        lines = write_pages(noted(), path, csv=path is csv_file)
-        say(f"{count(lines, 'line')} written to {path}.", err=json_lines)
+        lines = write_pages(noted(), target(path), csv=path is csv_file)
+        say_written(lines, path, err=json_lines or STDOUT in (csv_file, parquet_file))
     if json_lines:
         _echo_pages(map(_renamed, pages()))
     elif last is not None:
         _print_about(last)
+
+
+def target(path: str) -> str | BinaryIO:
+    """Return what to write to: standard output for ``-``."""
+    return sys.stdout.buffer if path == STDOUT else path
+
+
+def say_written(lines: int, path: str, *, err: bool = False) -> None:
+    """Say how many lines a file has; what is written to standard output stands there alone."""
+    where = "standard output" if path == STDOUT else path
+    say(f"{count(lines, 'line')} written to {where}.", err=err or path == STDOUT)
+
+
+def check_stdout(params: Iterable[click.Parameter], values: Mapping[str, Any]) -> None:
+    """Refuse several outputs of which more than one go to standard output.
+
+    Raises
+    ------
+    UsageError
+    """
+    files = [p for p in params if p.metavar == FILE and values.get(p.name or "") == STDOUT]
+    flags = [p for p in params if p.name in ("as_json", "json_lines") and values.get(p.name)]
+    names = [p.opts[0] for p in (*files, *flags)]
+    if files and len(names) > 1:
+        raise click.UsageError(f"only one of {' and '.join(names)} can be written to standard output")
 
 
 def _echo_pages(pages: Iterable[pa.Table]) -> None:
@@ -141,10 +180,12 @@ def show_table(
     stops = stops_of(table)
     if csv_file or parquet_file or json_lines or as_json:
         table = _renamed(table)
-    for path, write in ((csv_file, write_csv), (parquet_file, write_parquet)):
+    files: list[tuple[str | None, Callable[[pa.Table, Target], None]]]
+    files = [(csv_file, write_csv), (parquet_file, write_parquet)]
+    for path, write in files:
         if path:
-            write(table, path)
-            say(f"{count(table.num_rows, 'line')} written to {path}.", err=as_json)
+            write(table, target(path))
+            say_written(table.num_rows, path, err=as_json or STDOUT in (csv_file, parquet_file))
     if json_lines:
         _echo_pages([table])
         return

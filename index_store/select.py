@@ -1,4 +1,4 @@
-"""Old name of `provspark.index_store.values.selection`, for one release."""
+"""Former name of `provspark.index_store.values.selection`, kept for one release."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from provspark.index_store.values.selection import Condition, parse_condition
 __all__ = ["Condition", "parse_condition"]
 
 warnings.warn(
-    "provspark.index_store.select moved; import from provspark.index_store.values.selection",
+    "provspark.index_store.select is deprecated; import from provspark.index_store.values.selection instead",
     DeprecationWarning,
     stacklevel=2,
 )

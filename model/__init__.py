@@ -1,1 +1,1 @@
-"""The bottom: what all other packages pass around. It imports numpy and pyarrow at most."""
+"""Data model of all other packages; it imports only numpy and pyarrow."""

@@ -1,4 +1,4 @@
-"""Between numpy and Arrow by their buffers: pyarrow's own ways import pandas, which takes half a second."""
+"""Conversion between numpy and Arrow through buffers; pyarrow's own functions import pandas, which is slow."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["bools", "int64s", "numbers", "texts"]
 
 
 def int64s(values: npt.NDArray[np.int64]) -> pa.Array:
-    """An Arrow array of these numbers."""
+    """Return an Arrow array of integers."""
     return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(np.ascontiguousarray(values, "<i8"))])
 
 
 def bools(values: npt.NDArray[np.bool_]) -> pa.Array:
-    """An Arrow array of these flags."""
+    """Return an Arrow array of flags."""
     return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(np.packbits(values, bitorder="little"))])
 
 
 def texts(values: list[str]) -> pa.Array:
-    """An Arrow array of these texts."""
+    """Return an Arrow array of strings."""
     coded = [v.encode() for v in values]
     ends = np.cumsum([0, *map(len, coded)], dtype=np.int64)
     made = pa.Array.from_buffers(
@@ -32,7 +32,7 @@ def texts(values: list[str]) -> pa.Array:
 
 
 def numbers(values: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
-    """Integers or flags without nulls, as numpy holds them."""
+    """Return integers or flags without nulls as a numpy array."""
     if isinstance(values, pa.ChunkedArray):
         parts = [numbers(chunk) for chunk in values.chunks]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A bounded cache that threads share."""
+"""A bounded cache that threads can share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 class Cache(Generic[V]):
-    """Keeps what was used last, up to a total weight; an entry heavier than the half of it is not kept."""
+    """Cache of the entries used last, up to a total weight; an entry heavier than half of it is not kept."""
 
     def __init__(self, limit: int) -> None:
         self._limit, self._weight = limit, 0
@@ -21,7 +21,7 @@ class Cache(Generic[V]):
         self._lock = Lock()
 
     def get(self, key: Hashable) -> V | None:
-        """Return the entry, or None."""
+        """Return the entry of a key, or None."""
         return self.several([key])[0]
 
     def several(self, keys: Iterable[Hashable]) -> list[V | None]:
@@ -36,11 +36,11 @@ class Cache(Generic[V]):
         return values
 
     def put(self, key: Hashable, value: V, weight: int = 1) -> None:
-        """Keep an entry; the longest unused ones give way."""
+        """Keep an entry; the least recently used ones are dropped."""
         self.put_several([(key, value, weight)])
 
     def put_several(self, entries: Iterable[tuple[Hashable, V, int]]) -> None:
-        """Keep entries, told with their weights."""
+        """Keep entries, given with their weights."""
         with self._lock:
             for key, value, weight in entries:
                 if weight * 2 > self._limit:

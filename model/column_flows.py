@@ -1,4 +1,4 @@
-"""Which columns go into which, by the terms of expressions: what the families of operators build their links of."""
+"""Flows between columns, found in the terms of expressions; families of operators build their links from these."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _SUBQUERIES = frozenset({"ScalarSubquery", "Exists", "ListQuery", "LateralSubque
 __all__ = ["WHOLE", "ColumnFlows", "Flow", "equal_columns"]
 
 WHOLE = -1
-"""In the place of a column: the row as a whole."""
+"""Stands for the whole row in the place of a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """That a column goes into an expression."""
+    """A column that goes into an expression."""
 
     source: int
     kind: Dependence
@@ -31,12 +31,12 @@ class ColumnFlows:
     ----------
     operation : DraftOperation
     all_of : sequence of DraftOperation
-        Those of the plan, by number.
+        Operations of the plan, by number.
 
     Attributes
     ----------
     inputs : list of int
-        Ids of the columns of its children.
+        Ids of the columns of the operation's children.
     """
 
     def __init__(self, operation: DraftOperation, all_of: Sequence[DraftOperation]) -> None:
@@ -44,25 +44,25 @@ class ColumnFlows:
         self.inputs = [c.id for i in operation.children for c in all_of[i].columns]
 
     def rows(self, sources: Iterable[int], kind: Dependence, *, context: bool = False) -> Iterator[ColumnLink]:
-        """Columns that decide about rows."""
+        """Yield links from columns that decide about rows."""
         for source in sources:
             yield ColumnLink(WHOLE, source, kind, context)
 
     def deciding(self, kind: Dependence, *roles: str) -> Iterator[ColumnLink]:
-        """Expressions that decide about rows."""
+        """Yield links from expressions that decide about rows."""
         for e in self.operation.of_role(*roles):
             for f in self.flows(e.tree, kind):
                 yield ColumnLink(WHOLE, f.source, kind, f.context)
 
     def made(self) -> Iterator[ColumnLink]:
-        """Expressions that make columns."""
+        """Yield links from expressions to the columns that they compute."""
         for e in self.operation.of_role("output", "branch"):
             for f in self.flows(e.tree, "identity"):
                 if e.expression.column != f.source or f.kind != "identity":
                     yield ColumnLink(e.expression.column, f.source, f.kind, f.context)
 
     def unknown(self) -> Iterator[ColumnLink]:
-        """What is computed in a way that can't be seen: it may depend on all that goes in."""
+        """Yield links for unknown computations: each new column may depend on all inputs."""
         known = set(self.inputs)
         for column in self.operation.columns:
             if column.id not in known:
@@ -70,7 +70,7 @@ class ColumnFlows:
                     yield ColumnLink(column.id, source, "transformation")
 
     def flows(self, tree: Tree, kind: Dependence, *, context: bool = False) -> Iterator[Flow]:
-        """Return what goes into an expression's value, `kind` being how the value goes on."""
+        """Yield what goes into an expression's value; `kind` is how the value is used."""
         node, children = tree.term.node, tree.children
         inner: Dependence = "transformation" if kind == "identity" else kind
         if tree.term.column >= 0:
@@ -99,12 +99,12 @@ class ColumnFlows:
                 yield from self.negated(child, inner) if negated else self.flows(child, inner, context=context)
 
     def negated(self, tree: Tree, kind: Dependence) -> Iterator[Flow]:
-        """Of NOT EXISTS and NOT IN no row of the subquery is owed anything."""
+        """Yield flows of NOT EXISTS and NOT IN; the subquery's rows are context."""
         for child in tree.children or (tree,):
             yield from self.flows(child, kind, context=child.term.node in _SUBQUERIES)
 
     def subquery(self, tree: Tree, kind: Dependence, context: bool) -> Iterator[Flow]:
-        """A scalar's rows are context; of EXISTS only that there are rows counts, which its own operations tell."""
+        """Yield flows of a subquery: a scalar's rows are context; EXISTS has none, as its operations link its rows."""
         last = self.all[int(tree.term.value)]
         if tree.term.node != "Exists":
             for column in last.columns:
@@ -116,7 +116,7 @@ def _condition(kind: Dependence) -> Dependence:
 
 
 def equal_columns(tree: Tree) -> Iterator[tuple[int, int]]:
-    """Return the pairs of columns that a condition makes equal."""
+    """Yield the pairs of columns that a condition makes equal."""
     if tree.term.node == "And":
         for child in tree.children:
             yield from equal_columns(child)
@@ -127,7 +127,7 @@ def equal_columns(tree: Tree) -> Iterator[tuple[int, int]]:
 
 
 def _column(tree: Tree) -> int:
-    """Return the column that a key is, casts aside."""
+    """Return the id of the column that a key is, without casts."""
     if tree.term.node == "Cast":
         return _column(tree.children[0])
     return tree.term.column

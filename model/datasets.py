@@ -1,6 +1,6 @@
 """Datasets, their versions, and the files of a version.
 
-Every class here is frozen; arrays inside are not to be written to.
+Classes here are frozen; do not write to the arrays in them.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ import numpy.typing as npt
 
 from provspark.model.arrays import Int64
 from provspark.model.errors import ArgumentError
+from provspark.model.runs import Runs
 
 Unit = Literal["row", "file"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Dataset:
-    """A data set, named as OpenLineage names it: ``file`` and ``/data/out``; ``s3://bucket`` and ``path/out``."""
+    """A dataset, named as in OpenLineage: ``file`` and ``/data/out``; ``s3://bucket`` and ``path/out``."""
 
     namespace: str
     name: str
 
     @classmethod
     def parse(cls, text: str | os.PathLike[str]) -> Dataset:
-        """Read ``/data/out``, ``file:///data/out`` (percent escapes are undone) or ``s3://bucket/path``.
+        """Parse ``/data/out``, ``file:///data/out`` (percent escapes are decoded) or ``s3://bucket/path``.
 
-        ArgumentError for what is neither text nor a path, and for an empty text.
+        Raise ArgumentError if the argument is neither text nor a path, or is empty.
 
         >>> Dataset.parse("file:///data/out/")
         Dataset(namespace='file', name='/data/out')
@@ -43,10 +44,10 @@ class Dataset:
         's3://bucket/a/b'
         """
         if not isinstance(text, (str, os.PathLike)):
-            raise ArgumentError(f"a data set is named by its path or URL, found {text!r}")
+            raise ArgumentError(f"A dataset must be a path or URL, not {text!r}. `provspark ls` lists datasets.")
         text = os.fspath(text)
         if not text.strip():
-            raise ArgumentError("the name of a data set is empty; pass its path or URL, as `provspark ls` lists them")
+            raise ArgumentError("The name of the dataset is empty. Pass its path or URL, as listed by `provspark ls`.")
         parts = urlsplit(text)
         if not parts.scheme or len(parts.scheme) == 1:
             path = text
@@ -59,25 +60,28 @@ class Dataset:
 
     @property
     def relative(self) -> bool:
-        """Whether it is a path that is relative to some folder."""
+        """Whether the dataset is a relative path."""
         return self.namespace == "file" and not self.name.startswith("/")
 
     def resolved(self) -> Dataset:
-        """Return the dataset with a relative path resolved against the working directory of this process.
+        """Return the dataset with an absolute path without ``.`` and ``..``.
 
-        As in Spark, symbolic links stay as they are.
+        A relative path is resolved against the working directory of this process. As in Spark, symbolic links are not
+        resolved.
         """
-        return Dataset("file", os.path.normpath(Path.cwd() / self.name)) if self.relative else self
+        if self.namespace != "file":
+            return self
+        return Dataset("file", os.path.normpath(Path.cwd() / self.name if self.relative else self.name))
 
     @property
     def uri(self) -> str:
-        """The data set as one string, that `parse` reads back."""
+        """The dataset as one string, which `parse` accepts."""
         if self.namespace != "file":
             return f"{self.namespace}/{self.name}"
         return "file://" + re.sub("%(?=[0-9A-Fa-f]{2})", "%25", self.name)
 
     def meets(self, other: Dataset) -> bool:
-        """Whether one is the other, or lies in its folder.
+        """Return whether one dataset is the other, or is within its folder.
 
         >>> Dataset("file", "/data").meets(Dataset("file", "/data/out"))
         True
@@ -91,16 +95,16 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a version in path order; row ids run through them in this order.
+    """Files of a version in path order; row ids are numbered through them in this order.
 
     Parameters
     ----------
     paths : tuple of str
-        Relative to the data set's folder with ``/``; ``""`` where the data set is one file. Sorted.
+        Relative to the dataset's folder with ``/``; ``""`` if the dataset is one file. Sorted.
     sizes, mtimes, rows : int64 arrays, one entry a file
-        Bytes, milliseconds since the epoch, rows.
+        Bytes, milliseconds since the epoch, number of rows.
     written : bool array
-        True where this step's write made the file; all False for inputs.
+        True if this step's write created the file; all False for inputs.
     """
 
     paths: tuple[str, ...]
@@ -125,13 +129,17 @@ class Files:
 
     @cached_property
     def bases(self) -> Int64:
-        """First row id of each file, and the row count at the end: length files + 1."""
+        """First row id of each file, and the number of rows at the end: length files + 1."""
         out = np.zeros(len(self.paths) + 1, dtype=np.int64)
         np.cumsum(self.rows, out=out[1:])
         return out
 
+    def runs(self, numbers: Int64) -> Runs:
+        """The row ids of some files, by their numbers."""
+        return Runs.united(self.bases[numbers], self.rows[numbers])
+
     def without(self, numbers: Iterable[int]) -> Files:
-        """The same without some files."""
+        """Return these files without some, given by number."""
         left = frozenset(numbers)
         keep = np.array([i for i in range(len(self.paths)) if i not in left], dtype=np.int64)
         arrays = (self.sizes[keep], self.mtimes[keep], self.rows[keep], self.written[keep])
@@ -139,16 +147,16 @@ class Files:
 
     @property
     def total(self) -> int:
-        """Rows of the version."""
+        """Number of rows of the version."""
         return int(self.bases[-1])
 
     @property
     def written_rows(self) -> int:
-        """Rows of the files that this step's write made."""
+        """Number of rows in the files that this step's write created."""
         return int(self.rows[self.written].sum())
 
     def identity(self, dataset: Dataset) -> str:
-        """The version's id: a hash of the data set's name and of each file's path, size and time (32 hex digits)."""
+        """Return the version's id: a hash (32 hex digits) of the dataset's name and each file's path, size and time."""
         h = hashlib.sha256(f"{dataset.namespace}\0{dataset.name}\0".encode())
         for path, size, mtime in zip(self.paths, self.sizes.tolist(), self.mtimes.tolist(), strict=True):
             h.update(f"{path}\0{size}\0{mtime}\n".encode())
@@ -157,7 +165,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column: its name and Spark's type as Spark's ``simpleString`` writes it."""
+    """A column: its name, and Spark's type as its ``simpleString``."""
 
     name: str
     type: str
@@ -165,7 +173,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One state of a data set.
+    """One state of a dataset.
 
     Parameters
     ----------
@@ -175,15 +183,15 @@ class Version:
     format : str
         ``parquet``, ``csv``, ``json``, ``orc`` or ``text``; ``memory`` for rows that a script made itself.
     options : tuple of (name, value)
-        Reader or writer options that decide what a row is and how it reads, lower-case names, sorted.
+        Reader or writer options that define rows and their values; lower-case names, sorted.
     fields : tuple of Field
         All columns, partition columns last.
     partitions : tuple of str
         Names of the partition columns.
     files : str
-        The Parquet file with the list of files, relative to the step's folder.
+        The Parquet file with the file list, relative to the step's folder.
     unit : {"row", "file"}
-        What its rows count: rows, or whole files whose number of rows nobody has counted yet.
+        Unit of the rows: rows, or whole files whose rows were not counted.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What jobs that nobody captured say of themselves in OpenLineage events: what they read and what they make."""
+"""What jobs without capture declare in OpenLineage events: their inputs and outputs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Declaration:
     Parameters
     ----------
     namespace, name, run : str
-        The job, and the run's id, as OpenLineage has them.
+        The job, and the id of the run, as in OpenLineage.
     first, last : str
-        Times of its first and last event that named data sets: UTC, ISO 8601 with microseconds.
+        Times of its first and last event that named datasets: UTC, ISO 8601 with microseconds.
     inputs, outputs : tuple of Dataset
         Sorted.
     dag_id, task_id, dag_run : str
-        The Airflow task that it is; empty where the events do not say so.
+        The Airflow task of the run; empty if the events do not name it.
     """
 
     namespace: str
@@ -43,7 +43,7 @@ class Declaration:
 
 
 def named_dataset(namespace: str, name: str) -> Dataset | None:
-    """Return a data set as `Dataset.parse` would name it; None for a file without an absolute path.
+    """Return a dataset as `Dataset.parse` would name it; None for a file without an absolute path.
 
     >>> named_dataset("s3://bucket", "/a/b/"), named_dataset("file://", "/data/out/")
     (Dataset(namespace='s3://bucket', name='a/b'), Dataset(namespace='file', name='/data/out'))
@@ -56,5 +56,5 @@ def named_dataset(namespace: str, name: str) -> Dataset | None:
 
 
 def same_bucket(dataset: Dataset) -> Dataset:
-    """Return a data set under S3's own scheme: Spark reads ``s3a://bucket`` where others name ``s3://bucket``."""
+    """Return a dataset under S3's own scheme: Spark reads ``s3a://bucket`` where others name ``s3://bucket``."""
     return Dataset(_BUCKET.sub("s3://", dataset.namespace), dataset.name)

@@ -1,4 +1,4 @@
-"""Operations as the user's plan has them, before what is stored of them is worked out."""
+"""Operations as in the user's plan, before the stored form is computed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ __all__ = ["DraftExpression", "DraftOperation", "Tree"]
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A term with what is below it."""
+    """A term with the terms below it."""
 
     term: Term
     children: tuple[Tree, ...]
 
     @classmethod
     def of(cls, terms: tuple[Term, ...]) -> Tree:
-        """Read prefix order."""
+        """Build a tree from terms in prefix order."""
         return _tree(iter(terms))
 
     def walk(self) -> Iterator[Term]:
-        """All terms."""
+        """Yield all terms."""
         yield self.term
         for child in self.children:
             yield from child.walk()
@@ -36,7 +36,7 @@ def _tree(terms: Iterator[Term]) -> Tree:
 
 @dataclass(frozen=True, slots=True)
 class DraftExpression:
-    """An expression, what to show where it has no SQL, and why it has none."""
+    """An expression, the text to show if it has no SQL, and why it has none."""
 
     expression: Expression
     tree: Tree
@@ -56,12 +56,12 @@ class DraftOperation:
     expressions: tuple[DraftExpression, ...]
     details: tuple[tuple[str, str], ...]
     path: tuple[int, ...] | None
-    """Of a leaf, its number and those of the leaves that hold the plan it stands in; see `Rewriter.paths`."""
+    """Of a leaf: its number, and those of the leaves that contain its plan; see `Rewriter.paths`."""
     site: str
     name: str
 
     def detail(self, key: str) -> str:
-        """Return what else decides, or ""."""
+        """Return the value of a detail, or ""."""
         return next((v for k, v in self.details if k == key), "")
 
     def of_role(self, *roles: str) -> list[DraftExpression]:

@@ -1,4 +1,4 @@
-"""Rows and cells as nodes of a neighbourhood, and the edges between two of them."""
+"""Rows and cells as nodes of a neighbourhood, and the edges between them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class RowNode:
 
     @property
     def id(self) -> str:
-        """A name for it: version and row."""
+        """Identifier of the row: version and row."""
         return f"{self.version}/{self.row}"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class RowEdge:
-    """A row came from another in a write: ``data``, or ``context`` where a value only was computed from it."""
+    """A row came from another in a write: ``data``, or ``context`` if only a value was computed from it."""
 
     row: RowNode
     source: RowNode
@@ -39,20 +39,20 @@ class RowEdge:
 
 @dataclass(frozen=True, slots=True, order=True)
 class CellNode:
-    """A value of a row; without a column the row itself, which a count is made of."""
+    """A value of a row; without a column, the row itself, which counts are computed from."""
 
     row: RowNode
     column: str = ""
 
     @property
     def id(self) -> str:
-        """A name for it: version, row and column, quoted as in URLs."""
+        """Identifier of the cell: version, row and column, quoted as in URLs."""
         return f"{self.row.id}/{quote(self.column, safe='')}"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class CellEdge:
-    """A cell came of another in a write, or was decided by it."""
+    """A cell came from another in a write, or was decided by it."""
 
     cell: CellNode
     source: CellNode
@@ -62,4 +62,4 @@ class CellEdge:
     kind: Kind
     dependence: Dependence
     exact: bool
-    """False where the rows' values choose whether it did; see `Provenance.cells`."""
+    """False if the rows' values decide whether it did; see `Provenance.cells`."""

@@ -1,4 +1,4 @@
-"""Names that a script gives to what it does."""
+"""Names that a script gives to its operations."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _names: ContextVar[tuple[str, ...]] = ContextVar("provspark_operation", default=
 
 
 class operation:  # noqa: N801
-    """Name the operations that data frames get within the block.
+    """Name the operations that are added to data frames within the block.
 
-    Questions tell them by this name, as one; without capture it does nothing.
+    Answers show them under this name, as one operation. Without capture it does nothing.
 
     Parameters
     ----------
     name : str
-        One name within another reads as ``outer / inner``.
+        A name within another is shown as ``outer / inner``.
 
     Examples
     --------
@@ -29,7 +29,7 @@ class operation:  # noqa: N801
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or not name.strip():
-            raise ValueError(f"an operation's name is a text, not {name!r}")
+            raise ValueError(f"An operation's name must be text that is not empty, not {name!r}")
         self._name = " ".join(name.split())
         self._tokens: list[Token[tuple[str, ...]]] = []
 
@@ -44,5 +44,5 @@ class operation:  # noqa: N801
 
 
 def current_name() -> str:
-    """Return the name that is in force, or ""."""
+    """Return the current name, or ""."""
     return " / ".join(_names.get())

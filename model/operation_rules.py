@@ -1,4 +1,4 @@
-"""How operations of a family of operators are described in the store."""
+"""Rules for how the operations of a family of operators are described in the store."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from provspark.model.operations import Category, ColumnLink
 __all__ = ["AGAIN", "OperationRule", "column_categories", "computed", "widened"]
 
 AGAIN = ""
-"""As `OperationRule.opaque`: an operation can be done again from its text."""
+"""Value of `OperationRule.opaque` for operations that can be replayed from their text."""
 
 Categories = Callable[[DraftOperation, Sequence[DraftOperation]], tuple[Category, ...]]
 
 
 def column_categories(o: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[Category, ...]:
-    """Say what becomes of columns: a computed one takes the place of one of its name, or is new."""
+    """Return what happens to columns: a computed one replaces one with its name, or is new."""
     before = {c.id: c.name for i in o.children for c in all_of[i].columns}
     same = {e.expression.column: e.tree.term.column for e in o.expressions}
     kept: set[int] = set()
@@ -41,12 +41,12 @@ def column_categories(o: DraftOperation, all_of: Sequence[DraftOperation]) -> tu
 
 
 def widened(o: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[Category, ...]:
-    """Say that there are more rows, too."""
+    """Return what happens to columns, and that there are more rows."""
     return (*column_categories(o, all_of), "horizontal augmentation")
 
 
 def computed(flows: ColumnFlows) -> Iterable[ColumnLink]:
-    """Return what goes into computed columns, and what decides by a condition which rows there are."""
+    """Yield links into computed columns, and from conditions that decide about rows."""
     yield from flows.made()
     yield from flows.deciding("filter", "condition")
 
@@ -62,24 +62,24 @@ def _unknown(flows: ColumnFlows) -> Iterable[ColumnLink]:
 
 @dataclass(frozen=True, slots=True)
 class OperationRule:
-    """How operations of one of Spark's nodes are described. What nobody says anything of has all defaults.
+    """How operations of one of Spark's plan nodes are described. A node without a rule has all defaults.
 
     Parameters
     ----------
     text : function of (operation, all operations of the plan)
-        What it does, in a line for people.
+        What the operation does, in one line.
     links : function of ColumnFlows
-        Which columns go into which, and into which rows there are.
+        Which columns go into which, and which decide about rows.
     categories : tuple of Category, or function of (operation, all operations of the plan)
-        What it does to the table; by default what becomes of its columns.
+        What the operation does to the table; by default, what happens to its columns.
     as_many : bool
-        It hands on as many rows as it gets.
+        Whether it returns as many rows as it reads.
     groups : bool
-        It becomes an aggregate, which reads all rows before it hands one on.
+        Whether it becomes an aggregate, which reads all rows before it returns one.
     contextual : bool
-        Its values are computed from rows other than those that its rows are made from.
+        Whether its values are computed from rows other than those that its rows are made from.
     opaque : str
-        Why an operation can't be done again from its text; `AGAIN` if it can. ``{}`` stands for the node.
+        Why an operation can't be replayed from its text; `AGAIN` if it can. ``{}`` stands for the node.
     """
 
     text: Callable[[DraftOperation, Sequence[DraftOperation]], str] = _by_name
@@ -91,7 +91,7 @@ class OperationRule:
     opaque: str = "no text stands for {}"
 
     def opaque_of(self, node: str) -> str:
-        """Return why an operation of a node can't be done again from its text, or ""."""
+        """Return why an operation of a node can't be replayed from its text, or ""."""
         return self.opaque.format(node)
 
     def categories_of(self, o: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[Category, ...]:

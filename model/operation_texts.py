@@ -1,4 +1,4 @@
-"""Expressions of operations as people read them: what the families of operators build their texts of."""
+"""Readable forms of expressions, from which families of operators build the texts of operations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def shown(e: DraftExpression) -> str:
 
 
 def named(sql: str, instead: Mapping[int, str]) -> str:
-    """Return SQL over `Column.label` with the user's names, or with what stands for some columns instead."""
+    """Return SQL over `Column.label` with the user's names, or with other text for the columns in `instead`."""
     plain = _QUERY.sub(r"(operation \1)", _NUMBER.sub(r"\1", sql))
 
     def told(match: re.Match[str]) -> str:
@@ -48,7 +48,7 @@ def named(sql: str, instead: Mapping[int, str]) -> str:
 
 
 def unbracketed(text: str) -> str:
-    """Leave out brackets around it all."""
+    """Remove brackets that enclose the whole text."""
     if not text.startswith("(") or not text.endswith(")"):
         return text
     depth = 0

@@ -1,6 +1,6 @@
 """Writes, versions and tensors on their way into the store.
 
-Every class here is frozen; arrays inside are not to be written to.
+Classes here are frozen; do not write to the arrays in them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class PendingTensor:
 
 @dataclass(frozen=True, slots=True)
 class PendingVersion:
-    """A version on its way into the store: what `Version` says, with its files at hand."""
+    """A version on its way into the store: the content of a `Version`, with its files."""
 
     dataset: Dataset
     files: Files
@@ -40,7 +40,7 @@ class PendingVersion:
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
-    """A write as sealing hands it to the store. Axes name versions by `Files.identity`."""
+    """A write that sealing passes to the store. Axes refer to versions by `Files.identity`."""
 
     output: PendingVersion
     coverage: Coverage

@@ -1,4 +1,4 @@
-"""How far a question is, told to whoever waits for its answer; and whether anybody still does."""
+"""Progress of a question, for whoever waits for its answer, and whether the question was cancelled."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from provspark.model.errors import QuestionCancelledError, TooManyStepsError
 __all__ = ["Progress", "QuestionProgress", "check", "enter", "lasts", "tell", "watched"]
 
 Progress = Callable[[int, int, str], None]
-"""Told how many operations of a replay are done, how many there are, and what the next one does."""
+"""Called with the number of finished operations of a replay, their total, and what the next one does."""
 
 
 class QuestionProgress:
-    """Shared by the thread that works and the one that waits.
+    """State shared by the thread that works and the one that waits.
 
     Parameters
     ----------
     max_steps : int
-        Steps that the question may go through; 0 for no limit.
+        Maximum number of steps that the question may go through; 0 for no limit.
     until : float
-        When whoever asked stops waiting, by `time.monotonic`.
+        Time at which the caller stops waiting, by `time.monotonic`.
 
     Attributes
     ----------
     what : str
-        What is being counted; no values and no names, as the one who waits may be shown it.
+        What is being counted; it contains no values or names, because the caller may see it.
     done, total : int
-        How much of it; `total` is 0 where that is not known.
+        How much of it is done, and the total; `total` is 0 if it is not known.
     """
 
     __slots__ = ("_entered", "cancelled", "done", "max_steps", "total", "until", "what")
@@ -41,11 +41,11 @@ class QuestionProgress:
         self._entered: set[str] = set()
 
     def cancel(self) -> None:
-        """Make the work end the next time that it tells how far it is."""
+        """Make the work end the next time it reports its progress."""
         self.cancelled = True
 
     def enter(self, step: str) -> None:
-        """Count a step, once however often the question goes through it."""
+        """Count a step; a step that the question goes through repeatedly counts once."""
         self._entered.add(step)
         if 0 < self.max_steps < len(self._entered):
             raise TooManyStepsError(self.max_steps)
@@ -56,7 +56,7 @@ _WATCH: ContextVar[QuestionProgress | None] = ContextVar("provspark_watch", defa
 
 @contextmanager
 def watched(watch: QuestionProgress) -> Iterator[QuestionProgress]:
-    """Let what runs here, and in the threads that take over this context, tell this watch."""
+    """Let code in this block, and threads that run in its context, report to a watch."""
     token = _WATCH.set(watch)
     try:
         yield watch
@@ -65,12 +65,12 @@ def watched(watch: QuestionProgress) -> Iterator[QuestionProgress]:
 
 
 def tell(what: str, done: int = 0, total: int = 0) -> None:
-    """Tell how far one is.
+    """Report the progress of the question.
 
     Raises
     ------
     QuestionCancelledError
-        Nobody waits any longer.
+        The question was cancelled.
     """
     check()
     watch = _WATCH.get()
@@ -79,7 +79,7 @@ def tell(what: str, done: int = 0, total: int = 0) -> None:
 
 
 def check() -> None:
-    """Raise QuestionCancelledError where nobody waits any longer."""
+    """Raise QuestionCancelledError if the question was cancelled."""
     watch = _WATCH.get()
     if watch is not None and watch.cancelled:
         raise QuestionCancelledError("the question was cancelled")
@@ -91,9 +91,9 @@ def enter(step: str) -> None:
     Raises
     ------
     TooManyStepsError
-        There are more than the question may go through.
+        There are more steps than the question may go through.
     QuestionCancelledError
-        Nobody waits any longer.
+        The question was cancelled.
     """
     check()
     watch = _WATCH.get()
@@ -102,7 +102,7 @@ def enter(step: str) -> None:
 
 
 def lasts(until: float) -> None:
-    """Set the time at which whoever asked stops waiting, by `time.monotonic`."""
+    """Set the time at which the caller stops waiting, by `time.monotonic`."""
     watch = _WATCH.get()
     if watch is not None:
         watch.until = until

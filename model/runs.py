@@ -1,4 +1,4 @@
-"""Sets of row ids as runs: what a query holds until someone iterates it."""
+"""Sets of row ids as runs, which queries keep until someone iterates over them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from provspark.model.boxes.lists import constant, every, is_constant
 
 
 def expand(starts: Int64, lengths: Int64) -> Int64:
-    """Write out ``starts[i] … starts[i]+lengths[i]-1`` for every i, one after the other."""
+    """Return ``starts[i] … starts[i]+lengths[i]-1`` for every i, one after the other."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     rows: Int64 = np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
@@ -22,7 +22,7 @@ def expand(starts: Int64, lengths: Int64) -> Int64:
 
 
 def overlaps(a_start: Int64, a_end: Int64, b_start: Int64, b_end: Int64) -> tuple[Int64, Int64]:
-    """All pairs (i, j) for which the half-open, non-empty intervals a[i] and b[j] overlap.
+    """Return all pairs (i, j) for which the half-open, non-empty intervals a[i] and b[j] overlap.
 
     Neither side needs to be sorted or disjoint. Each pair comes once: either b starts within a, or a starts
     strictly within b.
@@ -48,16 +48,16 @@ def overlaps(a_start: Int64, a_end: Int64, b_start: Int64, b_end: Int64) -> tupl
 _ZERO = np.zeros(1, dtype=np.int64)
 _MANY = 4096
 _LONG = 1 << 10
-"""Runs of more rows are marked one by one."""
+"""Runs of more rows than this are marked one by one."""
 _PIECE = 1 << 16
-"""Runs that are marked at once, and rows whose marks are read at once."""
+"""Number of runs marked at once, and of rows whose marks are read at once."""
 
 
 def _table(a_start: Int64, a_end: Int64, b_start: Int64, b_end: Int64) -> tuple[Int64, Int64 | None] | None:
-    """For each interval of a: the first of those of b that it meets, and how many it does (None: one each).
+    """Return for each interval of a the first one of b that it overlaps, and how many it overlaps (None: one each).
 
-    Both are looked up in tables of all points, which beats searching where there are many; None where the tables would
-    be large, or where starts or ends of b fall.
+    Both are looked up in tables of all points, which is faster than searching among many. Return None if the tables
+    would be large, or if starts or ends of b are not sorted.
     """
     if not len(b_start):
         return None
@@ -81,7 +81,7 @@ def _table(a_start: Int64, a_end: Int64, b_start: Int64, b_end: Int64) -> tuple[
 
 
 def _by_start(start: Int64, end: Int64) -> tuple[Int64 | None, Int64, Int64]:
-    """Sort intervals by their start: searching for sorted values in sorted ones is several times faster."""
+    """Sort intervals by their start: searching for sorted values among sorted ones is several times as fast."""
     order = ordering(start)
     return (None, start, end) if order is None else (order, start[order], end[order])
 
@@ -89,8 +89,8 @@ def _by_start(start: Int64, end: Int64) -> tuple[Int64 | None, Int64, Int64]:
 def unite(group: Int64, start: Int64, end: Int64) -> tuple[Int64, Int64, Int64]:
     """Unite the intervals of each group that touch or overlap.
 
-    The three arrays are sorted by (group, start). Returns the position of a representative of each united
-    interval, its start and its end.
+    The three arrays are sorted by (group, start). Return the index of a representative of each united interval, its
+    start and its end.
     """
     if len(start) < 2:
         return np.arange(len(start)), start, end
@@ -113,7 +113,7 @@ def unite(group: Int64, start: Int64, end: Int64) -> tuple[Int64, Int64, Int64]:
 
 
 def ordering(*columns: Int64) -> Int64 | None:
-    """Positions that sort by the first column, then the next, and so on; None where they stand so already."""
+    """Return the indexes that sort by the first column, then the next, and so on; None if sorted already."""
     if len(columns[0]) < 2:
         return None
     if len(columns) == 1:
@@ -139,12 +139,12 @@ class Runs:
 
     @classmethod
     def span(cls, n: int) -> Runs:
-        """Hold 0 … n-1."""
+        """Return the set 0 … n-1."""
         return cls(np.zeros(min(n, 1), dtype=np.int64), np.full(min(n, 1), n, dtype=np.int64))
 
     @classmethod
     def united(cls, starts: Int64, lengths: Int64) -> Runs:
-        """Hold the union of any runs, in any order, that may overlap."""
+        """Return the union of runs, which may be in any order and overlap."""
         if len(starts) == 1 and lengths[0]:
             return cls(starts, lengths)
         if len(starts) and every(starts[1:] > starts[:-1] + lengths[:-1]) and np.count_nonzero(lengths) == len(starts):
@@ -168,14 +168,14 @@ class Runs:
 
     @classmethod
     def of(cls, rows: Iterable[int] | Int64) -> Runs:
-        """Hold these row ids, in any order, each once."""
+        """Return the set of these row ids, given in any order."""
         if not isinstance(rows, np.ndarray):
             rows = np.array(list(rows), dtype=np.int64)
         return cls.united(rows, np.ones(len(rows), dtype=np.int64))
 
     @classmethod
     def _of_few(cls, rows: Int64) -> Runs:
-        """Hold sorted rows, that may repeat."""
+        """Return the set of sorted rows, which may repeat."""
         if not len(rows):
             return cls(rows, rows)
         edge = np.flatnonzero(rows[1:] - rows[:-1] > 1)
@@ -203,7 +203,8 @@ class Runs:
             return NotImplemented
         return np.array_equal(self.starts, other.starts) and np.array_equal(self.lengths, other.lengths)
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash((self.starts.tobytes(), self.lengths.tobytes()))
 
     def __or__(self, other: Runs) -> Runs:
         if self == other:
@@ -224,7 +225,7 @@ class Runs:
         return self & Runs(start[end > start], (end - start)[end > start])
 
     def counts(self, bounds: Int64) -> Int64:
-        """How many of them lie between each of some increasing bounds and the next."""
+        """Return how many rows are between each of some ascending bounds and the next."""
         if not len(self.starts):
             return np.zeros(max(len(bounds) - 1, 0), dtype=np.int64)
         before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.lengths)])
@@ -233,18 +234,18 @@ class Runs:
         return inside
 
     def rows(self) -> Int64:
-        """The row ids, ascending."""
+        """Return the row ids, ascending."""
         return expand(self.starts, self.lengths)
 
     def at(self, ordinals: Int64) -> Int64:
-        """The row ids at these places of the ascending order."""
+        """Return the row ids at these positions in ascending order."""
         last = np.cumsum(self.lengths)
         run = last.searchsorted(ordinals, "right")
         return self.starts[run] + ordinals - (last - self.lengths)[run]
 
 
 def mark(held: npt.NDArray[np.bool_], starts: Int64, lengths: Int64) -> None:
-    """Mark rows, in any order, that may repeat: row r at r + 1."""
+    """Mark rows, which may be in any order and repeat: row r at r + 1."""
     long = lengths > _LONG
     if long.any():
         for start, n in zip(starts[long].tolist(), lengths[long].tolist(), strict=True):
@@ -256,9 +257,9 @@ def mark(held: npt.NDArray[np.bool_], starts: Int64, lengths: Int64) -> None:
 
 
 def marked(held: npt.NDArray[np.bool_], low: int = 0) -> Runs:
-    """The rows that are marked, row r at r + 1 - low; both ends are not.
+    """Return the marked rows, row r at r + 1 - low; both ends must not be marked.
 
-    They are read piece by piece: beside the runs themselves little is in memory at once.
+    The marks are read piece by piece, so that little memory is used besides the result.
     """
     change = held[1:] != held[:-1]
     n = int(np.count_nonzero(change)) // 2

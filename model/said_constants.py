@@ -1,4 +1,4 @@
-"""What a script says by hand about its own values."""
+"""Values that a script declares to be constants."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _said: deque[Any] = deque(maxlen=_KEPT)
 
 
 def constant(value: T) -> T:
-    """Say that a value does not derive from data that the script read.
+    """Declare that a value does not derive from data that the script read.
 
     Rows that the script makes, and values that it puts into a query, after it read rows have *possible* edges to those
-    rows, unless the script's text shows that they are constants. Where the text does not show it, for example for
-    values of a configuration file, say so. Without capture it does nothing.
+    rows, unless the script's text shows that they are constants. Use this function if the text does not show it, for
+    example for values of a configuration file. Without capture it does nothing.
 
     Parameters
     ----------
     value : object
-        Rows, a list of keys, a single value … Of a list or another container all elements are meant.
+        Rows, a list of keys, a single value … Of a list or another container, all elements are constants.
 
     Returns
     -------
@@ -41,17 +41,17 @@ def constant(value: T) -> T:
 
 
 def forget() -> None:
-    """Forget all that was said, as a new script begins."""
+    """Forget all declared constants, when a new script begins."""
     _said.clear()
 
 
 def is_said(value: object) -> bool:
-    """Whether this very object was said to be a constant, not long ago."""
+    """Return whether this very object was recently declared to be a constant."""
     return any(value is one for one in _said)
 
 
 def said_values() -> list[Any]:
-    """Return single values that were said to be constants, out of their containers."""
+    """Return single values that were declared to be constants, taken out of their containers."""
     values: list[Any] = []
     waiting: list[Any] = list(_said)
     while waiting and len(values) < _MOST:

@@ -1,4 +1,4 @@
-"""Which commands a shell's text, or a list of words, runs."""
+"""Commands that a shell's text, or a list of words, runs."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ __all__ = ["commands", "runs_capture"]
 
 _SEPARATING = frozenset(";&|()")
 _COMMENT = re.compile(r"""('[^']*'|"(?:\\.|[^"\\])*"|\\.)|(?<![^\s;&|()])#[^\n]*""", re.DOTALL)
-"""A comment, or what is quoted, where a hash begins none."""
+"""A comment, or quoted text, in which a hash begins no comment."""
 _WITHIN = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 """A command within a word."""
 _OPEN = re.compile(r"""('[^']*'|"(?:\\.|[^"\\])*"|\\.)|`([^`]*)`""", re.DOTALL)
-"""A command between backquotes, or what is quoted."""
+"""A command between backquotes, or quoted text."""
 _KEYWORDS = frozenset(("!", "coproc", "do", "elif", "else", "eval", "if", "then", "until", "while", "{"))
 """Words of a shell that a command follows."""
 _REDIRECTION = re.compile(r"(?:\d*|&)(?:<<?<?|>>?|<>|>\|)(&?)(.*)")
 _SAME = re.compile(r"(?<!\S)\d*[<>]&[\d-]+")
-"""A redirection to a file that is open already."""
+"""A redirection to a file that is already open."""
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 _MOST = 1 << 16
-"""Characters of a text that are read."""
+"""Maximum number of characters that are read."""
 _DEEPEST = 5
 
 
 def commands(command: str | Sequence[str], depth: int = 0) -> list[list[str]] | None:
-    """Return the words of each command that a shell's text or a list of words runs; None where it can't be read.
+    """Return the words of each command that a shell's text or a list of words runs; None if it can't be parsed.
 
     Keywords, assignments and redirections before a command, as in ``A=1 >log run``, are left out.
 
@@ -62,7 +62,7 @@ def commands(command: str | Sequence[str], depth: int = 0) -> list[list[str]] | 
 
 
 def _of_call(words: Sequence[str], depth: int) -> list[list[str]]:
-    """Return a command without what stands before it, and the commands within its words."""
+    """Return a command without its prefixes, and the commands within its words."""
     if depth >= _DEEPEST:
         return [list(words)] if words else []
     first = 0
@@ -79,7 +79,7 @@ def _of_call(words: Sequence[str], depth: int) -> list[list[str]]:
 
 
 def _skipped(word: str) -> int:
-    """How many words are left out before a command, from this one on; 0 where it is the command."""
+    """Return how many words are skipped before a command, from this one on; 0 if this is the command."""
     if word in _KEYWORDS or "=" in word.split("/")[0]:
         return 1
     redirection = _REDIRECTION.fullmatch(word)
@@ -89,7 +89,7 @@ def _skipped(word: str) -> int:
 
 
 def runs_capture(words: Sequence[str]) -> bool:
-    """Whether a command is ``provspark run``.
+    """Return whether a command is ``provspark run``.
 
     >>> runs_capture(["/venv/bin/provspark", "run", "clean.py"])
     True
@@ -101,7 +101,7 @@ def runs_capture(words: Sequence[str]) -> bool:
 
 
 def _text_of_shell(words: Sequence[str]) -> str | None:
-    """Return the text that a shell is given by ``-c``."""
+    """Return the text that a shell receives by ``-c``; None if there is none."""
     if len(words) > 1 and PurePosixPath(words[0]).name == "env":
         words = words[1:]
     if not words or PurePosixPath(words[0]).name not in _SHELLS:

@@ -1,6 +1,6 @@
 """Steps: their keys, the tasks around them, and manifests.
 
-Every class here is frozen; arrays inside are not to be written to.
+Classes here are frozen; do not write to the arrays in them.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ TENSOR_FORMAT = 2
 
 @dataclass(frozen=True, slots=True)
 class StepKey:
-    """What a step is: one try of one Airflow task instance, or one `provspark run`.
+    """Identity of a step: one try of one Airflow task instance, or one `provspark run`.
 
-    A run within a task has the task's parts and a call of its own; outside of Airflow only task and run are set.
+    A run within a task has the task's parts and its own call; outside of Airflow only task and run are set.
     """
 
     task_id: str
@@ -33,13 +33,13 @@ class StepKey:
     map_index: int = -1
     try_number: int = 1
     attempt: int = 0
-    """Which start of the application within the try, for a cluster that runs a failed one again; 0 for the only one."""
+    """Which start of the application within the try, if a cluster runs a failed one again; 0 for the first one."""
     call: str = ""
-    """Which `provspark run` of the task, as one task may start several; empty where the task itself is the step."""
+    """Which `provspark run` of the task, which may start several; empty if the task itself is the step."""
 
     @property
     def id(self) -> str:
-        """A name that is safe for files and stable for a key: readable words and a hash."""
+        """Name that is safe in file names and stable for a key: readable words and a hash."""
         text = "\0".join([self.dag_id, self.run_id, self.task_id, str(self.map_index), str(self.try_number)])
         text += f"\0{self.attempt}" * bool(self.attempt or self.call) + f"\0{self.call}" * bool(self.call)
         words = "-".join(p for p in (self.dag_id, self.task_id, self.call) if p)
@@ -54,16 +54,16 @@ class Task:
     Parameters
     ----------
     task_id, operator : str
-        The operator's class.
+        ID of the task, and class of the operator.
     upstream : tuple of str
-        The tasks directly upstream of it.
+        Tasks directly upstream of this one.
     bases : tuple of str
         Classes that the operator's class is derived from.
     mode : {"", "off", "run"}
-        ``off`` where a task of ours has ``prov_mode="off"``; ``run`` where its command runs ``provspark run`` alone.
+        ``off`` for ProvSpark's own task with ``prov_mode="off"``; ``run`` if its command only runs ``provspark run``.
     mapped : bool
     group : str
-        Its task group.
+        Task group.
     inlets, outlets : tuple of str
         URIs of the assets that it declares.
     """
@@ -81,7 +81,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """All that is known of a published step."""
+    """Everything that is known of a published step."""
 
     step: str
     key: StepKey
@@ -92,17 +92,17 @@ class Manifest:
     writes: tuple[Write, ...]
     files: tuple[StoredFile, ...]
     untracked: tuple[Untracked, ...] = ()
-    """Reasons that stand for the step as a whole (a write that went around capture, a failed seal)."""
+    """Reasons that apply to the step as a whole (a write that bypassed capture, a failed seal)."""
     engine: tuple[tuple[str, str], ...] = ()
-    """Versions of spark, java, python, provspark; the application id."""
+    """Versions of spark, java, python, provspark; the application ID."""
     error: str = ""
-    """Where the user's script raised: the exception's type and message."""
+    """Type and message of the exception that the user's script raised; empty if it raised none."""
     reads: tuple[Write, ...] = ()
-    """What the driver read, in order; the output of each is a version of ``memory://driver/SCRIPT:LINE``."""
+    """Reads on the driver, in order; the output of each is a version of ``memory://driver/SCRIPT:LINE``."""
     driver_reads: Setting = ""
-    """Whether reads on the driver were followed; empty in steps older than format 3, and where no script ran."""
+    """Whether reads on the driver were captured; empty in steps older than format 3, and if no script ran."""
     dag: tuple[Task, ...] = ()
-    """Its own task, and those that it depends on or that depend on it; empty where the DAG is not known."""
+    """Its own task, and those that it depends on or that depend on it; empty if the DAG is not known."""
     run_started: str = ""
-    """When the run of the DAG began, as `started`; empty where that is not known."""
+    """When the run of the DAG began, as `started`; empty if that is not known."""
     format_version: int = FORMAT_VERSION

@@ -1,4 +1,4 @@
-"""The kinds of stops: where an answer ends early, or is less than it could be."""
+"""The kinds of stops: where an answer ends early, or is less precise."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ Doubt = Literal["nothing", "something", "count"]
 
 @dataclass(frozen=True, slots=True)
 class StopKind:
-    """What a stop of one kind means.
+    """Meaning of one kind of stop.
 
     Parameters
     ----------
     name : str
-        As in `Stop.what`, in ``expect`` messages and in ``trust``.
+        Name as in `Stop.what`, in ``expect`` messages and in ``trust``.
     ends : bool
-        Whether the path ends there; else the stop blurs the answer, which goes on.
+        Whether the path ends there; otherwise the answer goes on, but is less precise.
     fails : set of {"nothing", "something", "count"}
-        Which expectations of `ProvQueryOperator` can't be confirmed in its presence.
+        Expectations of `ProvQueryOperator` that can't be confirmed with such a stop.
     wording : str
-        What it says of the step, in the middle of a sentence.
+        What it says about the step, in the middle of a sentence.
     trust : str
-        What beside its own name makes it trusted.
+        What else, besides its own name, ``trust`` accepts for it.
     """
 
     name: Blur
@@ -55,16 +55,16 @@ class StopKind:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Stop:
-    """Where an answer is less than it could be.
+    """A place where an answer ends or is less precise.
 
     Parameters
     ----------
     what : Blur
-        Its kind; `STOPS` and docs/stops.md list them.
+        Kind of the stop; `STOPS` and docs/stops.md list them.
     step : str
-        Id of the step that the walk could not go through, or that was coarse. "" where several can't be read.
+        Id of the step that the answer could not go through, or that is coarse; "" if several steps can't be read.
     dataset : str
-        The data set that it wrote; "" where the step can't be read.
+        The dataset that the step wrote; "" if the step can't be read.
     why : str
     """
 
@@ -121,16 +121,16 @@ STOPS: tuple[StopKind, ...] = (
     StopKind("driver-reads-off", False, _LOST, "ran without capture of what its driver read", _PLACES),
     StopKind("before-format-3", False, _LOST, "was stored by a version that did not record driver reads", _PLACES),
 )
-"""All kinds; docs/stops.md describes them."""
+"""All kinds of stops; docs/stops.md describes them."""
 _BY_NAME = {kind.name: kind for kind in STOPS}
 
 
 def sentence(stop: Stop) -> str:
-    """Say what a stop means: the step, the data set that it wrote or that its driver read, and why."""
+    """Return what a stop means: the step, the dataset that it wrote or that its driver read, and why."""
     made = "which read" if is_driver(Dataset.parse(stop.dataset)) else "which wrote"
     return f"step {stop.step}, {made} {stop.dataset}, {stop_kind(stop.what).wording}: {stop.why}"
 
 
 def stop_kind(what: Blur) -> StopKind:
-    """The kind of a stop."""
+    """Return a kind of stop by its name."""
     return _BY_NAME[what]

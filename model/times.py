@@ -1,4 +1,4 @@
-"""Times as text that sorts."""
+"""Times as text that can be sorted."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d+))?(?:([Zz
 
 
 def utc(text: str) -> str:
-    """Write an ISO 8601 time in UTC with microseconds; one without a zone is in UTC already.
+    """Return an ISO 8601 time in UTC with microseconds; a time without a zone is in UTC.
 
     Digits below a microsecond are cut off.
 
     Raises
     ------
     ValueError
-        The text is no ISO 8601 date and time.
+        The text is not an ISO 8601 date and time.
 
     >>> utc("2026-01-02T03:04:05.678+02:00")
     '2026-01-02T01:04:05.678000+00:00'
@@ -27,7 +27,7 @@ def utc(text: str) -> str:
     """
     match = _TIME.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no ISO 8601 date and time")
+        raise ValueError(f"{text!r} is not an ISO 8601 date and time")
     day, clock, fraction, _, hours, minutes = match.groups()
     zone = f"{hours}:{minutes}" if hours else "+00:00"
     try:
@@ -39,7 +39,7 @@ def utc(text: str) -> str:
 
 
 def milliseconds(text: str) -> int:
-    """Return an ISO 8601 time in milliseconds since the epoch, as files' times are stored.
+    """Return an ISO 8601 time in milliseconds since the epoch, as stored for files.
 
     >>> milliseconds("1970-01-01T00:00:01.5Z")
     1500

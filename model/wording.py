@@ -1,4 +1,4 @@
-"""Numbers of things in words."""
+"""Counts of things in words."""
 
 from __future__ import annotations
 

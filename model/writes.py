@@ -1,6 +1,6 @@
 """Writes of a step: their axes, the tensors between them, and what was not captured.
 
-Every class here is frozen; arrays inside are not to be written to.
+Classes here are frozen; do not write to the arrays in them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Coverage = Literal["exact", "coarse", "untracked"]
 class Axis:
     """A numbered set of things in a write: rows of an input or output version, or derivations below an operator.
 
-    An axis of the role ``reads`` numbers the rows of the step's reads on the driver, one read after the other in the
-    order of `Manifest.reads`. Its size is what had been read before, so that "all before" is one box.
+    An axis with the role ``reads`` numbers the rows of the step's reads on the driver, one read after the other in the
+    order of `Manifest.reads`. Its size is the number of rows read before, so that "all rows read before" is one box.
     """
 
     role: AxisRole
@@ -28,14 +28,14 @@ class Axis:
     version: str = ""
     """Version id for an input or output; empty for an inner axis."""
     occurrence: int = -1
-    """Which reading of an input this is (0, 1 … in plan order); -1 where it is no input."""
+    """Which reading of an input this is (0, 1 … in plan order); -1 if it is not an input."""
     label: str = ""
-    """For people: the operator of an inner axis, the data set's name otherwise."""
+    """Label for people: the operator of an inner axis, otherwise the name of the dataset."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file of a step: path relative to the step's folder, bytes, sha256 of the whole and of a Parquet's footer."""
+    """A file of a step: path relative to the step's folder, bytes, SHA-256 of the whole and of a Parquet footer."""
 
     path: str
     size: int
@@ -47,8 +47,8 @@ class StoredFile:
 class Tensor:
     """The relation between two axes of a write, stored as boxes.
 
-    `out` and `src` index the write's axes. `by_out` is the file in output order; `by_src` the one in source order,
-    empty where both orders agree. `edges` counts (out, src) pairs, `boxes` the rows of `by_out`.
+    `out` and `src` are indexes of the write's axes. `by_out` is the file in output order; `by_src` the one in source
+    order, empty if one file serves both. `edges` counts (out, src) pairs, `boxes` the boxes.
     """
 
     out: int
@@ -62,7 +62,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Untracked:
-    """Why something was not captured: the plan's node, the reason, the script's ``file:line`` where known."""
+    """Why something was not captured: the plan node, the reason, and the script's ``file:line`` if known."""
 
     node: str
     why: str
@@ -74,13 +74,13 @@ class Untracked:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One output of a step. Where `coverage` is ``untracked`` there are no tensors and `reason` says why."""
+    """One output of a step. If `coverage` is ``untracked``, there are no tensors, and `reason` says why."""
 
     index: int
     output: Version
     coverage: Coverage
     inputs: tuple[Version, ...] = ()
-    """Distinct versions read; axes refer to them by id. Of an untracked write, those that are known."""
+    """Distinct versions that it read; axes refer to them by id. Of an untracked write, those that are known."""
     axes: tuple[Axis, ...] = ()
     """Axis 0 is the output."""
     tensors: tuple[Tensor, ...] = ()
@@ -88,19 +88,19 @@ class Write:
     site: str = ""
     """``file:line`` of the write in the user's script."""
     operations: str = ""
-    """The file with the write's operations, relative to the step's folder; empty where none are known."""
+    """The file with the write's operations, relative to the step's folder; empty if none are known."""
     profiles: str = ""
-    """The file with profiles of its output and inputs; empty where none were asked for."""
+    """The file with the profiles of its output and inputs; empty if none were requested."""
     action: str = ""
     """For a read on the driver, the method that was called, such as ``collect``; empty for a write."""
     single: bool = False
-    """For a read on the driver: it returned one number computed from all rows."""
+    """For a read on the driver: whether it returned one number computed from all rows."""
     complete: bool = False
-    """For an untracked write or read: `inputs` are all that it read."""
+    """For an untracked write or read: whether `inputs` are all that it read."""
 
     @property
     def named(self) -> frozenset[str]:
-        """Paths of the step's files that belong to it."""
+        """Paths of the step's files that belong to the write."""
         versions = {v.files for v in (self.output, *self.inputs)}
         tensors = {path for t in self.tensors for path in (t.by_out, t.by_src)}
         return frozenset((versions | tensors | {self.operations, self.profiles}) - {""})

@@ -1,4 +1,4 @@
-"""What a write made itself, of all that the dataset has after it."""
+"""Rows and files that a write itself created, of all that the dataset contains after it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEYED = "jdbc"
 
 
 class _Lists(Protocol):
-    """What is asked of a store, which is above the model and imports it."""
+    """The part of a store that is needed here; the store imports the model."""
 
     def files(self, step: str, version: Version) -> Files: ...
 
@@ -23,9 +23,9 @@ class _Lists(Protocol):
 
 
 def written_rows(store: _Lists, step: str, write: Write) -> int | None:
-    """Return the number of rows that a write made.
+    """Return the number of rows that a write created.
 
-    None where it is not known: the write was not tracked, its rows were not counted, or the store can't be read.
+    Return None if it is not known: the write was not tracked, its rows were not counted, or the store can't be read.
     """
     if write.coverage == "untracked" or write.output.unit != "row":
         return None
@@ -37,7 +37,7 @@ def written_rows(store: _Lists, step: str, write: Write) -> int | None:
 
 
 def written_files(store: _Lists, step: str, write: Write) -> int | None:
-    """Return the number of files that a write made; None where the store can't be read."""
+    """Return the number of files that a write created; None if the store can't be read."""
     try:
         return int(store.files(step, write.output).written.sum())
     except ProvSparkError:
@@ -45,9 +45,9 @@ def written_files(store: _Lists, step: str, write: Write) -> int | None:
 
 
 def _kept(store: _Lists, step: str, write: Write) -> int:
-    """Return how many rows a table had before an append: its version is one file, and older rows are in it.
+    """Return how many rows a table had before an append; its version is one file, which includes the older rows.
 
-    They are the write's last input, and the only one that no source of its plan reads.
+    These rows are the write's last input, and the only one that no source of its plan reads.
     """
     inputs = [i for i, axis in enumerate(write.axes) if axis.role == "input"]
     if not inputs or not _all_stay(write, inputs[-1]):
@@ -59,7 +59,7 @@ def _kept(store: _Lists, step: str, write: Write) -> int:
 
 
 def _all_stay(write: Write, number: int) -> bool:
-    """Whether each row of an input of the output's dataset is a row of the output."""
+    """Return whether each row of an input of the output's dataset is a row of the output."""
     axis: Axis = write.axes[number]
     before = {v.id for v in write.inputs if v.dataset == write.output.dataset}
     edges = [t.edges for t in write.tensors if (t.out, t.src) == (0, number)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from provspark.model.operations import Column, Operation
 
@@ -51,6 +51,11 @@ def distinct(columns: Iterable[Column]) -> list[Column]:
 def labels(columns: Iterable[Column]) -> list[str]:
     """Write columns in SQL, as replay's frames name them, each once."""
     return [quoted(c.label) for c in distinct(columns)]
+
+
+def told_names(columns: Iterable[Column], own: Mapping[int, str]) -> tuple[str, ...]:
+    """Name columns for people; one of Spark's own by the expression that it stands for, as `own` has it by id."""
+    return tuple(own.get(c.id, c.name) for c in columns)
 
 
 def placed(columns: Iterable[Column]) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pyarrow as pa
 from provspark.index_store.query.column_maps import names_of
 from provspark.index_store.query.column_trail import Trail, trails
 from provspark.index_store.query.dropped_columns import Drop, drops_of
+from provspark.index_store.query.helper_columns import meanings
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.notebook import graph_html, listed, table_html
@@ -20,7 +21,7 @@ from provspark.model.errors import ReplayCancelledError, ReplayError, ValuesUnav
 from provspark.model.operations import Column, Operation
 from provspark.model.runs import Runs
 from provspark.model.wording import counted
-from provspark.replay.columns import distinct
+from provspark.replay.columns import distinct, told_names
 from provspark.replay.crossings import ahead, back
 from provspark.replay.records import Replayed, ReplayEnding, ended_table
 from provspark.replay.replayer import Replayer
@@ -46,6 +47,12 @@ class Passage:
     """Where columns were asked for: the operations on their way, each with the columns that they are in after it."""
     inputs: tuple[str, ...] = ()
     """The datasets that the write read."""
+    own: Mapping[int, str] = field(default_factory=dict, compare=False)
+    """Spark's own columns of the write, by their ids, with the expressions that they stand for."""
+
+    def told_trail(self) -> list[tuple[Operation, list[str]]]:
+        """`trail` with the columns' names, each once."""
+        return [(o, list(dict.fromkeys(told_names(columns, self.own)))) for o, columns in self.trail]
 
     @property
     def endings(self) -> tuple[ReplayEnding, ...]:
@@ -60,7 +67,7 @@ class Passage:
             "dataset": self.dataset,
             "rows": [{"dataset": d, "rows": r.rows()[:1000].tolist(), "count": r.count} for d, r in self.rows],
             "why": self.why,
-            "trail": [{"operation": o.index, "text": o.text, "columns": _names(c)} for o, c in self.trail],
+            "trail": [{"operation": o.index, "text": o.text, "columns": names} for o, names in self.told_trail()],
             "replay": self.replayed.as_dict() if self.replayed else None,
         }
 
@@ -116,7 +123,7 @@ class History(Tabular):
             about: dict[str, Any] = {"step": passage.step, "dataset": passage.dataset}
             if passage.why:
                 lines.append({**about, "text": passage.why})
-            trail = {o.index: _names(columns) for o, columns in passage.trail}
+            trail = {o.index: names for o, names in passage.told_trail()}
             told = passage.replayed
             ended = {e.operation.index: e for e in passage.endings}
             passed = {s.operation.index: s for s in told.stages} if told else {}
@@ -149,10 +156,10 @@ class History(Tabular):
                 o = stage.operation
                 about = {"step": passage.step, "dataset": passage.dataset, "operation": o.index, "text": o.text}
                 for number, line in enumerate(stage.lines):
-                    for column, value in zip(distinct(o.columns), line.values, strict=True):
+                    for column, name, value in zip(distinct(o.columns), stage.columns, line.values, strict=True):
                         if column in trail.get(o.index, ()):
-                            told = {"column": column.name, "value": None if value is None else str(value)}
-                            changed = column.name in line.changed or column.name in line.added
+                            told = {"column": name, "value": None if value is None else str(value)}
+                            changed = name in line.changed or name in line.added
                             lines.append({**about, "site": o.site, "line": number, **told, "changed": changed})
         return pa.Table.from_pylist(lines, schema=_CELLS)
 
@@ -245,10 +252,6 @@ def replay_history(
     return History(chosen.dataset, chosen.version, chosen.runs, every, columns, reached)
 
 
-def _names(columns: Iterable[Column]) -> list[str]:
-    return list(dict.fromkeys(c.name for c in columns))
-
-
 def _trails(
     linker: Linker, at: VersionReference, positions: Sequence[int], direction: Direction
 ) -> dict[WriteNode, Trail]:
@@ -277,7 +280,7 @@ def _passage(
     named = tuple((o, trail.of(o)) for o in node.operations if trail.of(o)) if trail else ()
     made = str(node.write.output.dataset)
     read = tuple(dict.fromkeys(str(at.version.dataset) for at in node.inputs.values()))
-    return Passage(direction, node.step, node.write.index, made, rows, *answer, named, read)
+    return Passage(direction, node.step, node.write.index, made, rows, *answer, named, read, meanings(node.operations))
 
 
 def _told(node: WriteNode, replay: Callable[[], Replayed]) -> tuple[Replayed | None, str]:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from provspark.model.operations import Operation
+from provspark.index_store.query.helper_columns import meanings
+from provspark.model.operations import Column, Operation
 from provspark.replay.columns import PARENT, WITNESS, distinct
 from provspark.replay.engine import Kept
 from provspark.replay.records import InputRow, Line, Stage
@@ -20,14 +21,15 @@ def stages_of(
 ) -> tuple[Stage, ...]:
     """Read the rows after each operation; `sources` names a witness's rows of inputs."""
     stages: dict[int, Stage] = {}
+    own = meanings(operations)
     for index in sorted(kept):
         operation = operations[index]
         lines = []
         for values, parents, witnesses in _rows(kept[index], operation):
             from_rows = tuple(sorted({s for w in witnesses for s in sources(w)}))
-            changed, added = _marks(operation, values, parents, stages)
+            changed, added = _marks(operation, values, parents, stages, own)
             lines.append(Line(values, parents, from_rows, changed, added))
-        stages[index] = Stage(operation, tuple(lines), kept[index].cut)
+        stages[index] = Stage(operation, tuple(lines), kept[index].cut, own)
     return tuple(stages.values())
 
 
@@ -57,7 +59,11 @@ def _pairs(witnesses: Sequence[Any]) -> tuple[Witness, ...]:
 
 
 def _marks(
-    operation: Operation, values: Sequence[Any], parents: Sequence[Witness], stages: Mapping[int, Stage]
+    operation: Operation,
+    values: Sequence[Any],
+    parents: Sequence[Witness],
+    stages: Mapping[int, Stage],
+    own: Mapping[int, str],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Name the columns whose values differ from the row before, and those that it has not."""
     befores = [
@@ -66,15 +72,20 @@ def _marks(
     if not befores:
         return (), ()
     kept = {c.id for columns, _ in befores for c in columns}
+
+    def called(column: Column) -> tuple[bool, str]:
+        return column.id in own, own.get(column.id, column.name)
+
     changed, added = [], []
     for column, value in zip(distinct(operation.columns), values, strict=True):
         if column.id in kept:
             continue
-        olds = [v for columns, row in befores for c, v in zip(columns, row, strict=True) if c.name == column.name]
+        name = called(column)
+        olds = [v for columns, row in befores for c, v in zip(columns, row, strict=True) if called(c) == name]
         if not olds:
-            added.append(column.name)
+            added.append(name[1])
         elif any(not same(old, value) for old in olds):
-            changed.append(column.name)
+            changed.append(name[1])
     return tuple(changed), tuple(added)
 
 

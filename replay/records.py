@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from html import escape
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pyarrow as pa
 
-from provspark.index_store.query.notebook import SHOWN, listed, table_html
+from provspark.index_store.query.notebook import SHOWN, escaped, listed, table_html
 from provspark.model.operations import Operation
 from provspark.model.wording import counted
-from provspark.replay.columns import distinct
+from provspark.replay.columns import distinct, told_names
 
 __all__ = [
     "Cause",
@@ -75,11 +74,13 @@ class Stage:
     lines: tuple[Line, ...]
     cut: bool = False
     """There are more than are told and followed."""
+    own: Mapping[int, str] = field(default_factory=dict, compare=False)
+    """Spark's own columns of the write, by their ids, with the expressions that they stand for."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns' names."""
-        return tuple(c.name for c in distinct(self.operation.columns))
+        """The columns' names; a column of Spark's own has the expression that it stands for."""
+        return told_names(distinct(self.operation.columns), self.own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ class Replayed:
 
     def _repr_html_(self) -> str:
         """The operations that rows came to, with the first of the rows after each; below these where rows ended."""
-        shown = [f"<div>{escape(repr(self))}</div>"]
+        shown = [f"<div>{escaped(repr(self))}</div>"]
         for stage in self.stages:
             operation = stage.operation
             title = f"{operation.index}: {operation.text}" + (f" ({operation.site})" if operation.site else "")
@@ -155,8 +156,8 @@ class Replayed:
             columns = list(zip(*lines, strict=True)) if lines else [()] * len(stage.columns)
             arrays = [pa.array(column, pa.string()) for column in columns]
             table = pa.Table.from_arrays(arrays, names=list(stage.columns))
-            shown.append(f"<div><b>{escape(title)}</b></div>{table_html(table, (), len(stage.lines))}")
-        shown += [f"<div>{escape(str(note))}</div>" for note in self.endings]
+            shown.append(f"<div><b>{escaped(title)}</b></div>{table_html(table, (), len(stage.lines))}")
+        shown += [f"<div>{escaped(note)}</div>" for note in self.endings]
         return "".join(shown)
 
     def stage(self, operation: int) -> Stage | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from provspark.index_store.query.helper_columns import meanings
 from provspark.index_store.query.nodes import WriteNode
 from provspark.index_store.query.notebook import listed
 from provspark.index_store.query.tabular import Tabular
@@ -128,7 +129,8 @@ def lines_sharing_witness(
     asked, behind, mine = _followed(replayer, node, told, operation, (to, via))
     shared = behind.ancestors(operation, mine).get(via, set())
     lines = _lines(behind, via)
-    witnesses = Stage(behind.operations[via], tuple(lines[n] for n in sorted(shared)))
+    own = meanings(behind.operations)
+    witnesses = Stage(behind.operations[via], tuple(lines[n] for n in sorted(shared)), own=own)
     whole = _again(replayer, node, witnesses.lines)
     sharing = whole.descendants(via, _same(whole, witnesses)).get(to, set())
     return _beside(whole, asked, to, sharing - _same(whole, asked) if to == operation else sharing)
@@ -173,7 +175,8 @@ def _together(told: Replayed, operation: int, line: int, to: int, via: int) -> s
 
 def _beside(told: Replayed, asked: Stage, to: int, sharing: Collection[int]) -> SharedRows:
     lines = _lines(told, to)
-    stage = Stage(told.operations[to], tuple(lines[n] for n in sorted(sharing)), any(s.cut for s in told.stages))
+    cut = any(s.cut for s in told.stages)
+    stage = Stage(told.operations[to], tuple(lines[n] for n in sorted(sharing)), cut, meanings(told.operations))
     return SharedRows(told.step, asked, stage, told.verified, told.why)
 
 

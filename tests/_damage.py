@@ -27,17 +27,17 @@ def _changed(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], None], str, str]] = {
-    "truncated": (_changed(lambda b: b[:-20]), "corrupt", "it is no JSON"),
-    "empty": (_changed(lambda b: b""), "corrupt", "it is no JSON"),
-    "not JSON": (_changed(lambda b: b"\x00\xffnonsense"), "corrupt", "it is no JSON"),
-    "another shape": (_changed(lambda b: b'{"format":1,"steps":[]}'), "corrupt", "it is no manifest"),
+    "truncated": (_changed(lambda b: b[:-20]), "corrupt", "it is not JSON"),
+    "empty": (_changed(lambda b: b""), "corrupt", "it is not JSON"),
+    "not JSON": (_changed(lambda b: b"\x00\xffnonsense"), "corrupt", "it is not JSON"),
+    "another shape": (_changed(lambda b: b'{"format":1,"steps":[]}'), "corrupt", "it is not a manifest"),
     "no number": (
         _changed(lambda b: b.replace(b'"body":{', b'"body":{"a":NaN,', 1)),
         "corrupt",
-        "it is no JSON of ours",
+        "it is not canonical JSON",
     ),
-    "a list": (_changed(lambda b: b"[]"), "corrupt", "it names no format"),
-    "changed": (_changed(lambda b: b.replace(b'"rows":', b'"rowz":', 1)), "corrupt", "its checksum differs"),
+    "a list": (_changed(lambda b: b"[]"), "corrupt", "it has no format number"),
+    "changed": (_changed(lambda b: b.replace(b'"rows":', b'"rowz":', 1)), "corrupt", "its checksum does not match"),
     "newer": (_changed(lambda b: b.replace(b'"format":3', b'"format":9', 1)), "newer", "reads up to format 3"),
     "a folder": (replace, "corrupt", "a folder is in its place"),
 }

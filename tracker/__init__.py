@@ -1,4 +1,4 @@
-"""Capture of record-level lineage on stock Spark: needs neither Airflow nor a database."""
+"""Record-level lineage capture for unmodified Spark. Needs neither Airflow nor a database."""
 
 from __future__ import annotations
 

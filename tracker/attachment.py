@@ -1,4 +1,4 @@
-"""The way in: `attach` puts capture between a script and Spark for as long as its block runs."""
+"""`attach`, the context manager that captures what a script writes with Spark."""
 
 from __future__ import annotations
 
@@ -20,32 +20,34 @@ _active = threading.Lock()
 
 
 class attach:  # noqa: N801
-    """Capture the writes of every Spark session within the block, as one step.
+    """Capture the lineage of everything that Spark writes within the block, in any session, as one step.
+
+    docs/glossary.md explains *capture*, *step* and *store*.
 
     Parameters
     ----------
     store : str
-        The store's folder or URL; made if it is not there.
+        Folder or URL of the store for the captured lineage. Created if it does not exist.
     step : str
-        The task's name; ignored where `key` is given.
+        Name of the step. Ignored if you pass `key`.
     key : StepKey, optional
-        Which try of which task this is. A command-line run of its own otherwise.
+        Identifies the task instance and its try. By default, the step is a new run outside any DAG.
     on_error : {"warn", "fail"}
-        What trouble in tracking does. By default the script goes on untracked, with a warning in the log. If capture
-        does not start, nothing of pyspark stays patched.
+        What to do if lineage can't be captured. "warn" logs a warning, and the script continues without lineage.
+        "fail" raises. If capture can't start, all patches of pyspark are removed.
     profile : bool
-        Store how the values of each output and input are distributed, read when the block ends.
+        Whether to compute and store the value distributions of each output and input when the block ends.
     dag : iterable of Task
-        The tasks of the DAG, and
+        Tasks of the DAG, as in `Manifest`.
     run_started : str
-        when its run began, both as in `Manifest`.
+        When the DAG run began, as in `Manifest`.
 
     Raises
     ------
     CaptureError
-        Another block is active in this process.
+        Another `attach` block is active in this process.
     ProvSparkError
-        With ``on_error="fail"``: the store can't be written, this version of Spark is not supported, or a plan can't be
+        With ``on_error="fail"``: the store is not writable, this version of Spark is not supported, or a plan can't be
         captured exactly.
     """
 
@@ -61,7 +63,7 @@ class attach:  # noqa: N801
         run_started: str = "",
     ) -> None:
         if key is None and not step:
-            raise ValueError("attach needs the step's name or its key")
+            raise ValueError("attach() got neither `step` nor `key`. Pass one of them to identify the step.")
         self._store = store
         self._key = key or StepKey(task_id=step, run_id=f"run-{uuid.uuid4()}")
         self._on_error = on_error
@@ -71,7 +73,9 @@ class attach:  # noqa: N801
 
     def __enter__(self) -> Capture:
         if not _active.acquire(blocking=False):
-            raise CaptureError("capture is active in this process already; leave its block first")
+            raise CaptureError(
+                "Capture is already active in this process. Leave the active `attach` block before you enter another."
+            )
         try:
             self._capture = self._begun()
         except BaseException:
@@ -91,7 +95,7 @@ class attach:  # noqa: N801
                 capture.withdraw()
             why = str(e) if isinstance(e, ProvSparkError) else f"{type(e).__name__}: {e}. {SUPPORTED}"
             if self._on_error == "fail":
-                raise e if isinstance(e, ProvSparkError) else CaptureError(f"capture can't start. {why}") from e
+                raise e if isinstance(e, ProvSparkError) else CaptureError(f"Capture can't start. {why}") from e
             node = "attach" if capture else "store"
             capture = capture or Capture(None, self._store, self._key.id, self._on_error)
             capture.lost(Untracked(node, f"the job runs without capture. {why}"))

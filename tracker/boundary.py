@@ -1,4 +1,4 @@
-"""The boundary between a script and its capture: trouble of ours stays here, unless it is to stop the script."""
+"""Error boundary between a script and its capture: errors of capture reach the script only if they must stop it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ P = ParamSpec("P")
 
 
 class Boundary:
-    """Keeps errors of capture from the script.
+    """Keeps errors of capture away from the script.
 
     Parameters
     ----------
     troubles : Troubles
+        Records lost lineage and decides whether it stops the script.
     """
 
     def __init__(self, troubles: Troubles) -> None:
@@ -29,17 +30,17 @@ class Boundary:
 
     @contextmanager
     def guard(self, why: str, node: str = "", *, sited: bool = True, fatal: bool = True) -> Iterator[None]:
-        """Leave the block where it fails.
+        """Catch an error of the block, and record which lineage it costs.
 
         Parameters
         ----------
         why, node : str
-            What is lost by that, as in `Untracked`; the error is put behind `why`. Without a node no lineage is lost,
-            and only the log is told.
+            The lost lineage, as in `Untracked`. The error's text is appended to `why`. Without a node, no lineage is
+            lost: the error goes to the debug log only.
         sited : bool
-            Whether it is lost at the line of the script that runs.
+            Whether to record the script's current line.
         fatal : bool
-            Whether it stops a script that is to be stopped by lost lineage.
+            Whether the error may stop the script if ``on_error="fail"``.
         """
         try:
             yield
@@ -47,7 +48,7 @@ class Boundary:
             if not node:
                 log.debug("provspark: %s", why, exc_info=e)
             elif fatal and self._troubles.stops(e):
-                raise  # noted already, where it arose
+                raise  # already recorded where it was raised
             else:
                 self._troubles.trouble(Untracked(node, f"{why}{e}", caller() if sited else ""), e, fatal=fatal)
 
@@ -55,7 +56,7 @@ class Boundary:
 def guarded(
     why: str, node: str = "", *, sited: bool = True
 ) -> Callable[[Callable[Concatenate[Any, P], None]], Callable[Concatenate[Any, P], None]]:
-    """Guard all of a method whose object has a `boundary`; see `Boundary.guard`."""
+    """Decorate a method of an object with a `boundary` so that its whole body runs within `Boundary.guard`."""
 
     def decorated(method: Callable[Concatenate[Any, P], None]) -> Callable[Concatenate[Any, P], None]:
         @wraps(method)

@@ -1,4 +1,4 @@
-"""What stands between a running script and its step in the store."""
+"""Capture of a running script: handles its intercepted calls and publishes the step."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from provspark.tracker.session.write_capture import Cost, WriteCapture
 from provspark.tracker.spark.jvm import Jvm
 from provspark.tracker.spark.supported import check_version
 
-_UNCACHED = "what is cached can't be followed: "
-_UNREAD = "what the driver read is not known: "
+_UNCACHED = "capture can't follow what is cached: "
+_UNREAD = "capture can't tell what the driver read: "
 
 
 class Capture:
-    """One step under way: every write of the script passes here.
+    """Capture of one running step. Every write of the script passes through it.
 
-    Trouble of ours never reaches the script: the plain write runs, and the step says why it is untracked, unless
-    `on_error` is ``fail``. All that the script's calls reach stands within the `boundary`, but those calls themselves.
+    Errors of capture don't reach the script unless `on_error` is ``fail``: the plain write runs, and the step records
+    why it is untracked. All code that runs around the script's own calls is within the `boundary`.
     """
 
     def __init__(
@@ -77,16 +77,16 @@ class Capture:
 
     @property
     def untracked(self) -> tuple[Untracked, ...]:
-        """Why something of this step was not captured; empty if all was."""
+        """Reasons why parts of this step were not captured. Empty if everything was."""
         return self._troubles.reasons
 
     @property
     def costs(self) -> list[Cost]:
-        """What capture of each write took."""
+        """Time that capture took for each write."""
         return [] if self._step is None else self._writing.costs
 
     def begin(self) -> None:
-        """Start to listen.
+        """Patch pyspark and start to capture.
 
         Raises
         ------
@@ -100,17 +100,17 @@ class Capture:
             self._files.begin()
 
     def withdraw(self) -> None:
-        """Undo what `begin` did before it failed."""
+        """Undo a `begin` that failed halfway."""
         for undo in (self._interception.remove, self._files.end, self._watch.close, self._sessions.restore):
             with self.boundary.guard(f"{undo.__qualname__} failed"):
                 undo()
 
     def lost(self, reason: Untracked) -> None:
-        """Note that nothing of the script will be tracked."""
+        """Record that the script runs without capture, and why."""
         self._troubles.note(reason)
 
     def end(self, error: BaseException | None) -> None:
-        """Stop listening and publish the step."""
+        """Stop capturing and publish the step. `error` is what the script raised, if anything."""
         self._interception.remove()
         if self._step is None:
             return
@@ -118,7 +118,7 @@ class Capture:
         failed = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
         with self.boundary.guard("", "publish", sited=False, fatal=error is None):
             self._close_audit()
-            self._files.at_end()  # it appends reads of files, which are stored next
+            self._files.at_end()  # appends reads of files, which `_store_reads` stores
             self._store_reads()
             self._sessions.restore()
             self._writing.profile()
@@ -132,11 +132,11 @@ class Capture:
                 driver_reads=self._reads.setting,
             )
 
-    # -- what the interception tells
+    # -- methods of `Listener`
 
     @guarded("capture can't start: ", "session", sited=False)
     def session_made(self, spark: Any) -> None:
-        """Watch a session's writes."""
+        """Start to watch the writes of a session."""
         jvm = self._sessions.jvm(spark)
         if self._watch.session(spark, jvm):
             self._engine["spark"] = spark.version
@@ -144,16 +144,16 @@ class Capture:
             self._engine["application"] = spark.sparkContext.applicationId
 
     def context_stops(self, context: Any) -> None:
-        """Take what the listeners saw before they are gone; a next context begins anew."""
+        """Collect what the listeners saw before the context takes them down, and forget all that belongs to it."""
         with self.boundary.guard("", "audit", sited=False):
             self._close_audit()
         self._store_reads()
         self._reading.clear()
         self._sessions.clear()
 
-    @guarded("the line that made a data frame is not known")
+    @guarded("the line that created a DataFrame is not known")
     def frame_made(self, frame: Any) -> None:
-        """Remember which line made a data frame."""
+        """Remember which line created a DataFrame."""
         plans = self._sessions.jvm(frame.sparkSession).plans
         if plans.mark(frame._jdf, caller(), current_name()):
             transformer = at_work()
@@ -165,15 +165,15 @@ class Capture:
                 elif self._reads.begun and not parameters_are_constant(transformer):
                     plans.models(frame._jdf, UNSHOWN)
 
-    @guarded("a batch of a stream is not known as one")
+    @guarded("a DataFrame is not marked as a batch of a stream")
     def batch_made(self, frame: Any) -> None:
-        """Remember a batch of a stream: which rows of which files it holds is not known."""
+        """Mark a batch of a stream, because the files that its rows come from are not known."""
         _, caches = self._of(frame)
         caches.rdds.batch(frame._jdf)
 
     @guarded("the name of a function is not known")
     def function_made(self, function: Any, made: Any) -> None:
-        """Remember the name of a function of the script's, and what Spark made of it."""
+        """Remember the name of a Python function of the script for the Java object that Spark created for it."""
         from pyspark.sql import SparkSession
 
         name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
@@ -183,12 +183,12 @@ class Capture:
 
     @guarded(_UNCACHED, "cache")
     def cache_changed(self, spark: Any) -> None:
-        """See what was cached, before anything computes it."""
+        """Put traced plans under new cache entries before anything computes them."""
         jvm = self._sessions.jvm(spark)
         self._sessions.caches(jvm).look(jvm)
 
     def cache_table(self, spark: Any, text: str) -> Any:
-        """Run a CACHE TABLE that computes at once; None if it is to be run as it is."""
+        """Run a ``CACHE TABLE`` that is not lazy. Return None if Spark must run the text itself."""
         caches: Caches | None = None
         with self.boundary.guard(_UNCACHED, "cache"):
             jvm = self._sessions.jvm(spark)
@@ -196,14 +196,14 @@ class Capture:
         return None if caches is None else caches.cache_table(jvm, text)
 
     def checkpoint(self, frame: Any, take: Callable[[Any], Any]) -> Any:
-        """Checkpoint a frame's Java Dataset by `take`, so that its rows keep their origin; return the Java Dataset."""
+        """Checkpoint a DataFrame with `take` so that its rows keep their origin. Return the Java Dataset."""
         caches: Caches | None = None
         with self.boundary.guard("", "checkpoint"):
             jvm, caches = self._of(frame)
         return take(frame._jdf) if caches is None else caches.checkpoint(jvm, frame._jdf, take)
 
     def transposed(self, frame: Any, index: Any, take: Callable[[Any], Any]) -> Any:
-        """Transpose by `take` a frame's rows; Spark leaves those out whose index is null."""
+        """Transpose a DataFrame with `take`. Spark drops the rows whose index is null."""
         rows = None
         with self.boundary.guard("", TRANSPOSE):
             jvm, caches = self._of(frame)
@@ -212,9 +212,9 @@ class Capture:
         return take(frame._jdf) if rows is None else caches.transposed(jvm, rows, frame._jdf, take)
 
     def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
-        """Return what `take` makes of a frame's Java Dataset, an RDD, so that frames made of it can be followed."""
+        """Return the RDD that `take` makes of a DataFrame, so that capture can follow DataFrames made from it."""
         caches: Caches | None = None
-        with self.boundary.guard("an RDD's rows are not known"):
+        with self.boundary.guard("the rows of an RDD are not known"):
             jvm, caches = self._of(frame)
         return take(frame._jdf) if caches is None else caches.rdds.of_frame(jvm, frame._jdf, take)
 
@@ -222,67 +222,67 @@ class Capture:
         jvm = self._sessions.jvm(frame.sparkSession)
         return jvm, self._sessions.caches(jvm)
 
-    @guarded("the line that handed rows over is not known")
+    @guarded("the line that passed rows to an RDD is not known")
     def rows_handed(self, rdd: Any, rows: int, content: str, data: Any) -> None:
-        """Remember which line handed rows over to a JavaRDD."""
+        """Remember which line passed rows to a JavaRDD."""
         jvm = self._sessions.any()
         if jvm is not None:
             self._sessions.caches(jvm).rdds.handed(rdd, rows, content, caller())
             self._sessions.made(jvm).note_rdd(rdd, self._why("SparkContext.parallelize", data))
 
     def frame_read(self, frame: Any, action: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
-        """Run an action of a frame."""
+        """Run an action of a DataFrame."""
         return self._reading.frame(frame, action, args, call)
 
     @guarded(_UNREAD, "reads")
     def rdd_read(self, rdd: Any, action: str, result: Any) -> None:
-        """Note that values of an RDD were brought to the driver."""
+        """Record that an action returned values of an RDD to the driver."""
         self._reading.rdd(rdd, action, result)
 
     @guarded(_UNREAD, "reads")
     def shown(self, frame: Any, action: str, rows: int) -> None:
-        """Note that rows of a frame were printed."""
+        """Record that a DataFrame printed rows."""
         self._reading.shown(frame, action, rows)
 
     @guarded(_UNREAD, "reads")
     def observed(self, frame: Any) -> None:
-        """Note what was observed of a frame."""
+        """Record that the script read the metrics of an observed DataFrame."""
         self._reading.observed(frame)
 
     @guarded(_UNREAD, "reads")
     def computed(self, rows: Any) -> None:
-        """Note that a frame or an RDD is about to be computed."""
+        """Record that Spark is about to compute a DataFrame or an RDD."""
         self._reading.computed(rows)
 
     @guarded(_UNREAD, "reads")
     def accumulated(self, value: Any) -> None:
-        """Note that the script read an accumulator."""
+        """Record that the script read an accumulator."""
         self._reading.accumulated(value)
 
     @guarded(_UNREAD, "reads")
     def learned(self, values: Sequence[Any], action: str, result: Any) -> None:
-        """Note that MLlib learned from frames or RDDs."""
+        """Record that MLlib returned a result learned from DataFrames or RDDs."""
         self._reading.learned(values, action, result)
 
     @guarded(_UNREAD, "reads")
     def model_called(self, owner: Any, action: str, result: Any) -> None:
-        """Note what a method of a model returned."""
+        """Record what a method of a model returned."""
         self._reading.called(owner, action, result)
 
     def _why(self, maker: str, data: Any = None) -> str:
-        """Why rows that a call under way makes may derive from a read; "" where they can't."""
+        """Return why the rows that the running call creates may derive from a read, or "" if they can't."""
         return not_known_before(maker, data, numbers=self._numbers()) if self._reads.begun else ""
 
     def _numbers(self) -> frozenset[str]:
-        """The lines at which the script read one number until now."""
+        """Return the lines at which the script has only read single numbers so far."""
         return self._reads.numbers(self._reads.count)
 
-    @guarded("the line that made local rows is not known")
+    @guarded("the line that created local rows is not known")
     def rows_made(self, frame: Any, maker: str, data: Any, *, local: bool) -> None:
-        """Remember which line made local rows, and whether they are constants."""
+        """Remember which line created local rows, and whether they are constants."""
         jvm, caches = self._of(frame)
         caches.local.note(frame._jdf, caller(), local=local)
-        begun = self._reads.begun  # first: it brings reads of files, which `_numbers` counts
+        begun = self._reads.begun  # first, because it appends reads of files, which `_numbers` needs
         why = not_known_before(maker, data, numbers=self._numbers())
         if why and not why.startswith(OF_NUMBERS):
             self._sessions.unshown(jvm).note(frame._jdf, why)
@@ -292,25 +292,25 @@ class Capture:
 
     @guarded(_UNREAD, "reads")
     def variable_set(self, frame: Any) -> None:
-        """Note that a query set a variable of the session."""
+        """Record that a query set a session variable."""
         self._reading.plan(frame.sparkSession, frame._jdf.queryExecution().analyzed, "SET VARIABLE")
 
     @guarded(_UNREAD, "reads")
     def model_loaded(self, instance: Any, path: str) -> None:
-        """Note the files that a model was loaded from."""
+        """Record the files that a model was loaded from."""
         self._reading.loaded(instance, path)
 
     def model_saved(self, instance: Any, path: str, call: Callable[[], Any]) -> Any:
-        """Save a model, and store what was written."""
+        """Save a model with `call`, and store the files as an output of the step."""
         result = self._watch.unaudited(call)
-        with self.boundary.guard(f"a model was saved to {path}; what its files come from is lost: ", "save"):
+        with self.boundary.guard(f"a model was saved to {path}, but its lineage is lost: ", "save"):
             write = self._reading.saved(instance, path)
             if write is not None:
                 self._writing.add(write)
         return result
 
     def effect(self, node: str, why: str, call: Callable[[], Any], rows: Any = None) -> Any:
-        """Run what leaves something behind that can't be followed, and say so."""
+        """Run a call with effects that capture can't follow, and record the refusal."""
         error = UnsupportedPlanError(node, why, caller())
         if rows is not None:
             self._reading.lost(lambda: self._reading.of(rows), node, why, error.site)
@@ -319,7 +319,10 @@ class Capture:
         return result
 
     def _watched(self, call: Callable[[], Any], reason: Untracked, wrote: Callable[[bool], None]) -> Any:
-        """Run what may change tables, and store which; then `wrote` hears whether it came to its end."""
+        """Run a call that may change tables, and store which it changed.
+
+        If it changed any, `wrote` is called with whether the call succeeded.
+        """
         began = time.time()
 
         def note(seen: list[Seen], done: bool) -> None:
@@ -329,15 +332,15 @@ class Capture:
         return self._watch.watched(call, note)
 
     def refused(self, node: str, why: str) -> None:
-        """Note what is about to start and can't be followed."""
+        """Record that capture can't follow what is about to start."""
         self._troubles.refuse(UnsupportedPlanError(node, why, caller()))
 
     def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
-        """Run the end of a DataFrameWriter."""
+        """Run the final call of a DataFrameWriter, such as ``parquet``."""
         return self._run(spark, WriterOrder(frame, writer, end, args))
 
     def write_v2(self, spark: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
-        """Run the end of a DataFrameWriterV2."""
+        """Run the final call of a DataFrameWriterV2, such as ``append``."""
         return self._ordered(
             spark,
             lambda: getattr(writer, end)(*args),
@@ -345,7 +348,7 @@ class Capture:
         )
 
     def sql(self, spark: Any, call: Callable[[], Any], text: str, args: Any) -> Any:
-        """Run SQL text; `call` is the script's own way to do it."""
+        """Run SQL text. `call` runs it as the script would."""
         return self._ordered(
             spark,
             call,
@@ -358,8 +361,8 @@ class Capture:
         except UnsupportedPlanError as e:
             error = e.at(caller())
             reason = _reason(error)
-            # Noted only if something was written, as such a statement may only read. A call that failed raises its own
-            # error, and not this one.
+            # Recorded only if the call wrote something: such a statement may only read. A failed call raises its own
+            # error, not this one.
             return self._watched(call, reason, lambda done: self._troubles.trouble(reason, error, fatal=done))
         except Exception as e:
             self._troubles.refuse(e, caller())
@@ -372,16 +375,16 @@ class Capture:
         return call() if order is None else self._run(spark, order)
 
     def _statement(self, spark: Any, call: Callable[[], Any], plan: Any) -> None:
-        """Run a statement of a SQL script."""
+        """Run one statement of a SQL script."""
         self._ordered(spark, call, lambda call: parsed(self._sessions.jvm(spark), call, plan))
         self.cache_changed(spark)
 
     def _run(self, spark: Any, order: Order) -> Any:
         result = self._writing.run(spark, order)
-        self.cache_changed(spark)  # Spark makes anew what reads the files that were written
+        self.cache_changed(spark)  # Spark rebuilds cache entries that read the written files
         return result
 
-    @guarded("what the driver read is not stored: ", "reads", sited=False)
+    @guarded("the reads on the driver could not be stored: ", "reads", sited=False)
     def _store_reads(self) -> None:
         self._reads.cut()
         self._reads.flush()

@@ -1,7 +1,7 @@
-"""Runs a user's PySpark script unchanged, as a step: what `provspark run` and the operator start.
+"""Runs an unchanged PySpark script as a step. `provspark run` and the operator start this module.
 
-Called as ``runner.py [options] -- APP ARGS…``, by Python or by spark-submit. Exit code, log and traceback are those of
-the script. If capture can't start, the script runs without it: this module needs Python 3.8 and nothing else.
+Usage: ``runner.py [options] -- APP ARGS…``, with Python or spark-submit. Exit code, log and traceback are those of the
+script. If capture can't start, the script runs without it, so this module must only need Python 3.8.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 SUPPORTED = "Capture supports Spark 4.0 to 4.3 on Python 3.10 to 3.12."
-"""As in supported.py, which may be what can't be imported."""
+"""Copy of the text in supported.py, because that module may fail to import."""
 
 _PACKAGE = str(Path(__file__).resolve().parent)
 
@@ -67,20 +67,20 @@ def _attach(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
 
 
 def _dag(file: str) -> dict[str, Any]:
-    """Read what the operator says of the DAG; nothing where that can't be read."""
+    """Read the operator's file with the DAG's tasks. Log a warning and return {} if it can't be read."""
     from provspark.index_store.store.tasks import load_dag
 
     try:
         tasks, started = load_dag(Path(file).read_bytes(), file)
     except Exception as e:
-        why = "The shape of the DAG can't be read, so answers say nothing of tasks that were not captured"
+        why = f"The tasks of the DAG can't be read from {file}, so answers do not list tasks without capture"
         logging.getLogger("provspark").warning("provspark: %s: %s", why, e)
         return {}
     return {"dag": tasks, "run_started": started}
 
 
 class _Outcome(NamedTuple):
-    """How a script ended: its exit code, and what it raised where that is not 0."""
+    """How a script ended: its exit code, and the exception if the code is not 0."""
 
     code: int
     error: BaseException | None
@@ -88,24 +88,24 @@ class _Outcome(NamedTuple):
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="provspark.tracker.runner", description=__doc__)
-    parser.add_argument("--store", required=True, help="the store's folder or URL")
-    parser.add_argument("--task-id", default="", help="the step's name (default: the script's)")
-    parser.add_argument("--run-id", default="", help="the run (default: a new one)")
+    parser.add_argument("--store", required=True, help="folder or URL of the store")
+    parser.add_argument("--task-id", default="", help="name of the step (default: file name of the script)")
+    parser.add_argument("--run-id", default="", help="ID of the run (default: a new one)")
     parser.add_argument("--dag-id", default="")
     parser.add_argument("--map-index", type=int, default=-1)
     parser.add_argument("--try-number", type=int, default=1)
-    parser.add_argument("--call", default="", help="which of the task's runs this is")
-    parser.add_argument("--on-error", choices=("warn", "fail"), default="warn", help="what trouble in tracking does")
-    parser.add_argument("--dag", default="", metavar="FILE", help="the tasks of the DAG, as JSON")
-    parser.add_argument("--profile", action="store_true", help="store how values are distributed, too")
-    parser.add_argument("--mode", choices=("index", "off"), default="index", help="off runs the script plainly")
+    parser.add_argument("--call", default="", help="distinguishes several runs within one task")
+    parser.add_argument("--on-error", choices=("warn", "fail"), default="warn", help="what to do if lineage is lost")
+    parser.add_argument("--dag", default="", metavar="FILE", help="JSON file with the tasks of the DAG")
+    parser.add_argument("--profile", action="store_true", help="also store value distributions")
+    parser.add_argument("--mode", choices=("index", "off"), default="index", help="off: run the script without capture")
     parser.add_argument("app", nargs="+", metavar="APP ARGS", help="after --: the script and its arguments")
     return parser
 
 
 def _run(app: str, arguments: Sequence[str]) -> _Outcome:
-    """Execute the script as ``python app`` would, in this process."""
-    path = Path(os.path.abspath(app))  # noqa: PTH100 - python itself follows no link here
+    """Execute the script in this process, as ``python app`` would."""
+    path = Path(os.path.abspath(app))  # noqa: PTH100 - python resolves no links here either
     main_module = types.ModuleType("__main__")
     main_module.__dict__.update(__file__=str(path), __builtins__=__builtins__)
     before = sys.modules["__main__"], sys.argv, sys.path[0]
@@ -139,7 +139,7 @@ def _exit_code(error: SystemExit) -> int:
 
 
 def _without_ours(error: BaseException) -> None:
-    """Take our own frames out of the traceback: it then reads as if the script had run alone."""
+    """Remove our own frames from the traceback, so that it looks as if the script had run alone."""
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:

@@ -38,7 +38,10 @@ function files(folder) {
 function source() {
   const hash = createHash("sha256");
   for (const name of [...files(join(here, "src")), "build.mjs", "package-lock.json", "package.json", "tsconfig.json"]) {
-    hash.update(`${name}\0`).update(readFileSync(join(here, name))).update("\0");
+    hash
+      .update(`${name}\0`)
+      .update(readFileSync(join(here, name)))
+      .update("\0");
   }
   return hash.digest("hex");
 }
@@ -83,7 +86,10 @@ for (const { file, entry, name, format, globals } of bundles) {
       target: "es2022",
       minify: "esbuild",
       lib: { entry: join(here, entry), name, formats: [format], fileName: () => file },
-      rollupOptions: { external: Object.keys(globals), output: { globals, exports: format === "umd" ? "default" : "auto" } },
+      rollupOptions: {
+        external: Object.keys(globals),
+        output: { globals, exports: format === "umd" ? "default" : "auto" },
+      },
     },
   });
 }

@@ -11,7 +11,10 @@ export default ts.config(
       "react-hooks/rules-of-hooks": "error",
       "react-hooks/exhaustive-deps": "error",
       // Values of a data set are text: no way of rendering them as HTML is open.
-      "no-restricted-syntax": ["error", { selector: "JSXAttribute[name.name='dangerouslySetInnerHTML']", message: "values are never HTML" }],
+      "no-restricted-syntax": [
+        "error",
+        { selector: "JSXAttribute[name.name='dangerouslySetInnerHTML']", message: "values are never HTML" },
+      ],
     },
   },
   { ignores: ["src/api/schema.d.ts"] },

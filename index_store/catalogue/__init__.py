@@ -1,4 +1,4 @@
-"""The catalogue: which steps read and wrote which versions, and how that links them. Never a row id."""
+"""The catalogue: which steps read and wrote which versions, and the links between steps. It has no row ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue: one way in (`ingest`), and questions about steps, versions and links."""
+"""The catalogue: `ingest` writes to it, the other methods return steps, versions and links."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Catalogue:
-    """Stores, steps and versions, and how versions link steps. Made by `Catalogue.open`; close it after use.
+    """A database of stores, steps and versions, and of the links between steps. Use `Catalogue.open`, and close it.
 
     Any number of threads and processes may use one database at once.
     """
@@ -46,25 +46,25 @@ class Catalogue:
         older: bool = False,
         files: FileSource | None = None,
     ) -> Catalogue:
-        """Open a catalogue; make or migrate its tables if `migrate` is set.
+        """Open a catalogue; create or migrate its tables if `migrate` is set.
 
         Parameters
         ----------
         url : str
             ``sqlite:////path/catalogue.db`` or ``postgresql://user:password@host/database``.
         migrate : bool
-            False to write nothing: for who only reads.
+            False for read-only use: nothing is written.
         beside : bool
-            Make tables even among those of another application.
+            Create tables even beside those of another application.
         older : bool
-            Open a catalogue of an older schema as it is: for who reads `stores` and `declarations` alone.
+            Open a catalogue with an older schema unchanged; only `stores` and `declarations` work.
         files : callable, optional
-            Where file lists are read from: (step, version id, role) to `Files`. The stores, by default.
+            Source of file lists: takes step, version id and role, and returns `Files`. By default, the stores.
 
         Raises
         ------
         NoCatalogueError
-            There is none and `migrate` is not set, or the database is another application's.
+            No catalogue exists and `migrate` is not set, or the database belongs to another application.
         CatalogueError
             The database does not answer, or its schema does not fit this version of the package.
         """
@@ -78,7 +78,7 @@ class Catalogue:
 
     @property
     def where(self) -> str:
-        """The database's URL, without its password."""
+        """URL of the database, without its password."""
         return self._database.where
 
     def close(self) -> None:
@@ -94,11 +94,11 @@ class Catalogue:
         self.close()
 
     def ingest(self, event: Any) -> Ingested:
-        """Take in one OpenLineage event, in one transaction.
+        """Store the content of one OpenLineage event, in one transaction.
 
-        Events may come in any order and any number of times: the catalogue ends up the same. Of an event
-        without our facet, what it says of its job's inputs and outputs is kept (`declarations`); one that names no
-        input, or no output, is left aside.
+        Events may arrive in any order and repeatedly: the result is the same. Of an event without ProvSpark's facet,
+        the inputs and outputs of the job are kept (`declarations`); the event is ignored if it names no input, or no
+        output.
 
         Parameters
         ----------
@@ -107,9 +107,9 @@ class Catalogue:
         Raises
         ------
         EventError
-            No OpenLineage event, or our facet does not follow its schema.
+            Not an OpenLineage event, or ProvSpark's facet does not follow its schema.
         CatalogueError
-            The database does not answer; nothing was taken in.
+            The database does not answer; nothing was stored.
         """
         facts = facts_of(event)
         if facts is None:
@@ -126,15 +126,15 @@ class Catalogue:
         return Ingested(facts.ref, state.status, len(facts.uses), unread)
 
     def rebuild(self, events: Iterable[Any]) -> int:
-        """Forget everything and take in these events, in one transaction; return how many were of ours.
+        """Replace all content by that of these events, in one transaction; return how many had ProvSpark's facet.
 
-        A failure leaves what was there. Readers see the old content until the end, writers wait. `provspark.rebuild`
-        does so from files of events and from stores.
+        A failure keeps the old content. Readers see the old content until the end, writers wait. `provspark.rebuild`
+        rebuilds a catalogue from files of events and from stores.
 
         Raises
         ------
         EventError, CatalogueError
-            As `ingest`; and whatever `events` raises.
+            The errors of `ingest`, and whatever `events` raises.
         """
         taken = 0
         with self._database.write(alone=True) as connection:
@@ -145,31 +145,31 @@ class Catalogue:
         return taken
 
     def stores(self) -> list[str]:
-        """URLs of the stores, sorted."""
+        """Return the URLs of the stores, sorted."""
         with self._database.read() as connection:
             return reading.stores(connection)
 
     def datasets(self) -> list[Dataset]:
-        """All data sets that a step read or wrote, sorted."""
+        """Return all datasets that a step read or wrote, sorted."""
         with self._database.read() as connection:
             return reading.datasets(connection)
 
     def steps(self) -> list[StepRecord]:
-        """All steps by start; `StepRecord.answers` marks the last good try of each task instance."""
+        """Return all steps by start; `StepRecord.answers` marks the last successful try of each task instance."""
         with self._database.read() as connection:
             return list(reading.steps(connection).values())
 
     def versions(
         self, dataset: Dataset | str | None = None, *, step: str | None = None, role: VersionRole | None = None
     ) -> list[VersionRecord]:
-        """Versions as steps read or wrote them, by their steps' start.
+        """Return versions as steps read or wrote them, by the start of the steps.
 
         Parameters
         ----------
         dataset : Dataset or str, optional
-            Only this one's.
+            Only versions of this dataset.
         step : str, optional
-            Only those of steps of this name.
+            Only versions that steps of this name used.
         role : {"input", "output"}, optional
 
         Raises
@@ -188,17 +188,17 @@ class Catalogue:
             return reading.versions(connection, wanted, step, role)
 
     def declarations(self) -> list[Declaration]:
-        """What jobs without capture say in their events that they read and make, by the time of the last event."""
+        """Return what jobs without capture declare as inputs and outputs, by the time of their last event."""
         with self._database.read() as connection:
             return reading.declarations(connection)
 
     def links(self) -> list[StepLink]:
-        """All links, from the producer of files to who read them."""
+        """Return all links, each from the writer of files to a reader."""
         with self._database.read() as connection:
             return [link for _, _, link in find_links(connection)]
 
     def upstream(self, step: str, *, store: str | None = None) -> list[StepRecord]:
-        """Steps whose output this one read, and theirs, and so on: nearest first, without itself.
+        """Return the steps whose output a step read, directly or through others: nearest first, without the step.
 
         Raises
         ------
@@ -207,7 +207,7 @@ class Catalogue:
         return self._reach(step, store, against=True)
 
     def downstream(self, step: str, *, store: str | None = None) -> list[StepRecord]:
-        """Steps that read this one's output, and so on: nearest first, without itself.
+        """Return the steps that read a step's output, directly or through others: nearest first, without the step.
 
         Raises
         ------
@@ -216,7 +216,7 @@ class Catalogue:
         return self._reach(step, store, against=False)
 
     def dump(self) -> dict[str, Any]:
-        """All that the catalogue knows, in an order of its own: equal catalogues have equal dumps."""
+        """Return all content of the catalogue in a fixed order: equal catalogues have equal dumps."""
         with self._database.read() as connection:
             return reading.dump(connection)
 
@@ -252,18 +252,18 @@ class Catalogue:
         return True
 
     def _read(self, facts: Facts, uses: Iterable[VersionUse]) -> tuple[dict[VersionUse, FileDigests], tuple[str, ...]]:
-        """Read file lists; where a store is out of reach, equal version ids link, so this is no error."""
+        """Read file lists; one that can't be read is no error, because equal version ids link, too."""
         read: dict[VersionUse, FileDigests] = {}
         unread = []
         for use in uses:
             try:
                 files = self._files(facts.ref, use.version, use.role)
                 if files.identity(use.dataset) != use.version:
-                    raise ValueError("the store's file list is of another data set")
+                    raise ValueError("the store's file list is of another dataset")
             except (ProvSparkError, OSError, LookupError, ValueError) as e:
                 unread.append(f"{use.dataset} version {use.version}: {e}")
             else:
                 read[use] = digests(use.dataset, files)
         if unread:
-            _log.warning("%s: links by equal versions only for %s", facts.ref.step, "; ".join(unread))
+            _log.warning("step %s is linked by equal version ids only for %s", facts.ref.step, "; ".join(unread))
         return read, tuple(unread)

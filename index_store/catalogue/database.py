@@ -1,4 +1,4 @@
-"""The database beneath the catalogue: its URL, its transactions, and its errors as ours."""
+"""Database of the catalogue: its URL, its transactions, and its errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Database:
         self.sqlite = self._url.get_backend_name() == "sqlite"
         shown = self._url.set(drivername=self._url.get_backend_name())
         self.where = shown.render_as_string(hide_password=True)
-        """The URL as a person writes it, without its password."""
+        """URL without password and driver, for messages."""
         args = {"timeout": BUSY_SECONDS} if self.sqlite else {"connect_timeout": 10}
         self._engine: Engine = create_engine(self._url, connect_args=args, pool_pre_ping=not self.sqlite)
         if self.sqlite:
@@ -47,7 +47,7 @@ class Database:
             event.listen(self._engine, "begin", _sqlite_begin)
 
     def missing(self) -> bool:
-        """Whether this is SQLite, and its file does not exist: connecting would make it."""
+        """Return whether this is SQLite and its file does not exist; connecting would create it."""
         if not self.sqlite:
             return False
         path = Path(str(self._url.database))
@@ -67,7 +67,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """One snapshot for all that is read within."""
+        """Yield a connection whose reads see one snapshot."""
         with self._typed(), self._engine.connect() as connection:
             if not self.sqlite:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
@@ -76,9 +76,9 @@ class Database:
 
     @contextmanager
     def write(self, alone: bool = False) -> Iterator[Connection]:
-        """One transaction: all of what is done within, or nothing.
+        """Yield a connection in a transaction: all changes are kept, or none.
 
-        SQLite has one writer at a time. On PostgreSQL writers go side by side, but for one that is `alone`.
+        SQLite has one writer at a time. On PostgreSQL writers run in parallel, except one that is `alone`.
         """
         with self._typed(), self._engine.connect() as connection:
             connection = connection.execution_options(**{_WRITES: True})
@@ -90,7 +90,7 @@ class Database:
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        """One transaction that no other migration runs beside."""
+        """Yield a connection in a transaction that excludes other migrations."""
         with self._typed(), self._engine.connect() as connection:
             if self.sqlite:
                 _switch_to_wal(connection)
@@ -113,7 +113,7 @@ class Database:
 
 
 def _kind(error: Exception, reason: str) -> type[CatalogueError]:
-    """The class of an error: by SQLSTATE where the driver has one, which it has not before it is connected."""
+    """Return the class of an error by its SQLSTATE, which drivers lack before they are connected, or its message."""
     state = getattr(getattr(error, "orig", None), "pgcode", None) or getattr(error, "sqlstate", None) or ""
     if state.startswith("28") or state == "42501" or _DENIED.search(reason):
         return CatalogueAccessError
@@ -128,45 +128,48 @@ def _parse(url: str) -> URL:
         parsed = make_url(url)
     except ArgumentError as e:
         raise CatalogueError(
-            "the catalogue's URL can't be read; write sqlite:////path/catalogue.db "
-            "or postgresql://user:password@host/database"
+            "The catalogue's URL is not valid. Use sqlite:////path/catalogue.db "
+            "or postgresql://user:password@host/database."
         ) from e
     backend = "postgresql" if parsed.drivername == "postgres" else parsed.get_backend_name()
     where = parsed.render_as_string(hide_password=True)
     if backend == "postgresql":
         return _with_driver(parsed, where)
     if backend != "sqlite":
-        raise CatalogueError(f"{where}: the catalogue runs on SQLite or PostgreSQL, not on {backend}")
+        raise CatalogueError(
+            f"{where} is a {backend} database. The catalogue runs on SQLite or PostgreSQL; pass the URL of one."
+        )
     if not parsed.database or parsed.database == ":memory:":
-        raise CatalogueError(f"{where} is in memory and would be lost; name a file: sqlite:////path/catalogue.db")
+        raise CatalogueError(f"{where} is in memory and would be lost. Use a file: sqlite:////path/catalogue.db.")
     return parsed.set(drivername="sqlite+pysqlite")
 
 
 def _with_driver(url: URL, where: str) -> URL:
-    """Name the driver: which one a bare ``postgresql://`` means differs between releases of SQLAlchemy."""
+    """Add the driver to the URL: which one a bare ``postgresql://`` means differs between releases of SQLAlchemy."""
     asked = url.drivername.partition("+")[2]
     for driver in (asked,) if asked else ("psycopg2", "psycopg"):
         if find_spec(driver) is not None:
             return url.set(drivername=f"postgresql+{driver}")
     raise CatalogueError(
-        f"{where} needs a PostgreSQL driver and there is none; run: pip install 'airflow-provider-provspark[postgres]'"
+        f"{where} needs a PostgreSQL driver, and none is installed. "
+        f"Run `pip install 'airflow-provider-provspark[postgres]'`."
     )
 
 
 def _sqlite_connect(connection: Any, _record: Any) -> None:
-    # The sqlite3 module's own transactions start late and not around DDL: `_sqlite_begin` starts ours.
+    # The sqlite3 module's own transactions start late and exclude DDL; `_sqlite_begin` starts ours.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _sqlite_begin(connection: Connection) -> None:
-    # A writer takes its lock at once: one that read first would fail when another wrote meanwhile.
+    # A writer takes its lock at once: if it read first, it would fail when another wrote meanwhile.
     writes = connection.get_execution_options().get(_WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _switch_to_wal(connection: Connection) -> None:
-    """Let readers go on beside the writer; the file keeps the mode."""
+    """Let readers run beside the writer; the file keeps this mode."""
     raw: Any = connection.connection.driver_connection
     if raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         raw.execute("PRAGMA journal_mode = WAL")

@@ -1,4 +1,4 @@
-"""Reads an OpenLineage event into what the catalogue keeps of it."""
+"""Parser of OpenLineage events: returns what the catalogue stores of an event."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _UNITS = get_args(Unit)
 _NAME_BYTES = 2000  # PostgreSQL's indexes take keys up to 2,704 bytes
 _MAX = 2**63 - 1
 _MOST_NAMED = 200
-"""Inputs, and outputs, of one event without our facet; one that names more is left aside."""
+"""Maximum number of inputs, and of outputs, in an event without ProvSpark's facet; larger events are ignored."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class VersionUse:
-    """One version that a step read or wrote, as the facet tells it; `files` is -1 where it does not say."""
+    """A version that a step read or wrote, as the facet describes it; `files` is -1 if it does not say."""
 
     dataset: Dataset
     version: str
@@ -44,7 +44,7 @@ class VersionUse:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All that the catalogue takes from one event."""
+    """Everything that the catalogue stores of one event."""
 
     ref: StepRef
     state: StepState
@@ -52,25 +52,25 @@ class Facts:
 
 
 def facts_of(event: Any) -> Facts | Declaration | None:
-    """Read an event: a dictionary, JSON text, or an object of openlineage-python.
+    """Parse an event: a dictionary, JSON text, or an object of openlineage-python.
 
     Returns
     -------
     Facts, Declaration or None
-        A declaration where the event carries no facet of ours, but names an input and an output; None where it names
-        none, or says nothing else of use.
+        A declaration if the event has no ProvSpark facet, but names an input and an output; None if it names none, or
+        contains nothing else of use.
 
     Raises
     ------
     EventError
-        No OpenLineage event, or a facet of ours that does not follow its schema.
+        Not an OpenLineage event, or a ProvSpark facet that does not follow its schema.
     """
     body = _body(event)
     run = body.get("run")
     if not isinstance(run, Mapping):
         if "run" not in body and any(isinstance(body.get(name), Mapping) for name in ("dataset", "job")):
             return None
-        raise EventError("this is no OpenLineage event: it has neither a run, a job nor a dataset")
+        raise EventError("This is not an OpenLineage event: it has neither a run, a job nor a dataset.")
     run_facet = _facet(run, "run")
     uses: list[tuple[VersionUse, StepRef]] = []
     for role, field in (("input", "inputs"), ("output", "outputs")):
@@ -82,13 +82,13 @@ def facts_of(event: Any) -> Facts | Declaration | None:
         refs.add(_ref(run_facet, "run.facets.provspark"))
     if len(refs) > 1:
         named = ", ".join(sorted(f"{r.step} in {r.store}" for r in refs))
-        raise EventError(f"the facets of one event name several steps ({named}); a run is one step")
+        raise EventError(f"The facets of one event name several steps ({named}). Send an event for each step.")
     ref = refs.pop()
     return Facts(ref, _state(body, run_facet, ref), tuple(sorted({use for use, _ in uses})))
 
 
 def _declaration(body: Mapping[str, Any], run: Mapping[str, Any]) -> Declaration | None:
-    """Read what the job of a run without our facets says of itself; what can't be used is left out."""
+    """Read what the job of a run without ProvSpark's facets declares; skip parts that are not usable."""
     job = body.get("job")
     inputs, outputs = _named(body.get("inputs")), _named(body.get("outputs"))
     if not isinstance(job, Mapping) or not inputs or not outputs:
@@ -104,7 +104,7 @@ def _declaration(body: Mapping[str, Any], run: Mapping[str, Any]) -> Declaration
 
 
 def _named(entries: Any) -> tuple[Dataset, ...]:
-    """Return data sets, sorted; none where there are more than are kept."""
+    """Return datasets, sorted; none if there are more than the maximum."""
     datasets = set()
     for entry in entries or ():
         try:
@@ -118,7 +118,7 @@ def _named(entries: Any) -> tuple[Dataset, ...]:
 
 
 def _task(run: Mapping[str, Any], job: str) -> tuple[str, str, str]:
-    """Return DAG, task and run where a job is an Airflow task, by the facet of Airflow's own events and by its name."""
+    """Return DAG, task and run if a job is an Airflow task, by Airflow's own facet and the job's name."""
     facets = run.get("facets")
     airflow = facets.get("airflow") if isinstance(facets, Mapping) else None
     try:
@@ -136,13 +136,13 @@ def _body(event: Any) -> Mapping[str, Any]:
         try:
             event = json.loads(event)
         except (ValueError, RecursionError) as e:
-            raise EventError(f"the event is no JSON: {e}") from e
+            raise EventError(f"The event is not JSON: {e}") from e
     elif hasattr(event, "__attrs_attrs__"):
         from openlineage.client.serde import Serde
 
         event = Serde.to_dict(event)
     if not isinstance(event, Mapping):
-        raise EventError(f"an OpenLineage event is a JSON object, not {type(event).__name__}")
+        raise EventError(f"An OpenLineage event must be a JSON object, not {type(event).__name__}")
     return event
 
 
@@ -151,24 +151,24 @@ def _facet(owner: Mapping[str, Any], where: str) -> Mapping[str, Any] | None:
     if facets is None:
         return None
     if not isinstance(facets, Mapping):
-        raise EventError(f"{where}.facets is to be an object, not {type(facets).__name__}")
+        raise EventError(f"{where}.facets must be an object, not {type(facets).__name__}")
     facet = facets.get(FACET)
     if facet is None:
         return None
     if not isinstance(facet, Mapping):
-        raise EventError(f"{where}.facets.{FACET} is to be an object, not {type(facet).__name__}")
+        raise EventError(f"{where}.facets.{FACET} must be an object, not {type(facet).__name__}")
     return None if facet.get("_deleted") is True else facet
 
 
 def _uses(body: Mapping[str, Any], role: VersionRole, field: str) -> list[tuple[VersionUse, StepRef]]:
     entries = body.get(field) or []
     if not isinstance(entries, list):
-        raise EventError(f"{field} is to be a list, not {type(entries).__name__}")
+        raise EventError(f"{field} must be a list, not {type(entries).__name__}")
     used = []
     for i, entry in enumerate(entries):
         where = f"{field}[{i}]"
         if not isinstance(entry, Mapping):
-            raise EventError(f"{where} is to be an object, not {type(entry).__name__}")
+            raise EventError(f"{where} must be an object, not {type(entry).__name__}")
         facet = _facet(entry, where)
         if facet is None:
             continue
@@ -176,15 +176,15 @@ def _uses(body: Mapping[str, Any], role: VersionRole, field: str) -> list[tuple[
         where = f"{where}.facets.{FACET}"
         version = _text(facet, "version", where)
         if not _VERSION.fullmatch(version):
-            raise EventError(f"{where}.version is {version!r}; it is to be 32 hexadecimal digits")
+            raise EventError(f"{where}.version is {version!r}; it must be 32 hexadecimal digits")
         coverage = _text(facet, "coverage", where) if facet.get("coverage") is not None else ""
         if coverage not in _COVERAGES:
             known = ", ".join(_COVERAGES[1:])
-            raise EventError(f"{where}.coverage is {coverage!r}; it is to be one of {known}")
+            raise EventError(f"{where}.coverage is {coverage!r}; it must be one of {known}")
         files = _integer(facet, "files", where, 0) if facet.get("files") is not None else -1
         unit = _text(facet, "unit", where) if facet.get("unit") is not None else "row"
         if unit not in _UNITS:
-            raise EventError(f"{where}.unit is {unit!r}; it is to be one of {', '.join(_UNITS)}")
+            raise EventError(f"{where}.unit is {unit!r}; it must be one of {', '.join(_UNITS)}")
         use = VersionUse(dataset, version, role, _integer(facet, "rows", where, 0), files, coverage, cast(Unit, unit))
         used.append((use, _ref(facet, where)))
     return used
@@ -193,7 +193,7 @@ def _uses(body: Mapping[str, Any], role: VersionRole, field: str) -> list[tuple[
 def _ref(facet: Mapping[str, Any], where: str) -> StepRef:
     step = _text(facet, "step", where)
     if not _STEP.fullmatch(step):
-        raise EventError(f"{where}.step is {step!r}; a step's id has letters, digits, '-', '_' and '.' only")
+        raise EventError(f"{where}.step is {step!r}; it must contain only letters, digits, '-', '_' and '.'")
     store = _name(facet, "store", where)
     try:
         return StepRef(store_url(store), step)
@@ -204,17 +204,17 @@ def _ref(facet: Mapping[str, Any], where: str) -> StepRef:
 def _state(body: Mapping[str, Any], facet: Mapping[str, Any] | None, ref: StepRef) -> StepState:
     kind = body.get("eventType") or "OTHER"
     if kind not in _EVENT_TYPES:
-        raise EventError(f"eventType is {kind!r}; it is to be one of {', '.join(_EVENT_TYPES)}")
+        raise EventError(f"eventType is {kind!r}; it must be one of {', '.join(_EVENT_TYPES)}")
     when = _time(body, "eventTime", "the event")
     key = None if facet is None else _key(facet, ref)
     if facet is not None and facet.get("status") is not None:
         where = f"run.facets.{FACET}"
         status = _text(facet, "status", where)
         if status not in ("succeeded", "failed"):
-            raise EventError(f"{where}.status is {status!r}; it is to be succeeded or failed")
+            raise EventError(f"{where}.status is {status!r}; it must be succeeded or failed")
         untracked = facet.get("untracked", False)
         if not isinstance(untracked, bool):
-            raise EventError(f"{where}.untracked is to be true or false, not {untracked!r}")
+            raise EventError(f"{where}.untracked must be true or false, not {untracked!r}")
         started, ended = _time(facet, "started", where), _time(facet, "ended", where)
         return StepState(key, status, True, started, ended, untracked)  # type: ignore[arg-type]
     if kind == "COMPLETE":
@@ -237,32 +237,32 @@ def _key(facet: Mapping[str, Any], ref: StepRef) -> StepKey:
     )
     if key.id != ref.step:
         parts = "dag, run, task, try, attempt and call"
-        raise EventError(f"{where} names the step {ref.step}, but its {parts} make {key.id}")
+        raise EventError(f"{where} names the step {ref.step}, but its {parts} belong to {key.id}")
     return key
 
 
 def _text(owner: Mapping[str, Any], field: str, where: str) -> str:
     value = owner.get(field)
     if not isinstance(value, str):
-        raise EventError(f"{where}.{field} is to be text, not {value!r}")
+        raise EventError(f"{where}.{field} must be text, not {value!r}")
     if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
-        raise EventError(f"{where}.{field} has characters that no database keeps: {value!r}")
+        raise EventError(f"{where}.{field} contains characters that databases can't store: {value!r}")
     return value
 
 
 def _name(owner: Mapping[str, Any], field: str, where: str) -> str:
     value = _text(owner, field, where)
     if not value:
-        raise EventError(f"{where}.{field} is empty")
+        raise EventError(f"{where}.{field} is empty; it must be a name")
     if len(value.encode()) > _NAME_BYTES:
-        raise EventError(f"{where}.{field} has {len(value.encode())} bytes; up to {_NAME_BYTES} are kept")
+        raise EventError(f"{where}.{field} has {len(value.encode())} bytes; the maximum is {_NAME_BYTES}")
     return value
 
 
 def _integer(owner: Mapping[str, Any], field: str, where: str, least: int) -> int:
     value = owner.get(field)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MAX:
-        raise EventError(f"{where}.{field} is to be a whole number from {least} on, not {value!r}")
+        raise EventError(f"{where}.{field} must be a whole number of at least {least}, not {value!r}")
     return value
 
 

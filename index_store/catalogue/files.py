@@ -1,4 +1,4 @@
-"""Files of versions: read from the stores, and named in the catalogue by a digest."""
+"""File lists of versions: read from the stores, stored in the catalogue as digests."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from provspark.index_store.store.store import Store
 from provspark.model.datasets import Dataset, Files
 
 FileSource = Callable[[StepRef, str, VersionRole], Files]
-"""Takes a step, a version id and its role; raises OSError, LookupError or ValueError where it can't read."""
+"""Takes a step, a version id and its role; raises OSError, LookupError or ValueError if it can't read the list."""
 
 
 class StoreFiles:
-    """Reads file lists from the stores themselves. Threads may share one."""
+    """Reader of file lists in the stores. Threads may share it."""
 
     def __init__(self) -> None:
         self._opened: dict[str, Store] = {}
 
     def __call__(self, ref: StepRef, version: str, role: VersionRole) -> Files:
-        """Read the list of a version that a step wrote or read.
+        """Read the file list of a version that a step wrote or read.
 
         Raises
         ------
         ProvSparkError
-            The store, the step or the list can't be read.
+            The store, the step or the file list can't be read.
         LookupError
             The step has no such version.
         """
@@ -43,14 +43,14 @@ class StoreFiles:
 
 @dataclass(frozen=True, slots=True)
 class FileDigests:
-    """Digests of a version's files: all of them, and those that the step's write made."""
+    """Digests of a version's files: of all, and of those that the step's write created."""
 
     all: tuple[bytes, ...]
     written: tuple[bytes, ...]
 
 
 def digests(dataset: Dataset, files: Files) -> FileDigests:
-    """Name each file by its full path, size and time, whichever folder the data set was read by."""
+    """Return a digest of each file's full path, size and time; they are equal for datasets in nested folders."""
     root = f"{dataset.namespace}\0{dataset.name.rstrip('/')}"
     named = []
     for path, size, mtime, written in zip(

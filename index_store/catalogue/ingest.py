@@ -1,7 +1,7 @@
-"""Writes one event's facts into the tables, inside the caller's transaction.
+"""Writing of one event's facts to the tables, in the caller's transaction.
 
-Writers on PostgreSQL run side by side: rows are reached in one order (store, step, then data sets with their
-versions as they sort), so that no two wait for each other, and what exists already is left as it is.
+Writers on PostgreSQL run in parallel. They access rows in one order (store, step, then sorted datasets with their
+versions), so that no two wait for each other, and leave existing rows unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from provspark.model.steps import StepKey
 
 _CHUNK = 1000
 
-# Statements are made once: to put one together takes SQLAlchemy as long as to run it.
+# Statements are built once: building one takes SQLAlchemy as long as running it.
 _STEP = select(schema.step).where(schema.step.c.id == bindparam("of")).with_for_update()
 _FOREIGN = select(schema.foreign).where(schema.foreign.c.id == bindparam("of")).with_for_update()
 _JOINED = update(schema.foreign).where(schema.foreign.c.id == bindparam("of"))
@@ -51,7 +51,7 @@ _READ = (
 
 
 def write_facts(connection: Connection, facts: Facts, files: Mapping[VersionUse, FileDigests]) -> StepState:
-    """Join one event's facts to what is there; return the step's state after it."""
+    """Merge the facts of one event into the tables; return the step's state after it."""
     step_id, state = _step(connection, facts.ref, facts.state)
     for use in facts.uses:
         _use(connection, step_id, use, files.get(use))
@@ -59,7 +59,7 @@ def write_facts(connection: Connection, facts: Facts, files: Mapping[VersionUse,
 
 
 def write_declaration(connection: Connection, said: Declaration) -> None:
-    """Join what one event of a run without capture says to what others of that run said, in any order."""
+    """Merge an event of a run without capture into what the run's other events declared, in any order."""
     key = {"namespace": said.namespace, "name": said.name, "run": said.run}
     known = {"first": said.first, "last": said.last, **_task(said)}
     id_ = _id(connection, schema.foreign, key, known)
@@ -81,7 +81,7 @@ def _task(said: Declaration) -> dict[str, str]:
 
 
 def unread_uses(connection: Connection, facts: Facts) -> list[VersionUse]:
-    """The uses whose file lists the catalogue does not have yet."""
+    """Return the uses whose file lists are not in the catalogue yet."""
     if not facts.uses:
         return []
     rows = connection.execute(_READ, {"store": facts.ref.store, "step": facts.ref.step})
@@ -96,7 +96,7 @@ def unread_uses(connection: Connection, facts: Facts) -> list[VersionUse]:
 
 
 def stored_state(row: Any) -> StepState:
-    """A row of the step table as a state."""
+    """Return a row of the step table as a state."""
     key = None
     if row.task_id is not None:
         key = StepKey(row.task_id, row.run_id, row.dag_id, row.map_index, row.try_number, row.attempt, row.call)
@@ -162,7 +162,7 @@ def _use(connection: Connection, step_id: int, use: VersionUse, files: FileDiges
 
 
 def _id(connection: Connection, table: Table, key: dict[str, Any], rest: dict[str, Any] | None = None) -> int:
-    """The id of the row with that unique key, which is made if need be."""
+    """Return the id of the row with this unique key; insert the row if it is missing."""
     query = _by_key(table, tuple(key))
     id_: int | None = connection.scalar(query, key)
     if id_ is None:
@@ -172,7 +172,7 @@ def _id(connection: Connection, table: Table, key: dict[str, Any], rest: dict[st
 
 
 def _add(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
-    """Insert what is not there yet."""
+    """Insert rows that do not exist yet."""
     statement = _insert(table, connection.dialect.name)
     for start in range(0, len(rows), _CHUNK):
         connection.execute(statement, rows[start : start + _CHUNK])

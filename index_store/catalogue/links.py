@@ -1,4 +1,4 @@
-"""Who read what who else wrote: by shared files, or by equal versions where a file list is unknown."""
+"""Links from writers to readers: by shared files, or by equal versions if a file list is unknown."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _BY_ID = -1
 def find_links(
     connection: Connection, producers: Iterable[int] | None = None, consumers: Iterable[int] | None = None
 ) -> list[tuple[int, int, StepLink]]:
-    """Find links as (producer's row, consumer's row, link): of these steps' rows, or all; sorted."""
+    """Find links as (producer's row id, consumer's row id, link), sorted: all, or those of the given row ids."""
     pairs: dict[_Ends, int] = {}
     for query, producer, consumer in (
         (_by_id(), _output.c.step_id, _input.c.step_id),
@@ -51,7 +51,7 @@ def find_links(
 
 
 def _by_files() -> Select[_Row]:
-    """A step reads a file that another's write made; appends or reading a part do not hide it."""
+    """Select steps that read a file that another step wrote, even if others appended files or only a part was read."""
     ends = (_written.c.step_id, _written.c.version_id, _input.c.step_id, _input.c.version_id)
     return (
         select(*ends, func.count(distinct(_written.c.digest)))
@@ -63,7 +63,7 @@ def _by_files() -> Select[_Row]:
 
 
 def _by_id() -> Select[_Row]:
-    """A step reads the very version that another wrote; a version without files is nothing but a name."""
+    """Select steps that read exactly the version that another wrote, except versions without files."""
     unknown = or_(not_(_output.c.files_read), not_(_same.c.files_read))
     has_files = or_(_same.c.files > 0, and_(_same.c.files.is_(None), _output.c.rows > 0))
     ends = (_output.c.step_id, _output.c.version_id, _input.c.step_id, _input.c.version_id)

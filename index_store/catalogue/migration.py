@@ -1,4 +1,4 @@
-"""Brings a catalogue's tables to the newest migration, or says why not."""
+"""Migration of a catalogue's tables to the newest schema."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _INIT = "Check the URL, or create the catalogue with `provspark catalogue init`.
 def ensure_head(database: Database, migrate: bool, beside: bool = False, older: bool = False) -> None:
     """Migrate to `HEAD` if `migrate` is set; several processes may do so at once. Otherwise write nothing.
 
-    Tables are made among those of another application only if `beside` is set. With `older`, an older schema stays.
+    Tables are created beside those of another application only if `beside` is set. With `older`, an older schema stays.
 
     Raises
     ------
     NoCatalogueError
-        The database has no tables of a catalogue, and they may not be made.
+        The database has no tables of a catalogue, and they may not be created.
     CatalogueError
         The database does not answer, has a newer schema, or an older one and neither `migrate` nor `older` is set.
     """
@@ -38,7 +38,7 @@ def ensure_head(database: Database, migrate: bool, beside: bool = False, older: 
         return
     if not migrate:
         if revision is None:
-            raise NoCatalogueError(f"There is no catalogue at {database.where}: it has no tables of provspark. {_INIT}")
+            raise NoCatalogueError(f"There is no catalogue at {database.where}: it has no tables of ProvSpark. {_INIT}")
         raise CatalogueError(
             f"The catalogue {database.where} has schema {revision}, and this version of provspark needs {HEAD}. "
             f"Run `provspark catalogue upgrade` as a user who can change tables."
@@ -74,7 +74,7 @@ def _check_known(where: str, revision: str | None) -> None:
     known = {script.revision for script in ScriptDirectory(str(_scripts())).walk_revisions()}
     if revision is not None and revision not in known:
         raise CatalogueError(
-            f"{where} has catalogue schema {revision}; this version of provspark knows up to {HEAD}. "
+            f"{where} has catalogue schema {revision}; this version of provspark supports up to {HEAD}. "
             f"Upgrade airflow-provider-provspark on this machine."
         )
 

@@ -1,4 +1,4 @@
-"""What the catalogue answers with."""
+"""Records that the catalogue returns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VersionRole = Literal["input", "output"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class StepRef:
-    """A step's name within its store's URL."""
+    """URL of a store, and a step's name in it."""
 
     store: str
     step: str
@@ -22,21 +22,21 @@ class StepRef:
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """What the catalogue knows of a step.
+    """A step in the catalogue.
 
     Parameters
     ----------
     ref : StepRef
     key : StepKey or None
-        None where no event has carried the run facet yet.
+        None until an event with the run facet arrives.
     status : {"running", "succeeded", "failed"}
-        The manifest's once it is known, the event's kind before.
+        From the manifest once it is known, before that from the events.
     started, ended : str
-        UTC, ISO 8601 with microseconds; empty where unknown.
+        UTC, ISO 8601 with microseconds; empty if unknown.
     untracked : bool
-        True where the manifest has reasons that stand for the step as a whole.
+        True if the manifest has reasons that apply to the whole step.
     answers : bool
-        True for the last good try of its task instance: the one that queries go to.
+        True for the last successful try of its task instance, which questions are answered from.
     """
 
     ref: StepRef
@@ -61,15 +61,15 @@ class VersionRecord:
         The step that read or wrote it.
     role : {"input", "output"}
     rows : int
-        As this step read or wrote them: reader options decide what a row is.
+        Number of rows for this step: reader options decide what a row is.
     files : int or None
-        Number of files; None where no event said.
+        Number of files; None if no event contained it.
     coverage : str
         Of an output: ``exact``, ``coarse`` or ``untracked``; empty for inputs.
     files_read : bool
-        True where the file list could be read from the store; else only equal ids link.
+        True if the file list could be read from the store; else only equal ids link.
     unit : {"row", "file"}
-        What `rows` counts: whole files where nobody has counted their rows.
+        Unit of `rows`: whole files if their rows were not counted.
     """
 
     dataset: Dataset
@@ -90,14 +90,14 @@ class StepLink:
     Parameters
     ----------
     producer, consumer : StepRef
-        The same step where a later write of a script reads an earlier one's output.
+        The same step if a later write of a script reads an earlier one's output.
     output, input : str
-        Version ids: as the producer left the data set, and as the consumer found it.
+        Version ids: of the dataset as the producer left it, and as the consumer read it.
     output_dataset, input_dataset : Dataset
-        They differ where the consumer read a folder within the producer's.
+        They differ if the consumer read a folder within the producer's.
     files : int or None
-        Files that the producer wrote and the consumer read; None where the link rests on equal
-        version ids because a file list could not be read.
+        Number of files that the producer wrote and the consumer read; None if a file list could not be read, so that
+        the link relies on equal version ids.
     """
 
     producer: StepRef
@@ -111,20 +111,20 @@ class StepLink:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What one event brought.
+    """Result of ingesting one event.
 
     Parameters
     ----------
     ref : StepRef or None
-        None where the event carries no facet of ours: it was left aside, or kept as a declaration.
+        None if the event has no ProvSpark facet: it was ignored, or kept as a declaration.
     status : str
-        The step's status after the event; empty where there is none.
+        Status of the step after the event; empty if there is no step.
     versions : int
-        Inputs and outputs that the event named.
+        Number of inputs and outputs that the event names.
     unread : tuple of str
-        Why file lists could not be read, one reason a version: such versions link by equal ids only.
+        Reasons why file lists could not be read, one per version; such versions link by equal ids only.
     declared : bool
-        True where the event has no facet of ours and was kept, because it names an input and an output.
+        True if the event has no ProvSpark facet and was kept, because it names an input and an output.
     """
 
     ref: StepRef | None

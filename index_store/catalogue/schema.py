@@ -1,6 +1,6 @@
-"""The catalogue's tables, as the newest migration leaves them.
+"""Tables of the catalogue, as the newest migration leaves them.
 
-Names carry a prefix: a team may keep the catalogue beside other tables in one PostgreSQL database.
+Names have a prefix, because a team may keep the catalogue beside other tables in one PostgreSQL database.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Selects what `Catalogue` answers with."""
+"""Queries behind the methods of `Catalogue`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from provspark.model.declarations import Declaration
 
 
 def stores(connection: Connection) -> list[str]:
-    """URLs, sorted."""
+    """Return the URLs of the stores, sorted."""
     return sorted(connection.scalars(select(schema.store.c.url)))
 
 
 def datasets(connection: Connection) -> list[Dataset]:
-    """Data sets, sorted."""
+    """Return the datasets, sorted."""
     query = select(schema.dataset.c.namespace, schema.dataset.c.name)
     return sorted(Dataset(*row) for row in connection.execute(query))
 
 
 def steps(connection: Connection) -> dict[int, StepRecord]:
-    """Steps by their row's id, in the order of their start."""
+    """Return the steps by row id, in the order of their start."""
     query = select(schema.step, schema.store.c.url).join(schema.store)
     rows = [(row.id, StepRef(row.url, row.name), stored_state(row)) for row in connection.execute(query)]
     rows.sort(key=lambda row: (row[2].started or row[2].ended, row[1]))
@@ -46,7 +46,7 @@ def steps(connection: Connection) -> dict[int, StepRecord]:
             state.started,
             state.ended,
             state.untracked,
-            # Without a key there is no telling of tries.
+            # Without a key, tries can't be told apart.
             id_ in answering or (state.key is None and state.status == "succeeded"),
         )
         for id_, ref, state in rows
@@ -54,7 +54,7 @@ def steps(connection: Connection) -> dict[int, StepRecord]:
 
 
 def step_ids(connection: Connection, name: str, url: str | None) -> list[int]:
-    """Rows of the steps of that name, in one store or any."""
+    """Return the row ids of the steps with this name, in one store or all."""
     s = schema.step.c
     query = select(s.id).join(schema.store).where(s.name == name)
     if url is not None:
@@ -65,7 +65,7 @@ def step_ids(connection: Connection, name: str, url: str | None) -> list[int]:
 def versions(
     connection: Connection, dataset: Dataset | None = None, step: str | None = None, role: VersionRole | None = None
 ) -> list[VersionRecord]:
-    """Uses of versions, in the order of their steps."""
+    """Return uses of versions, in the order of their steps."""
     d, v, u, s = schema.dataset.c, schema.version.c, schema.use.c, schema.step.c
     query = (
         select(schema.use, v.key, v.files, d.namespace, d.name)
@@ -92,7 +92,7 @@ def versions(
 
 
 def declarations(connection: Connection) -> list[Declaration]:
-    """What runs without capture say of themselves, by the time of their last event; nothing before schema 0003."""
+    """Return the declarations of runs without capture, by the time of their last event; none before schema 0003."""
     if not inspect(connection).has_table(schema.foreign.name):
         return []
     named: dict[tuple[int, str], list[Dataset]] = {}
@@ -106,7 +106,7 @@ def declarations(connection: Connection) -> list[Declaration]:
 
 
 def dump(connection: Connection) -> dict[str, Any]:
-    """Everything but the rows' ids."""
+    """Return all content except row ids."""
     return {
         "stores": stores(connection),
         "steps": [asdict(step) for step in steps(connection).values()],
@@ -119,7 +119,7 @@ def dump(connection: Connection) -> dict[str, Any]:
 
 
 def _files(connection: Connection, table: Table) -> dict[str, list[str]]:
-    """Digests of files by data set and version, and by step where the table has one."""
+    """Return digests of files by dataset and version, and also by step if the table has one."""
     d, v, s = schema.dataset.c, schema.version.c, schema.step.c
     query = select(table.c.digest, v.key, d.namespace, d.name).select_from(
         table.join(schema.version, v.id == table.c.version_id).join(schema.dataset)

@@ -1,4 +1,4 @@
-"""How a step's state grows from events that come in any order, any number of times."""
+"""State of a step, merged from events that arrive in any order and repeatedly."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _RANK: dict[Status, int] = {"running": 0, "succeeded": 1, "failed": 2}
 
 @dataclass(frozen=True, slots=True)
 class StepState:
-    """What is known of a step's course.
+    """State of a step's run.
 
-    `published` says that it is the manifest's word; without it, times and status are the events' own.
+    `published` means that it comes from the manifest; otherwise times and status come from the events.
     """
 
     key: StepKey | None
@@ -25,10 +25,10 @@ class StepState:
     untracked: bool = False
 
     def merge(self, other: StepState) -> StepState:
-        """Join two states: commutative, associative and idempotent, so neither order nor repetition matters.
+        """Merge two states. Merging is commutative, associative and idempotent: order and repetition do not matter.
 
-        The manifest's word wins over events'. Where two of one standing differ, the worse status, the
-        earliest start and the latest end stay.
+        The manifest takes precedence over events. Of two states from equal sources, the worse status, the earliest
+        start and the latest end win.
         """
         key = self.key or other.key
         if self.published != other.published:

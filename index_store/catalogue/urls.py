@@ -1,4 +1,4 @@
-"""A store's URL in the one way that the catalogue knows it by."""
+"""Canonical form of a store's URL in the catalogue."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from provspark.model.errors import SettingsError
 
 
 def store_url(text: str) -> str:
-    """Write a store's URL as `Store.url` does: percent-encoded, no user name, no slash at its end.
+    """Return a store's URL in the form of `Store.url`: percent-encoded, no user name, no slash at its end.
 
     Raises
     ------
     SettingsError
-        A relative path, which would be another folder elsewhere, or a ``file:`` URL of another machine.
+        The path is relative, and would be another folder elsewhere, or the ``file:`` URL names another machine.
 
     >>> store_url("/data/prov/")
     'file:///data/prov'
@@ -30,8 +30,8 @@ def store_url(text: str) -> str:
     path = text
     if parts.scheme == "file":
         if parts.netloc not in ("", "localhost"):
-            raise SettingsError(f"{text!r} names another machine; a file: URL is of this one, file:///…")
+            raise SettingsError(f"{text!r} is on another machine. Use a file: URL of this one, such as file:///store.")
         path = unquote(urlsplit(text.replace("?", "%3F").replace("#", "%23")).path)
     if not path.startswith("/"):
-        raise SettingsError(f"{text!r} is a relative path; name the store by its whole path or URL")
+        raise SettingsError(f"{text!r} is a relative path. Pass the full path or URL of the store.")
     return "file://" + quote("/" + posixpath.normpath(path).lstrip("/"))

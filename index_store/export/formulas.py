@@ -1,4 +1,4 @@
-"""Texts in CSV that a spreadsheet would run as formulas."""
+"""Protection against text in CSV that a spreadsheet would run as a formula."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _QUOTED = r"'\1"
 
 
 def neutral(text: str) -> str:
-    """Put an apostrophe before a text that a spreadsheet would take for a formula.
+    """Put an apostrophe before text that a spreadsheet would take for a formula.
 
     >>> neutral("=1+2"), neutral("-5 degrees"), neutral("a=b")
     ("'=1+2", "'-5 degrees", 'a=b')
@@ -27,7 +27,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def neutral_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Do as `neutral` for each text of a column; columns of other types stay as they are."""
+    """Apply `neutral` to each text of a column; columns of other types stay unchanged."""
     if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
         column = column.cast(column.type.value_type)
     if not _is_text(column.type):

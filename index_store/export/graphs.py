@@ -1,4 +1,4 @@
-"""Rows and their edges as a graph: NetworkX's node-link JSON, GraphML, or a NetworkX graph. Edges go as data flows."""
+"""Rows and their edges as a graph: NetworkX's node-link JSON, GraphML, or a NetworkX graph. Edges follow the data."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _EDGE = {"step": "string", "write": "int", "occurrence": "int", "kind": "string"
 
 @dataclass(frozen=True, slots=True)
 class RowGraph:
-    """A directed multigraph, as others' tools know them."""
+    """A directed multigraph for other tools."""
 
     nodes: list[tuple[str, dict[str, Any]]]
-    """Each node's id, and what is known of it."""
+    """Id and attributes of each node."""
     edges: list[tuple[str, str, str, dict[str, Any]]]
-    """The ids that each edge leads from and to, its key, and what is known of it."""
+    """Source id, target id, key and attributes of each edge."""
 
     def node_link(self) -> dict[str, Any]:
-        """Return what ``networkx.node_link_graph(data, edges="links")`` reads."""
+        """Return the data that ``networkx.node_link_graph(data, edges="links")`` reads."""
         return {
             "directed": True,
             "multigraph": True,
@@ -66,7 +66,7 @@ class RowGraph:
         try:
             import networkx
         except ImportError:
-            raise PackageMissingError("a neighbourhood as a graph", "networkx") from None
+            raise PackageMissingError("A neighbourhood as a graph", "networkx") from None
         graph = networkx.MultiDiGraph()
         graph.add_nodes_from(self.nodes)
         graph.add_edges_from(self.edges)
@@ -79,7 +79,7 @@ def row_graph(
     same: Iterable[tuple[RowNode, RowNode]],
     dropped: Iterable[tuple[RowNode, str, int]],
 ) -> RowGraph:
-    """Return a graph of rows: see `Neighbourhood` for what lies between them."""
+    """Return a graph of rows; for the arguments, see the fields of `Neighbourhood`."""
     return RowGraph(_nodes(rows, dropped), _edges(edges, same))
 
 

@@ -1,8 +1,8 @@
-"""Rows and cells in W3C's PROV, as PROV-JSON (https://www.w3.org/submissions/prov-json/).
+"""Rows and cells in W3C PROV, as PROV-JSON (https://www.w3.org/submissions/prov-json/).
 
-Versions and rows are entities, a version a collection of its rows, writes are activities. A data edge is a derivation
-with the usage and generation that it stands on; a context edge is a usage alone; a row that a write read and dropped is
-invalidated by it; one record in two versions is two alternates. Cells, where they are asked for, are entities, too:
+Versions and rows are entities, a version a collection of its rows, and writes are activities. A data edge is a
+derivation, with the usage and generation that it is based on; a context edge is only a usage. A row that a write read
+and dropped is invalidated by it. One record in two versions is two alternates. Cells, if included, are entities, too:
 members of their row and of their column, which is a member of the version, and derived from cells in the same way.
 `provspark.index_store.query.operation_activities` adds the operations of the writes.
 """
@@ -34,7 +34,7 @@ _COLLECTION = qualified("prov:Collection")
 
 
 class ProvDocument:
-    """A PROV-JSON document under way: of versions, rows of theirs, writes, and cells of the rows."""
+    """A PROV-JSON document in progress, with versions, rows, writes, and cells."""
 
     def __init__(self) -> None:
         self._entities: dict[str, Any] = {}
@@ -76,7 +76,7 @@ class ProvDocument:
             }
 
     def add_activity(self, name: str, about: Mapping[str, Any]) -> None:
-        """Add an activity that is part of another one; what is empty of `about` is left out."""
+        """Add an activity that is part of another one; empty values of `about` are left out."""
         self._parts = True
         self._activities[name] = {k: v for k, v in about.items() if v}
 
@@ -99,7 +99,7 @@ class ProvDocument:
 
     @staticmethod
     def write_of(step: str, number: int) -> str:
-        """Return the activity that a write is."""
+        """Return the activity of a write."""
         return _write(step, number)
 
     def add_rows(
@@ -154,9 +154,9 @@ class ProvDocument:
         ways: dict[str, Any],
         **about: Any,
     ) -> None:
-        """Tell that one row or cell used another, each by its id and entity, and, of a data edge, was made of it.
+        """Record that one row or cell used another, each given by id and entity; a data edge is also a derivation.
 
-        `ways` tell apart derivations of one from the other; `about` says more of one.
+        `ways` distinguish several derivations of one from the other; `about` are further attributes.
         """
         write, key = _write(edge.step, edge.write), f"{edge.step}/{edge.write}"
         self._relate("used", f"{key}/{source[0]}", activity=write, entity=source[1])
@@ -167,7 +167,7 @@ class ProvDocument:
             said |= {**ways, **{f"ps:{k}": v for k, v in about.items()}}
 
     def _relate(self, sort: str, key: str, **ends: str) -> dict[str, Any]:
-        """Add a relation once; return what is said of it."""
+        """Add a relation if it is new; return its attributes."""
         described: dict[str, Any] = {f"prov:{name}": value for name, value in ends.items()}
         self._relations.setdefault(sort, {})[f"ps:{sort}/{key}"] = described
         return described

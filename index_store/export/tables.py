@@ -1,11 +1,11 @@
-"""Answers as files: CSV and Parquet."""
+"""Export of answers to CSV and Parquet files."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -14,27 +14,30 @@ from provspark.index_store.query.tabular import Tabular
 from provspark.index_store.values.json_cells import plain
 from provspark.model.errors import SettingsError
 
-__all__ = ["write_csv", "write_pages", "write_parquet", "write_table"]
+__all__ = ["Target", "write_csv", "write_pages", "write_parquet", "write_table"]
+
+Target = str | Path | BinaryIO
+"""A file's path, or an open file."""
 
 
 def write_table(table: pa.Table | Tabular, path: str | Path) -> None:
-    """Write a table, or an answer, as CSV or Parquet, by the end of the name.
+    """Write a table, or an answer, as CSV or Parquet, depending on the suffix of the file's name.
 
     Raises
     ------
     SettingsError
-        The name ends otherwise, or the file can't be written.
+        The name has another suffix, or the file can't be written.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in (".csv", ".parquet"):
-        raise SettingsError(f"{path} is of no format that tables are written in; name it .csv or .parquet")
+        raise SettingsError(f"{path} has no supported format. Use a name that ends with .csv or .parquet.")
     (write_csv if suffix == ".csv" else write_parquet)(table.table() if isinstance(table, Tabular) else table, path)
 
 
-def write_csv(table: pa.Table, path: str | Path) -> None:
-    """Write a table as CSV with a header; null is an empty field, texts stand in quotes, lists are JSON.
+def write_csv(table: pa.Table, path: Target) -> None:
+    """Write a table as CSV with a header; null is an empty field, text is quoted, lists are JSON.
 
-    An apostrophe is put before texts that a spreadsheet would run as formulas; Parquet has them as they are.
+    Text that a spreadsheet would run as a formula gets an apostrophe in front; Parquet keeps it unchanged.
 
     Raises
     ------
@@ -46,8 +49,8 @@ def write_csv(table: pa.Table, path: str | Path) -> None:
     _write(lambda out: csv.write_csv(_shown(table), out), path)
 
 
-def write_parquet(table: pa.Table, path: str | Path) -> None:
-    """Write a table as Parquet; its metadata, with the question and the stops, go along.
+def write_parquet(table: pa.Table, path: Target) -> None:
+    """Write a table as Parquet, with its metadata, which contains the question and the stops.
 
     Raises
     ------
@@ -59,8 +62,8 @@ def write_parquet(table: pa.Table, path: str | Path) -> None:
     _write(lambda out: pq.write_table(table, out, compression="zstd"), path)
 
 
-def write_pages(pages: Iterable[pa.Table], path: str | Path, *, csv: bool) -> int:
-    """Write tables of one schema one behind the other, as they come; return how many lines they had.
+def write_pages(pages: Iterable[pa.Table], path: Target, *, csv: bool) -> int:
+    """Write tables of one schema one after another, as they arrive; return their number of rows.
 
     Raises
     ------
@@ -73,7 +76,7 @@ def write_pages(pages: Iterable[pa.Table], path: str | Path, *, csv: bool) -> in
     writer: Any = None
     lines = 0
 
-    def write(out: str) -> None:
+    def write(out: str | BinaryIO) -> None:
         nonlocal writer, lines
         for page in pages:
             shown = _shown(page) if csv else page
@@ -91,21 +94,23 @@ def write_pages(pages: Iterable[pa.Table], path: str | Path, *, csv: bool) -> in
     return lines
 
 
-def _write(how: Callable[[str], None], path: str | Path) -> None:
+def _write(how: Callable[[str | BinaryIO], None], path: Target) -> None:
     try:
-        how(str(path))
+        how(str(path) if isinstance(path, str | Path) else path)
+    except BrokenPipeError:  # who read it has had enough
+        raise
     except (OSError, pa.ArrowException) as e:
-        raise SettingsError(f"{path} can't be written: {e}") from e
+        raise SettingsError(f"{path} can't be written: {e}. Check the folder and its permissions.") from e
 
 
 def _shown(table: pa.Table) -> pa.Table:
-    """As CSV has it."""
+    """Return a table as it is shown in CSV."""
     names = [neutral(name) for name in table.column_names]
     return pa.Table.from_arrays([neutral_column(_plain(column)) for column in table.columns], names=names)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Dictionaries written out, lists and structs as JSON."""
+    """Decode dictionaries, and convert lists and structs to JSON."""
     if pa.types.is_nested(column.type):
         texts = (None if v is None else json.dumps(plain(v), ensure_ascii=False) for v in column.to_pylist())
         return pa.chunked_array([pa.array(texts, pa.string())])

@@ -1,1 +1,1 @@
-"""How the values of a data set are distributed: profiles of versions, and what changed between two of them."""
+"""Distribution of a dataset's values: profiles of versions, and the changes between two of them."""

@@ -1,4 +1,4 @@
-"""Two profiles side by side: what a step did to the distribution of values."""
+"""Comparison of two profiles: how a step changed the distribution of values."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ _MEASURES = ("count", "nulls", "distinct", "mean", "deviation")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Impact(Tabular):
-    """A data set that a step read, and what it made of it.
+    """A dataset that a step read, compared with what the step made of it.
 
     Parameters
     ----------
     step : str
     before, after : Profile
-        `before` is of an input, `after` of the output.
+        Profile of an input, and profile of the output.
     was : mapping
-        Names before of columns that had another one.
+        Former names of renamed columns.
     """
 
     step: str
     before: Profile
     after: Profile
-    was: Mapping[str, str] = field(default_factory=dict)
+    was: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __repr__(self) -> str:
         way = f"from {listed([self.before.dataset])} to {listed([self.after.dataset])}"
         return f"<impact of step {listed([self.step])} {way}: {counted(len(self.pairs()), 'column')}>"
 
     def pairs(self) -> list[tuple[str, ColumnProfile | None, ColumnProfile | None]]:
-        """Each column before and after: those of the output, then those that went."""
+        """Return each column before and after: first those of the output, then those that were dropped."""
         old = {c.name: c for c in self.before.columns}
         named = {a.name: self.was.get(a.name, a.name) for a in self.after.columns}
         came = [(a.name, old.get(named[a.name]), a) for a in self.after.columns]
         return [*came, *((b.name, b, None) for b in self.before.columns if b.name not in named.values())]
 
     def table(self) -> pa.Table:
-        """One line for each column and measure that it has: column, measure, before, after, change.
+        """Return a row per column and measure: column, measure, before, after, change.
 
-        Measures are count, nulls, distinct, mean, deviation, and the quantiles. The first line has no column: it is of
-        the rows.
+        Measures are count, nulls, distinct, mean, deviation, and the quantiles. The first row has no column: it
+        compares the numbers of rows.
         """
         lines: list[tuple[str | None, str, float | None, float | None]] = [
             (None, "rows", self.before.rows, self.after.rows)
@@ -72,10 +72,10 @@ class Impact(Tabular):
         )
 
     def shares(self) -> pa.Table:
-        """One line for each column and value: column, value, before, after, change, as parts of all rows.
+        """Return a row per column and value: column, value, before, after, change, as fractions of all rows.
 
-        Null is a value. Of a column with more than 50 values only the most frequent are known: the part of one that
-        may be among the others on one side is null there. A value that came up or went counts as 0.
+        Null is a value. Of a column with more than 50 values only the most frequent are known: the fraction of a value
+        that may be among the others on one side is null there. A value that appeared or disappeared counts as 0.
         """
         lines = []
         for name, before, after in self.pairs():

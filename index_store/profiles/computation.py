@@ -1,4 +1,4 @@
-"""Profiles from stored values, in this process: a few columns at a time, read by position and counted by Arrow."""
+"""Profiles of stored values, computed in this process: a few columns at a time, counted by Arrow."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from provspark.model.runs import Runs
 __all__ = ["LIMIT", "profile_of", "readable", "text_of"]
 
 LIMIT = 200_000_000
-"""Cells that are profiled at most in this process."""
+"""Maximum number of cells that are profiled in this process."""
 _AT_ONCE = 20_000_000
-"""Cells held at once."""
+"""Number of cells in memory at once."""
 _READ_ALL = 8
-"""A version is read from one end to the other where more than one row in so many is wanted."""
+"""A version is read from start to end if more than one row in this many is wanted."""
 
 
 def profile_of(
@@ -44,26 +44,26 @@ def profile_of(
     ----------
     version : Version
     files : Files
-        The version's.
+        Files of the version.
     columns : sequence of str, optional
-        All whose values can be read, without it.
+        Columns to profile; by default all whose values can be read.
     rows : Runs, optional
-        Only these.
+        Rows to profile; by default all.
     read : callable, optional
-        Takes names of columns and returns the values of all rows; without it they are read by position.
+        Takes column names and returns the values of all rows; by default they are read by position.
 
     Raises
     ------
     UnknownColumnError, VersionChangedError
     ValuesUnavailableError
-        A column asked for, or the format, can't be read by position; or there are more cells than `LIMIT`.
+        A requested column, or the format, can't be read by position; or there are more cells than `LIMIT`.
     """
     fields, left_out = readable(version, columns)
     chosen = Runs.span(version.rows) if rows is None else rows
     if chosen.count * len(fields) > LIMIT:
         raise ValuesUnavailableError(
             f"{version.dataset} has {chosen.count:,} rows to profile in {len(fields)} columns, more than "
-            f"{LIMIT:,} cells; name fewer columns or rows"
+            f"{LIMIT:,} cells. Select fewer columns or rows."
         )
     values = read or (lambda names: _values(version, files, names, chosen))
     profiles: list[ColumnProfile] = []
@@ -89,7 +89,7 @@ def profile_of(
 
 
 def readable(version: Version, columns: Sequence[str] | None) -> tuple[list[Field], tuple[tuple[str, str], ...]]:
-    """Return the columns that can be profiled, all unless some are named; and those that can't be, each with why."""
+    """Return the columns that can be profiled, by default of all; and those that can't, each with the reason."""
     if columns is not None:
         fields = list(dict.fromkeys(find_column(version, name) for name in columns))
         for field in fields:
@@ -125,7 +125,7 @@ def _parts(version: Version, files: Files, names: list[str], rows: Runs) -> Iter
 
 
 def _floats(values: pa.ChunkedArray) -> Floats | None:
-    """The numbers of a column, NaN for null; None where it holds no numbers."""
+    """Return the numbers of a column, NaN for null; None if the column is not numeric."""
     kind = values.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         return None
@@ -169,7 +169,7 @@ def _of_numbers(told: ColumnProfile, floats: Floats) -> ColumnProfile:
 
 
 def _number(value: float) -> float | None:
-    """A statistic, None where the numbers are too large for it."""
+    """Return a statistic; None if the numbers are too large for it."""
     return float(value) if np.isfinite(value) else None
 
 
@@ -194,6 +194,6 @@ def _ends(values: pa.ChunkedArray) -> tuple[str | None, str | None]:
 
 
 def text_of(value: object) -> str:
-    """A value as text, as it stands in JSON; a text as it is."""
+    """Return a value as text: text unchanged, other values as JSON."""
     told = plain(value)
     return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Correlations of many columns at once, as sums of products of matrices."""
+"""Pairwise correlations of many columns, computed with products of matrices."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from provspark.model.arrays import Floats
 __all__ = ["correlate"]
 
 _MOST = 256
-"""Numeric columns that are correlated; more columns get no correlations."""
+"""Maximum number of numeric columns; with more there are no correlations."""
 _CELLS = 50_000_000
-"""Numbers that are correlated; longer columns get no correlations."""
+"""Maximum number of values; with more there are no correlations."""
 _AT_ONCE = 2_000_000
 _NOTHING = 1e-12
-"""A spread this small a part of the squares is a constant's, but for rounding."""
+"""A spread of at most this fraction of the squares is that of a constant, due to rounding."""
 
 
 def correlate(columns: Mapping[str, Floats]) -> Correlations:
-    """Correlate each two columns over the rows in which both are finite.
+    """Correlate each pair of columns over the rows in which both are finite.
 
-    Where there are too many columns or numbers the answer is empty.
+    The result is empty if there are too many columns or values.
     """
     names, values = tuple(columns), list(columns.values())
     cells = sum(len(v) for v in values)
@@ -57,7 +57,7 @@ def correlate(columns: Mapping[str, Floats]) -> Correlations:
 
 
 def _middle_and_scale(values: Floats) -> tuple[float, float]:
-    """What makes the numbers small, so that little is lost when they are squared."""
+    """Return an offset and a divisor that make the numbers small, so that squaring them loses little precision."""
     usual = values[np.isfinite(values)]
     if not len(usual):
         return 0.0, 1.0

@@ -1,4 +1,4 @@
-"""What columns were before steps: each column's own former one, found by the lineage of columns."""
+"""Former columns: what a column was before some steps, found by the lineage of columns."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["former_columns", "former_of", "is_value", "one_to_one", "upstream"]
 
 
 def upstream(linker: Linker, after: VersionReference, dataset: Dataset) -> VersionReference:
-    """Return the version of a dataset that a version came from, over any number of steps.
+    """Return the version of a dataset that a version was made from, through any number of steps.
 
     Raises
     ------
     UnknownDatasetError
-        It did not come from that dataset.
+        The version was not made from that dataset.
     ConditionError
-        It came from several versions of it.
+        It was made from several versions of the dataset.
     """
     read = [at for node in plan(linker, [after], "backward").nodes for at in node.inputs.values()]
     same = {at.key: at for at in read if at.version.dataset == dataset}
@@ -35,18 +35,18 @@ def upstream(linker: Linker, after: VersionReference, dataset: Dataset) -> Versi
     if len(same) > 1:
         ids = " and ".join(sorted({at.version.id for at in same.values()}))
         raise ConditionError(
-            f"{after.version.dataset} came from several readings of {dataset} (versions {ids}); which one to compare "
-            f"it with is not settled. Compare the steps between one by one"
+            f"{after.version.dataset} came from several versions of {dataset} ({ids}), so it is not clear which one to "
+            f"compare it with. Compare the steps in between one by one."
         )
     return next(iter(same.values()))
 
 
 def former_columns(linker: Linker, after: VersionReference, before: VersionReference) -> dict[str, str]:
-    """Return for columns of `after` the column of `before` that each of them was, renamed or computed anew.
+    """Return the column of `before` that columns of `after` were, perhaps renamed or computed anew.
 
-    It is the one of the same name, if that went in or a CASE asked for it; else the only one that went in; else, if
-    nothing went in, the only one that a CASE asked for, unless that is still there under its name. A column made
-    of several has none, nor has any column if a step in between stored no operations.
+    It is the one with the same name, if its value goes in or a CASE tests it; else the only one whose value goes in;
+    else, if there is none, the only one that a CASE tests, unless that still exists under its name. A column made from
+    several has none, nor has any column if a step in between stored no operations.
     """
     names, sources = names_of(after), names_of(before)
     start = ColumnsAt(after, identity(range(1, 1 + len(names))))
@@ -66,9 +66,9 @@ def former_columns(linker: Linker, after: VersionReference, before: VersionRefer
 
 
 def is_value(dependence: Dependence) -> bool | None:
-    """Whether a dependence is of a value that goes in, or else of one that a CASE asks for; None for all others.
+    """Return True if a value of this dependence goes in, False if a CASE tests it, and None for all others.
 
-    What many rows' values were made into, as by a sum, is a column of its own.
+    Values aggregated from many rows, such as a sum, make a column of its own.
     """
     if dependence in ("identity", "transformation"):
         return True
@@ -76,7 +76,7 @@ def is_value(dependence: Dependence) -> bool | None:
 
 
 def former_of(made_of: Mapping[str, Mapping[str, bool]]) -> dict[str, str]:
-    """Choose of the columns that each column was made of, and whether each of them went in, the one that it was."""
+    """Choose, from the columns that each column was made of and whether their values went in, the one it was."""
     told = ((new, _own(new, olds)) for new, olds in made_of.items())
     former = {new: old for new, old in told if old is not None}
     still = {old for new, old in former.items() if new.lower() == old.lower()}
@@ -84,7 +84,7 @@ def former_of(made_of: Mapping[str, Mapping[str, bool]]) -> dict[str, str]:
 
 
 def one_to_one(former: Mapping[str, str]) -> dict[str, str]:
-    """Leave out columns that were one column, as those of a one-hot encoding: none of them replaced it."""
+    """Leave out columns that came from one column, as in a one-hot encoding: none of them replaced it."""
     times = Counter(former.values())
     return {new: old for new, old in former.items() if times[old] == 1}
 

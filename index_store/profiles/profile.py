@@ -1,4 +1,4 @@
-"""What a profile says. Every class here is frozen and travels as JSON; numbers that are none are left out."""
+"""Classes of a profile. All are frozen and stored as JSON; statistics of no numbers are None."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 TOP = 50
-"""Values of a column that are told with their count."""
+"""Maximum number of a column's values that are listed with their counts."""
 BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Values from `low` on, to below `high`; the last bin holds `high` too."""
+    """Number of values from `low` to below `high`; the last bin includes `high`."""
 
     low: float
     high: float
@@ -30,7 +30,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A value, as JSON has it written as text, and how many rows have it."""
+    """A value as text, other types as in JSON, and the number of rows that have it."""
 
     value: str
     count: int
@@ -40,56 +40,56 @@ class Share:
 class ColumnProfile:
     """One column of a profile.
 
-    Mean, deviation, quantiles and histogram are of numbers that are neither NaN nor infinite.
+    Mean, deviation, quantiles and histogram ignore NaN and infinities.
     """
 
     name: str
     type: str
     count: int
-    """Values that are not null."""
+    """Number of values that are not null."""
     nulls: int
     distinct: int | None = None
-    """Different values, null left out; None for arrays, maps and structs."""
+    """Number of different values except null; None for arrays, maps and structs."""
     unusual: int = 0
-    """NaN and infinities among `count`."""
+    """Number of NaN and infinite values, which are part of `count`."""
     mean: float | None = None
     deviation: float | None = None
-    """Of a sample: divided by one less than the count, as Spark's ``stddev``."""
+    """Of a sample: divided by the count minus one, as in Spark's ``stddev``."""
     low: str | None = None
     high: str | None = None
     quantiles: tuple[float, ...] = ()
-    """At 5, 25, 50, 75 and 95 per cent, interpolated as by Spark's ``percentile``; empty for no numbers."""
+    """At 5, 25, 50, 75 and 95 percent, interpolated as in Spark's ``percentile``; empty if there are no numbers."""
     histogram: tuple[Bin, ...] = ()
     top: tuple[Share, ...] = ()
-    """The most frequent values, at most 50; equally frequent ones by their text."""
+    """The most frequent values, at most 50; equally frequent ones in the order of their text."""
 
     @property
     def rows(self) -> int:
-        """Rows of the data set."""
+        """Number of rows of the dataset."""
         return self.count + self.nulls
 
     @property
     def shares(self) -> dict[str | None, float]:
-        """Part of the rows that has each value of `top`, null too."""
+        """Fraction of the rows that has each value of `top`, or null."""
         shares: dict[str | None, float] = {s.value: s.count / self.rows for s in self.top}
         return shares | ({None: self.nulls / self.rows} if self.nulls else {})
 
     @property
     def complete(self) -> bool:
-        """Whether `top` has all values."""
+        """Whether `top` contains all values."""
         return self.distinct is not None and self.distinct <= len(self.top)
 
 
 @dataclass(frozen=True, slots=True)
 class Correlations:
-    """Pearson's correlation of each two numeric columns, over the rows in which both are numbers."""
+    """Pearson's correlation of each pair of numeric columns, over the rows in which both are numbers."""
 
     columns: tuple[str, ...] = ()
     values: tuple[float | None, ...] = ()
-    """Of the first with each after it, of the second with each after it …; None where one of the two is constant."""
+    """Of the first with each later column, of the second with each later one …; None if one of the two is constant."""
 
     def of(self, left: str, right: str) -> float | None:
-        """Return the correlation of two columns; None too where one of them is no number."""
+        """Return the correlation of two columns; None, too, if one of them is not numeric."""
         if left not in self.columns or right not in self.columns:
             return None
         if left == right:
@@ -101,7 +101,7 @@ class Correlations:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Profile(Tabular):
-    """How the values of a version, or of some rows of it, are distributed."""
+    """Distribution of the values of a version, or of some of its rows."""
 
     dataset: str
     version: str
@@ -119,12 +119,12 @@ class Profile(Tabular):
         return f"<profile of {about}: {counted(len(self), 'column')}>"
 
     def column(self, name: str) -> ColumnProfile:
-        """Return a column by its name; letter case counts only where two names differ by it.
+        """Return a column by its name; case matters only if two names differ by it.
 
         Raises
         ------
         UnknownColumnError
-            With the names that come near.
+            There is no such column; the message suggests similar names.
         """
         matches = [c for c in self.columns if c.name == name] or [
             c for c in self.columns if c.name.lower() == name.lower()
@@ -134,7 +134,7 @@ class Profile(Tabular):
         return matches[0]
 
     def table(self) -> pa.Table:
-        """One line for each column, without histogram and top values."""
+        """Return a row per column, without histogram and top values."""
         import pyarrow as pa
 
         names = ("name", "type", "count", "nulls", "distinct", "unusual", "mean", "deviation", "low", "high")

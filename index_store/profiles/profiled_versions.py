@@ -1,4 +1,4 @@
-"""Profiles of versions, and what steps did to them: stored ones where there are, else made from the files."""
+"""Profiles of versions, and of what steps did to them: stored ones if they exist, else computed from the files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["compare_step", "profile_of_version", "written"]
 def profile_of_version(
     graph: Graph, at: VersionReference, rows: Runs | None = None, columns: Sequence[str] | None = None
 ) -> Profile:
-    """See `Provenance.profile`; without `rows`, of all."""
+    """Profile a version, or some of its rows and columns; a stored profile is used for all rows if there is one."""
     names = None if columns is None else [find_column(at.version, name).name for name in columns]
     if rows is None or rows.count == at.version.rows:
         stored = _stored(graph, at)
@@ -41,12 +41,12 @@ def compare_step(
     source: str | None,
     was: Mapping[str, str],
 ) -> Impact:
-    """See `Provenance.impact`.
+    """Compare the profiles of what a step wrote and of what it read.
 
     Parameters
     ----------
     back : Linker
-        Which finds the way back from `after`, what the step wrote.
+        Finds the links back from `after`, the output of the step.
     """
     before = _before(graph, back, after, source)
     named = {find_column(after.version, a).name: find_column(before.version, b).name for a, b in was.items()}
@@ -65,7 +65,7 @@ def compare_step(
 
 
 def _before(graph: Graph, back: Linker, after: VersionReference, source: str | None) -> VersionReference:
-    """What to compare with: of what the step read, or of what that came from."""
+    """Return the version to compare with: an input of the step, or one that an input was made from."""
     node = after.node
     if source is not None and node.inputs:
         dataset = graph.named(source)
@@ -75,9 +75,9 @@ def _before(graph: Graph, back: Linker, after: VersionReference, source: str | N
 
 
 def _former(back: Linker, after: VersionReference, before: VersionReference, column: str | None) -> dict[str, str]:
-    """The former names of columns that had another one.
+    """Return the former names of columns that had another name.
 
-    What one step read and wrote under one name is one column, whatever the step did to it.
+    A column that a step read and wrote under one name is one column, whatever the step did to it.
     """
     if all(at.key != before.key for at in after.node.inputs.values()):
         return former_columns(back, after, before)
@@ -92,7 +92,7 @@ def _former(back: Linker, after: VersionReference, before: VersionReference, col
 def _sides(
     after: VersionReference, before: VersionReference, column: str, former: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
-    """The names of a column after and before; that of the output, or else of what became of one that went."""
+    """Return the names of a column after and before; a dropped one has the names of the columns made from it."""
     if _has(after, column):
         name = find_column(after.version, column).name
         return [name], [find_column(before.version, o).name for o in _has(before, former.get(name, name))]
@@ -107,7 +107,7 @@ def _has(at: VersionReference, column: str) -> list[str]:
 
 
 def _stored(graph: Graph, at: VersionReference) -> Profile | None:
-    """The profile that some step stored of a version."""
+    """Return a profile of the version that some step stored; None if there is none."""
     for node in reversed(graph.nodes):
         known = (node.output, *node.inputs.values())
         if node.write.profiles and any(s.key == at.key for s in known):
@@ -119,7 +119,7 @@ def _stored(graph: Graph, at: VersionReference) -> Profile | None:
 
 
 def _cut(whole: Profile, names: Sequence[str]) -> Profile:
-    """Some columns of a profile."""
+    """Return some columns of a profile."""
     kept = [n for n in whole.correlations.columns if n in names]
     pairs = [(a, b) for i, a in enumerate(kept) for b in kept[i + 1 :]]
     return replace(
@@ -131,25 +131,27 @@ def _cut(whole: Profile, names: Sequence[str]) -> Profile:
 
 
 def written(currents: Currents, step: str, output: str | None) -> VersionReference:
-    """What a step wrote: by the step's id, or by the name of a dataset whose current version it wrote."""
+    """Return what a step wrote; `step` is its id, or a dataset whose current version it wrote."""
     graph = currents.graph
     mine = [n.output for n in graph.nodes if n.step == step]
     if mine:
-        return _one(graph, mine, output, f"step {step} wrote", "output")
+        return _one(graph, mine, output, f"Step {step} wrote", "output")
     try:
         reference = currents.of(graph.named(step)).at
     except UnknownDatasetError:
         known = [*map(str, graph.datasets()), *(m.step for m in graph.manifests)]
         raise UnknownDatasetError(step, known, len(graph.broken)) from None
     if reference is not reference.node.output:
-        raise ConditionError(f"no step of this store wrote {reference.version.dataset}; ask profile() about it")
+        raise ConditionError(f"No step of this store wrote {reference.version.dataset}. Use profile() for it.")
     return reference
 
 
 def _read(graph: Graph, node: WriteNode, source: str | None) -> VersionReference:
     if not node.inputs:
-        raise ConditionError(f"step {node.step} read no data set to compare {node.write.output.dataset} with")
-    return _one(graph, node.inputs.values(), source, f"step {node.step} read", "source")
+        raise ConditionError(
+            f"Step {node.step} read no dataset to compare {node.write.output.dataset} with. Use profile() for it."
+        )
+    return _one(graph, node.inputs.values(), source, f"Step {node.step} read", "source")
 
 
 def _one(
@@ -162,5 +164,5 @@ def _one(
             raise UnknownDatasetError(str(dataset), map(str, choices))
         return choices[dataset]
     if len(choices) > 1:
-        raise ConditionError(f"{what} {' and '.join(map(str, choices))}; say which with {parameter}=")
+        raise ConditionError(f"{what} {' and '.join(map(str, choices))}. Choose one with {parameter}=.")
     return next(iter(choices.values()))

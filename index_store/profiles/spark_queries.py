@@ -1,4 +1,4 @@
-"""Profiles of data sets too large for the driver: Spark counts, and the driver gets what it counted."""
+"""Profiles of datasets that are too large for the driver: Spark counts, and the driver collects the counts."""
 
 from __future__ import annotations
 
@@ -19,29 +19,31 @@ if TYPE_CHECKING:
 __all__ = ["aggregated"]
 
 _EQUAL = 10_000
-"""Equally frequent values that are compared by their text."""
+"""Number of equally frequent values that are ordered by their text."""
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _NO_ENDS = ("boolean", "void")
 _NESTED = ("array", "map", "struct")
 
 
 def aggregated(version: Version, frame: DataFrame) -> Profile:
-    """Profile a version by queries of Spark's: one over all columns, and two for each.
+    """Profile a version by Spark queries: one for all columns, and two for each column.
 
-    It says what `profile_of` says, but for the correlations, which it leaves out. Where more than 10,000 values are
-    as frequent as the last one that is told, those are told that come first as Spark writes them.
+    The result is that of `profile_of` without correlations. If more than 10,000 values are as frequent as the last
+    one listed, those are listed that come first as Spark writes them.
 
     Raises
     ------
     VersionChangedError
-        It has not the rows that it had.
+        The number of rows differs from the recorded one.
     """
     fields, left_out = readable(version, None)
     frame = frame.selectExpr(*(f"{_plain(f)} AS c{i}" for i, f in enumerate(fields)))
     sums = [f"{sql} AS {name}{i}" for i, f in enumerate(fields) for name, sql in _sums(f, f"c{i}")]
     (row,) = _rows(frame.selectExpr("count(*) AS every", *sums))
     if row["every"] != version.rows:
-        raise VersionChangedError(f"{version.dataset} has {row['every']} rows now, it had {version.rows}")
+        raise VersionChangedError(
+            f"{version.dataset} has {row['every']} rows now, but had {version.rows} at capture. Restore its files."
+        )
     told = []
     for i, field in enumerate(fields):
         whole = ColumnProfile(field.name, field.type, row[f"count{i}"], version.rows - row[f"count{i}"])
@@ -62,13 +64,13 @@ def _plain(field: Field) -> str:
 
 
 def _number(column: str) -> str:
-    """SQL of a number that is neither NaN nor infinite, else null."""
+    """Return SQL for a number; null if it is NaN or infinite."""
     value = f"cast({column} AS double)"
     return f"if(isnan({value}) OR abs({value}) = double('Infinity'), NULL, {value})"
 
 
 def _sums(field: Field, column: str) -> list[tuple[str, str]]:
-    """What the query over all columns tells of one."""
+    """Return what the query over all columns computes of one column."""
     sums = [("count", f"count({column})")]
     if not _is(field, (*_NO_ENDS, *_NESTED)):
         real = f"if(isnan({column}), NULL, {column})" if field.type in ("float", "double") else column
@@ -101,7 +103,7 @@ def _column(values: DataFrame, field: Field, told: ColumnProfile, row: dict[str,
 
 
 def _top(counts: DataFrame) -> tuple[int, tuple[Share, ...]]:
-    """How many values there are, and the most frequent ones."""
+    """Return the number of different values, and the most frequent ones."""
     most = counts.orderBy(*_falling()).limit(TOP).select("count")
     (total,) = _rows(counts.selectExpr("count(*) AS n"))
     least = min((r["count"] for r in _rows(most)), default=0)
@@ -117,7 +119,7 @@ def _falling() -> list[Any]:
 
 
 def _ordered(counts: DataFrame, usual: int, edges: list[float]) -> tuple[tuple[float, ...], tuple[Bin, ...]]:
-    """Quantiles and bins of numbers, from how often each is there, in their order."""
+    """Return quantiles and bins of numbers, computed from their counts in ascending order."""
     places = [q * (usual - 1) for q in QUANTILES]
     numbers = counts.selectExpr(f"{_number('v')} AS v", "count").where("v IS NOT NULL")
     running = numbers.selectExpr("v", "count", "sum(count) OVER (ORDER BY v ROWS UNBOUNDED PRECEDING) AS upto")

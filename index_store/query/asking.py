@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -34,6 +33,7 @@ from provspark.index_store.query.parameter_types import (
 )
 from provspark.index_store.query.reachable_rows import ReachTarget, StepTarget
 from provspark.index_store.query.relation import compose, gathered, identity, image, labelled
+from provspark.index_store.query.row_choice import chosen_rows
 from provspark.index_store.query.row_walks import follow
 from provspark.index_store.query.rowset import Located, RowSet, only
 from provspark.index_store.query.tabular import LEAD, FormerAnswer, Tabular, has_values
@@ -49,7 +49,6 @@ from provspark.model.driver_datasets import is_driver
 from provspark.model.errors import (
     ArgumentError,
     ConditionError,
-    RowOutOfRangeError,
     UnknownDatasetError,
     ValuesUnavailableError,
 )
@@ -59,10 +58,9 @@ from provspark.model.writes import Kind
 
 if TYPE_CHECKING:
     from provspark.index_store.store.store import Store
-    from provspark.index_store.values.selection import Condition
     from provspark.model.progress import Progress
 
-__all__ = ["Asked", "Asking", "Rows", "Semantics", "Versions", "Which", "row_ids"]
+__all__ = ["Asked", "Asking", "Rows", "Semantics", "Versions", "Which"]
 
 Semantics = Literal["bag", "set"]
 
@@ -294,7 +292,7 @@ class Asking:
             )
         named = dataset.at if isinstance(dataset, RowSet) else dataset
         view = self._views.of(named, version, which.get("run"), which.get("as_of"))
-        labels = dataset.runs if isinstance(dataset, RowSet) else _rows(view.chosen, rows, where)
+        labels = dataset.runs if isinstance(dataset, RowSet) else chosen_rows(view.chosen, rows, where)
         self._check_trust(edges.trust)
         selects: Literal["rows", "all", "where"] = "rows"
         if rows is None and not isinstance(dataset, RowSet):
@@ -368,6 +366,7 @@ class Asking:
     def located(self, rows: RowSet, version: str | None, run: str | None, as_of: datetime | str | None) -> Located:
         """The same rows in another version."""
         view = self._views.of(rows.dataset, version, run, as_of)
+        rows = RowSet(view.back.graph.own(rows.at), rows.runs)
         if is_driver(rows.at.version.dataset) and view.at.key != rows.at.key:
             raise ConditionError(
                 f"rows of {rows.dataset} can't be located in another version: each version of a dataset on a driver "
@@ -418,38 +417,6 @@ def _row_columns(table: pa.Table) -> list[int]:
     return [names.index(name) for name in ("dataset", "version", row)]
 
 
-def _rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:
-    at = chosen.at
-    if rows is not None and where is not None:
-        raise ConditionError("rows and where were both given; select rows by one of them")
-    every = Runs.span(at.version.rows) - chosen.lost if chosen.missing else Runs.span(at.version.rows)
-    uncounted = at.version.unit == "file"
-    if where is not None:
-        from provspark.index_store.values.selection import select_there
-
-        selected = Runs.of(select_there(at.version, at.files, several(where, "where"), chosen.missing))
-        return every if uncounted and selected else selected
-    if rows is None:
-        return every
-    if isinstance(rows, RowSet) and rows.at.key != at.key:
-        raise ConditionError(
-            f"rows are of version {rows.version} of {rows.dataset}, and the question is about version "
-            f"{at.version.id} of {at.version.dataset}; pass the set in place of the dataset, or convert it with "
-            f"locate()"
-        )
-    if isinstance(rows, range) and len(rows) > at.version.rows and not uncounted:
-        # Before its numbers are written out: there may be more than memory holds.
-        wrong = next(i for i in (min(rows[0], rows[-1]), max(rows[0], rows[-1])) if not 0 <= i < at.version.rows)
-        raise RowOutOfRangeError(str(at.version.dataset), wrong, at.version.rows)
-    ids = row_ids(rows)
-    if uncounted and at.version.rows and len(ids) and ids.min() >= 0 and ids.max() >= at.version.rows:
-        return every  # which file a row is in is not known
-    if len(ids) and (ids.min() < 0 or ids.max() >= at.version.rows):
-        wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
-        raise RowOutOfRangeError(str(at.version.dataset), wrong, at.version.rows)
-    return Runs.of(ids)
-
-
 def _readers(at: VersionReference) -> tuple[Callable[[Int64], pa.Table], Callable[[], Iterable[tuple[int, pa.Table]]]]:
     """What reads the values of some rows of a version, and of all."""
     from provspark.index_store.values.row_reader import read_rows, scan_rows
@@ -464,48 +431,3 @@ def _readers(at: VersionReference) -> tuple[Callable[[Int64], pa.Table], Callabl
         lambda ids: read_rows(version, files, ids),
         lambda: scan_rows(version, files, columns, lambda bounds: True),
     )
-
-
-_LAST = 2**63 - 1
-
-
-def row_ids(rows: Iterable[int]) -> Int64:
-    """Return row ids that are given as a list, a range, an array of numpy's or Arrow's, or a series of pandas.
-
-    Raises
-    ------
-    ConditionError
-        They are no whole numbers.
-    ArgumentError
-        They are no list.
-    """
-    if isinstance(rows, Tabular | FormerAnswer | pa.Table):
-        raise ArgumentError(
-            f"rows takes row ids, found {type(rows).__name__}; pass an answer in place of the dataset, or a column of "
-            f"its table as rows"
-        )
-    if isinstance(rows, pa.Array | pa.ChunkedArray):
-        if rows.null_count:
-            raise ConditionError("rows must be a list of whole numbers, found null")
-        rows = rows.to_numpy(zero_copy_only=False) if isinstance(rows, pa.Array) else rows.to_numpy()
-    elif hasattr(rows, "to_numpy"):
-        rows = rows.to_numpy()
-    try:
-        ids = np.asarray(rows if isinstance(rows, (np.ndarray, range)) else several(rows, "rows"))
-    except ValueError:
-        raise ConditionError("rows must be a list of whole numbers, found lists of different lengths") from None
-    if ids.dtype == object:
-        items = [i.as_py() if isinstance(i, pa.Scalar) else i for i in ids.flat]
-        if items and all(isinstance(i, int | np.integer | np.bool_) for i in items):
-            ids = np.array([i if isinstance(i, bool | np.bool_) else min(int(i), _LAST) for i in items])
-    if ids.dtype.kind == "b":
-        raise ConditionError(
-            "rows must be a list of whole numbers, found booleans; for a mask pass numpy.flatnonzero(mask)"
-        )
-    if ids.dtype.kind == "u":
-        ids = np.minimum(ids, np.uint64(_LAST))
-    if not ids.size:
-        return np.zeros(0, dtype=np.int64)
-    if ids.ndim != 1 or ids.dtype.kind not in "iu":
-        raise ConditionError(f"rows must be a list of whole numbers, found {ids.dtype} of shape {ids.shape}")
-    return ids.astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,9 @@ from provspark.index_store.query.bits import BitEntry
 from provspark.index_store.query.column_answer import Cells
 from provspark.index_store.query.column_walk import ColumnsAt
 from provspark.index_store.query.explanations import Explanations, InputPlace
+from provspark.index_store.query.missing_sides import no_match
 from provspark.index_store.query.nodes import VersionReference
+from provspark.index_store.query.operation_list import OperationLine
 from provspark.index_store.query.reachable_rows import collected
 from provspark.index_store.query.tabular import TableAnswer, written
 from provspark.index_store.query.walk import Stand
@@ -22,8 +24,9 @@ from provspark.model.stops import Stop
 
 __all__ = ["CellExplanations", "explain_cells"]
 
-_Path = tuple[InputPlace, str | None, str | None, int]
-"""Data set, version, occurrence and kind; the column asked about, the one found; the operations' bits."""
+_Path = tuple[InputPlace, str | None, str | None, int, int]
+"""Data set, version, occurrence and kind; the column asked about, the one found; the operations' bits; the bits of
+outer joins without a match, where the cell is null for these."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -36,6 +39,8 @@ class CellExplanations(Explanations):
     cells: Cells = field(kw_only=True)
     columns: tuple[tuple[str | None, str | None], ...] = field(kw_only=True)
     """Of each path, the column asked about and the one found; None where it is the rows themselves."""
+    unmatched: tuple[int, ...] = field(kw_only=True)
+    """Of each path, the bits of outer joins that made the cell null because they found no match."""
 
     @property
     def stops(self) -> tuple[Stop, ...]:
@@ -47,7 +52,7 @@ class CellExplanations(Explanations):
 
         A cell that is found on two paths has a line for each.
         """
-        numbers = {(place, *names, mask): i for i, ((place, mask), names) in enumerate(self._paths())}
+        numbers = {path: i for i, path in enumerate(self._paths())}
         return self.cells.numbered(lambda part, entry: numbers[_path(self.cells, part, entry)])
 
     @property
@@ -89,8 +94,21 @@ class CellExplanations(Explanations):
             told = told.filter(pc.is_in(told["related_column"], value_set=pa.array(columns, pa.string())))
         return TableAnswer(told.replace_schema_metadata(table.schema.metadata))
 
-    def _paths(self) -> list[tuple[tuple[InputPlace, int], tuple[str | None, str | None]]]:
-        return list(zip(self.paths, self.columns, strict=True))
+    def lines(self, *, parts: bool | None = None) -> list[tuple[int, OperationLine]]:
+        """See `Explanations.lines`; an outer join that made the cell null says on which side it found no match."""
+        return [(i, self._told(self.unmatched[i], line)) for i, line in Explanations.lines(self, parts=parts)]
+
+    def _told(self, mask: int, line: OperationLine) -> OperationLine:
+        for node, marked in self.carried.operations(mask):
+            if (node.step, node.write.index) == (line.step, line.write):
+                said = no_match(node, marked)
+                why = [said[i] for i in line.operations if i in said]
+                return replace(line, text=f"{line.text}: {why[0]}") if why else line
+        return line
+
+    def _paths(self) -> list[_Path]:
+        told = zip(self.paths, self.columns, self.unmatched, strict=True)
+        return [(place, one, other, mask, unmatched) for (place, mask), (one, other), unmatched in told]
 
 
 def explain_cells(cells: Cells, *, parts: bool = False) -> CellExplanations:
@@ -102,18 +120,19 @@ def explain_cells(cells: Cells, *, parts: bool = False) -> CellExplanations:
         paths.update(own)
         if part.rows is not None and any(may for _, _, may, *_ in own.values()):
             stands.append(Stand(part.at, part.rows, part.occurrence, part.kind))
-    ordered = sorted(paths, key=lambda p: (p[0], *((name is not None, name or "") for name in p[1:3]), p[3]))
+    ordered = sorted(paths, key=lambda p: (p[0], *((name is not None, name or "") for name in p[1:3]), *p[3:]))
     rows = collected(stands)
     answer = Answer(cells.asked.version, cells.labels, cells.direction, tuple(rows), cells.stops, used=cells.used)
-    told = tuple((place, mask) for place, *_, mask in ordered)
-    columns = tuple((one, other) for _, one, other, _ in ordered)
-    return CellExplanations(answer, cells.carried, told, parts, cells=cells, columns=columns)
+    told = tuple((place, mask) for place, _, _, mask, _ in ordered)
+    columns = tuple((one, other) for _, one, other, *_ in ordered)
+    unmatched = tuple(marked for *_, marked in ordered)
+    return CellExplanations(answer, cells.carried, told, parts, cells=cells, columns=columns, unmatched=unmatched)
 
 
 def _path(cells: Cells, part: ColumnsAt, entry: BitEntry) -> _Path:
-    out, src, _, _, via, _ = entry
-    version = part.at.version
-    return (str(version.dataset), version.id, part.occurrence, part.kind), *cells.columns_of(part, out, src), via
+    out, src, may, _, via, doubt = entry
+    version, columns = part.at.version, cells.columns_of(part, out, src)
+    return (str(version.dataset), version.id, part.occurrence, part.kind), *columns, via, 0 if may else doubt
 
 
 def _texts(at: VersionReference, rows: np.ndarray, column: str) -> list[str | None]:

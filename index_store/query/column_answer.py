@@ -230,7 +230,7 @@ class Cells(_Answer):
         """Each version of which cells were found, with the rows and the columns of these."""
         places: dict[object, tuple[VersionReference, Runs, set[int]]] = {}
         for part in self.carried.parts:
-            told = {src for out, src, *_ in part.bits if not self.beside(out, src)}
+            told = {src for out, src, may, *_ in part.bits if may and not self.beside(out, src)}
             if part.rows is not None and len(part.rows) and told:
                 _, rows, columns = places.get(part.at.key, (part.at, Runs.span(0), set()))
                 places[part.at.key] = part.at, rows | image(part.rows), columns | told
@@ -324,9 +324,14 @@ class Cells(_Answer):
         return replace(self, carried=replace(self.carried, parts=tuple(parts)))
 
     def entries(self, part: ColumnsAt) -> Iterator[tuple[str | None, str | None, BitEntry]]:
-        """Iterate over the entries that the answer contains: the column asked about, the related column, the entry."""
+        """Iterate over the entries that the answer contains: the column asked about, the related column, the entry.
+
+        What tells of operations alone, as of those that made a constant, is told of the rows, not also of columns that
+        decided which rows there are.
+        """
         for entry in part.bits:
-            if not self.beside(*entry[:2]):
+            _, src, may, *_ = entry
+            if not self.beside(*entry[:2]) and (may or src == ROWS):
                 yield *self.columns_of(part, *entry[:2]), entry
 
     def table(self) -> pa.Table:

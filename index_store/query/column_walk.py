@@ -9,7 +9,7 @@ applied to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,10 +17,11 @@ import numpy as np
 from provspark.index_store.query.bits import ROWS, Bits, compose, union
 from provspark.index_store.query.column_maps import ColumnMap, WayChoice, carried, column_map, names_of
 from provspark.index_store.query.links import Linker, Links, VersionLink
+from provspark.index_store.query.missing_sides import missing_sides
 from provspark.index_store.query.model_maps import model_map
 from provspark.index_store.query.nodes import Direction, VersionReference, WriteNode
 from provspark.index_store.query.relation import compose as compose_rows
-from provspark.index_store.query.relation import image, restrict, united
+from provspark.index_store.query.relation import gathered, identity, image, restrict, united
 from provspark.index_store.query.walk import (
     ASK_FOR_ROWS,
     leaving_reads,
@@ -33,14 +34,14 @@ from provspark.index_store.query.walk import (
 from provspark.index_store.query.write_walk import walk_axes, weaker
 from provspark.model.arrays import Int64
 from provspark.model.boxes import Boxes
-from provspark.model.boxes.lists import transpose
+from provspark.model.boxes.lists import concat, transpose
 from provspark.model.datasets import Dataset
 from provspark.model.progress import enter
 from provspark.model.runs import Runs
 from provspark.model.stops import Blur, Stop
 from provspark.model.writes import Kind
 
-__all__ = ["Carried", "ColumnsAt", "Settle", "Settled", "carry"]
+__all__ = ["Carried", "ColumnsAt", "Settle", "Settled", "carry", "carry_to_each"]
 
 Settled = Mapping[int, list[tuple[Boxes, Bits]]]
 """By a reading's axis, its data edges with the columns that these rows' values went by: from output rows to the
@@ -113,19 +114,33 @@ def carry(
     ways : {"all", "touching", "sure"}
         Whether the bits of `via` are of all operations, of those that touched a column, or surely did.
     """
-    return _ColumnWalk(linker, direction, to, context, cut, settle, ways).run(start)
+    return _ColumnWalk(linker, direction, (to,), context, cut, settle, ways).run(start)[0]
+
+
+def carry_to_each(
+    linker: Linker,
+    start: ColumnsAt,
+    direction: Direction,
+    places: Sequence[Dataset | None],
+    *,
+    context: bool,
+    ways: WayChoice = "all",
+) -> list[Carried]:
+    """Return for each of several places, in one walk, what `carry` returns with it as `to`."""
+    return _ColumnWalk(linker, direction, places, context, ways=ways).run(start)
 
 
 @dataclass(slots=True)
 class _ColumnWalk:
     linker: Linker
     direction: Direction
-    to: Dataset | None
+    places: Sequence[Dataset | None]
+    """What it is to come to; None stands for the ends of all ways."""
     context: bool
-    cut: bool
+    cut: bool = True
     settle: Settle | None = None
     ways: WayChoice = "all"
-    reached: list[ColumnsAt] = field(default_factory=list)
+    reached: dict[Dataset | None, list[ColumnsAt]] = field(init=False)
     stops: set[Stop] = field(default_factory=set)
     pending: dict[WriteNode, list[ColumnsAt]] = field(default_factory=dict)
     first: dict[WriteNode, int] = field(default_factory=dict)
@@ -133,7 +148,11 @@ class _ColumnWalk:
     """Ways of rows within a write, by the relation that entered; it is kept so that its id stays its own."""
     unsettled: dict[WriteNode, str] = field(default_factory=dict)
 
-    def run(self, start: ColumnsAt) -> Carried:
+    def __post_init__(self) -> None:
+        self.reached = {place: [] for place in self.places}
+
+    def run(self, start: ColumnsAt) -> list[Carried]:
+        """Walk, and return where it came to for each place."""
         through = self.linker.through("rows") if self.linker.graph.reads else self.linker
         route = plan(through, [start.at], self.direction).nodes
         ran = route[::-1] if self.direction == "backward" else route
@@ -149,14 +168,15 @@ class _ColumnWalk:
                 enter(node.step)
                 self.enter(node, _merged(replace(p, occurrence=-1) for p in arrived))
         first = tuple(self.first[n] for n in ran)
-        return Carried(tuple(self.reached), tuple(sorted(self.stops)), ran, first, self.unsettled)
+        stops = tuple(sorted(self.stops))
+        return [Carried(tuple(self.reached[to]), stops, ran, first, self.unsettled) for to in self.places]
 
     def map_of(self, node: WriteNode) -> ColumnMap:
         """The matrix of a write."""
         return column_map(node) if self.ways == "all" else column_map(node, self.ways)
 
-    def stand(self, part: ColumnsAt, links: Links) -> None:
-        """Take a part to the writes that share the files of its version."""
+    def stand(self, part: ColumnsAt, links: Links, *, made: bool = False) -> None:
+        """Take a part to the writes that share the files of its version, or those that its write made of them."""
         at, backward = part.at, self.direction == "backward"
         for link in links.links:
             self.follow(part, link)
@@ -164,19 +184,22 @@ class _ColumnWalk:
             if part.rows is None or image(part.rows) & refusal.rows:
                 self.stop("unlinked", refusal.target.node, refusal.why)
         went = False
-        for link in () if backward else self.linker.driver_links(at):
-            if link.target.node.is_model and self.follow(part, link):
-                went = True
-        for read in () if backward else leaving_reads(self.linker, at, [_rows_of(part)]):
-            if not read.is_model:
-                self.stop("driver", read, ASK_FOR_ROWS)
-        if self.to is not None or went:
+        if not backward and self.linker.graph.reads:
+            rows = _rows_of(part, made)
+            for link in self.linker.driver_links(at):
+                shared = len(compose_rows(gathered(rows), link.boxes))
+                if shared and link.target.node.is_model and self.follow(part, link):
+                    went = True
+            for read in leaving_reads(self.linker, at, [rows]):
+                if not read.is_model:
+                    self.stop("driver", read, ASK_FOR_ROWS)
+        if None not in self.reached or went:
             return
         if part.rows is None:
             if links.loose or not links.links:
-                self.reached.append(part)
+                self.reached[None].append(part)
         elif len(rest := restrict(part.rows, links.loose)):
-            self.reached.append(replace(part, rows=rest))
+            self.reached[None].append(replace(part, rows=rest))
 
     def follow(self, part: ColumnsAt, link: VersionLink) -> bool:
         """Take a part to a version that shares rows with its own; whether anything of it arrives."""
@@ -187,8 +210,9 @@ class _ColumnWalk:
         if not len(bits) or (rows is not None and not len(rows)):
             return False
         met = replace(part, at=there, bits=bits, rows=rows)
-        if there.version.dataset == self.to != at.version.dataset:
-            self.reached.append(met)
+        dataset = there.version.dataset
+        if dataset in self.reached and dataset != at.version.dataset:
+            self.reached[dataset].append(met)
         self.pending.setdefault(there.node, []).append(met)
         return True
 
@@ -197,12 +221,14 @@ class _ColumnWalk:
         for part in parts:
             went = self.behind(node, part) if self.direction == "backward" else self.ahead(node, part)
             for there in _merged(went):
-                if there.at.version.dataset == self.to:
-                    self.reached.append(there)
+                if (dataset := there.at.version.dataset) in self.reached:
+                    self.reached[dataset].append(there)
                 if there.at.node.is_read and there.at is there.at.node.output:
                     self.at_model(there)
+                elif self.direction == "backward":
+                    self.stand(there, self.linker.links(there.at, "backward"))
                 else:
-                    self.stand(there, self.onward(node, there))
+                    self.stand(there, self.linker.onward(node), made=True)
 
     def at_model(self, part: ColumnsAt) -> None:
         """Take a part that came to a model on: backward into its fit, forward to what it was applied to."""
@@ -253,6 +279,26 @@ class _ColumnWalk:
                         yield from self.composed(node, part, axis, kind, there, at, bits)
                 else:
                     yield from self.stepped(node, part, axis, kind, rows, at)
+        yield from self.unmatched(node, part)
+
+    def unmatched(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
+        """The operations that made cells null because an outer join found no match; they lead to the other side."""
+        if part.rows is None or not self.cut or node.write.coverage != "exact":
+            return
+        for side in missing_sides(node, self.ways):
+            if not len(compose(part.bits, side.bits)):
+                continue
+            rest = self.labels(node, part, side.others) - self.labels(node, part, side.axes)
+            for axis, version in self.readings(node) if rest else ():
+                for kind, rows in self.rows(node, part, 0, axis) if axis in side.others else ():
+                    if kind == "data" and rows is not None:
+                        there = compose_rows(identity(rest), rows)
+                        yield from self.composed(node, part, axis, kind, there, node.inputs[version], side.bits)
+
+    def labels(self, node: WriteNode, part: ColumnsAt, axes: Iterable[int]) -> Runs:
+        """What was asked about and has rows of any of some readings."""
+        there = [rows for axis in axes for _, rows in self.rows(node, part, 0, axis) if rows is not None]
+        return Runs.span(0) if not there else image(transpose(concat(there)))
 
     def ahead(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
         if part.at.node is not node:
@@ -365,11 +411,6 @@ class _ColumnWalk:
             occurrence = node.write.axes[axis].occurrence
             yield ColumnsAt(at, bits, rows, weaker(part.kind, kind or "data"), occurrence)
 
-    def onward(self, node: WriteNode, there: ColumnsAt) -> Links:
-        if self.direction == "backward" or (there.rows is None and not node.write.tensors):
-            return self.linker.links(there.at, self.direction)
-        return self.linker.onward(node)
-
     def open(self, node: WriteNode) -> bool:
         """Say what keeps a write from being followed, or blurs it; whether it can be followed."""
         write = node.write
@@ -399,8 +440,12 @@ def _leaves_models(node: WriteNode) -> bool:
     return any(node.leads_to(t, some if t.kind == "possible" else others) for t in node.write.tensors)
 
 
-def _rows_of(part: ColumnsAt) -> Runs:
-    return Runs.span(part.at.version.rows) if part.rows is None else image(part.rows)
+def _rows_of(part: ColumnsAt, made: bool) -> Runs:
+    """The rows that a part stands for; where only columns are asked for, those of its write's files, or all."""
+    if part.rows is not None:
+        return image(part.rows)
+    files = part.at.files
+    return files.runs(np.flatnonzero(files.written)) if made else Runs.span(part.at.version.rows)
 
 
 def _merged(parts: Iterable[ColumnsAt]) -> list[ColumnsAt]:

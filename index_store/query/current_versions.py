@@ -114,7 +114,7 @@ class Current:
     def lost(self) -> Runs:
         """The rows of its files that are not there."""
         missing = np.array(sorted(self.missing), dtype=np.int64)
-        return Runs.united(self.at.files.bases[missing], self.at.files.rows[missing])
+        return self.at.files.runs(missing)
 
     @property
     def used(self) -> VersionUsed:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from provspark.index_store.query.answer import about
 from provspark.index_store.query.current_versions import VersionUsed
+from provspark.index_store.query.intersections import same_pairs
 from provspark.index_store.query.links import between
 from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.notebook import brief, listed
@@ -47,6 +48,16 @@ class Correspondence(Tabular):
     stops: tuple[Stop, ...]
     used: tuple[VersionUsed, ...] = ()
     """The version whose rows are asked about, and what chose it."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Correspondence):
+            return NotImplemented
+        mine, theirs = ({where.key: boxes for where, boxes in one.parts} for one in (self, other))
+        alike = (self.at.key, self.stops, mine.keys()) == (other.at.key, other.stops, theirs.keys())
+        return self is other or (alike and all(same_pairs(boxes, theirs[key]) for key, boxes in mine.items()))
+
+    def __hash__(self) -> int:
+        return hash((self.at.key, self.stops))
 
     @classmethod
     def of(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from provspark.index_store.query.intersections import same_pairs
 from provspark.index_store.query.links import Linker
 from provspark.index_store.query.nodes import WriteNode
 from provspark.index_store.query.notebook import SHOWN, listed, table_html
@@ -54,6 +55,23 @@ class Derivations(Tabular):
     ways: Mapping[Occurrence, tuple[WriteNode, TensorPath]]
     kept: tuple[Occurrence, ...]
     within: Mapping[Occurrence, Runs] = field(default_factory=dict)
+    told: pa.Table | None = None
+    """All of them, where the answer was unpickled; those of a slice or a projection are read from the store."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Derivations):
+            return NotImplemented
+        if (self.labels, self.kept, self.ways.keys()) != (other.labels, other.kept, other.ways.keys()):
+            return False
+        mine, theirs = ({(node.step, node.write.index): boxes for node, boxes in one.sources} for one in (self, other))
+        same = mine.keys() == theirs.keys() and self.within == other.within
+        return same and all(same_pairs(boxes, theirs[key]) for key, boxes in mine.items())
+
+    def __hash__(self) -> int:
+        return hash((self.kept, frozenset(self.ways)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**{f.name: getattr(self, f.name) for f in fields(self)}, "told": self.table()}
 
     @classmethod
     def of(cls, linker: Linker, start: Stand, labels: Runs) -> Derivations:
@@ -125,7 +143,7 @@ class Derivations(Tabular):
             )
         known = self.within.get(matches[0])
         runs = rows.runs if known is None else known & rows.runs
-        return replace(self, within={**self.within, matches[0]: runs})
+        return replace(self, within={**self.within, matches[0]: runs}, told=None)
 
     def project(self, occurrences: Iterable[Occurrence | str]) -> Derivations:
         """Tell some columns only, each tuple of them once for each row.
@@ -142,7 +160,7 @@ class Derivations(Tabular):
             if name not in names:
                 raise ConditionError(f"no occurrence {name!r}; there are {', '.join(names) or 'none'}")
             kept.append(names[name])
-        return replace(self, kept=tuple(dict.fromkeys(kept)))
+        return replace(self, kept=tuple(dict.fromkeys(kept)), told=None)
 
     def batches(self, size: int = PAGE) -> Iterator[pa.Table]:
         """Tell the tuples page by page: row, and for each occurrence the source row, null where it has none.
@@ -151,6 +169,9 @@ class Derivations(Tabular):
         """
         if size < 1:
             raise ConditionError(f"a page needs at least one line, found size {size}")
+        if self.told is not None:
+            yield from (self.told.slice(at, size) for at in range(0, self.told.num_rows, size))
+            return
         for node, rows in self.sources:
             mine = {o: path for o, (n, path) in self.ways.items() if n is node}
             within = {mine[o]: runs for o, runs in self.within.items() if o in mine}

@@ -83,6 +83,10 @@ class Arrivals:
         self._made: dict[VersionReference, list[Runs]] = {}
         self.drawn: Callable[[VersionReference], Sequence[tuple[int, Boxes | None]]] = lambda at: ()
 
+    def __getstate__(self) -> dict[str, object]:
+        """The endings, counted: what counts them stays in its process."""
+        return {"ended": self.ended}
+
     def take(self, at: VersionReference, origin: VersionReference, via: WriteNode | None, rows: Runs) -> None:
         """Take in what a walk met, as `Sink.met` is told it."""
         if via is None:

@@ -17,7 +17,7 @@ from provspark.index_store.store.tasks import shaped
 from provspark.model.datasets import Dataset
 from provspark.model.declarations import Declaration
 from provspark.model.driver_datasets import is_driver
-from provspark.model.errors import UnknownDatasetError, UnknownVersionError
+from provspark.model.errors import AmbiguousStepError, UnknownDatasetError, UnknownVersionError
 from provspark.model.steps import Manifest, StepKey
 
 
@@ -165,6 +165,20 @@ class Graph:
         named = {name for index in some for name in index.by_name}
         return sorted(name for name in named if not is_driver(name))
 
+    def step(self, name: str) -> str | None:
+        """The id of a step: the one of that name, or the only one whose id begins so; None where there is none.
+
+        Raises
+        ------
+        AmbiguousStepError
+            Several begin so.
+        """
+        steps = dict.fromkeys([*(m.step for m in self.manifests), *(n.step for n in self.nodes)])
+        matches = [s for s in steps if s == name] or sorted(s for s in steps if name and s.startswith(name))
+        if len(matches) > 1:
+            raise AmbiguousStepError(name, matches)
+        return matches[0] if matches else None
+
     def superseded(self, node: WriteNode) -> bool:
         """Whether a later try, or attempt, of the same step succeeded."""
         k = node.manifest.key
@@ -194,15 +208,15 @@ class Graph:
     def named(self, name: str | os.PathLike[str]) -> Dataset:
         """Return the dataset that a user names, whether it is known or not.
 
-        A relative path that no step read or wrote under this name is resolved against the working directory, unless
-        the user is elsewhere (`relative` is false).
+        A path that no step read or wrote under this name is resolved: a relative one against the working directory, and
+        ``..`` in any; unless the user is elsewhere (`relative` is false).
 
         Raises
         ------
         ArgumentError
         """
         dataset = Dataset.parse(name)
-        return dataset.resolved() if self.relative and dataset.relative and not self._met(dataset) else dataset
+        return dataset.resolved() if self.relative and not self._met(dataset) else dataset
 
     def _met(self, dataset: Dataset) -> bool:
         indexes = (self.written, self.read, self.on_driver, self.read_on_driver, self.lost)
@@ -240,6 +254,17 @@ class Graph:
         if len(beside) == 1:
             return best
         return max(beside.values(), key=lambda s: (max(s.files.mtimes.tolist(), default=0), s.version.n_files))
+
+    def own(self, reference: VersionReference) -> VersionReference:
+        """The same version as a step of this graph refers to it; the given one where none does.
+
+        A set of rows may be of another graph, or unpickled.
+        """
+        same = [s for s in self.references(reference.version.dataset) if s.key == reference.key]
+        if any(s is reference for s in same):
+            return reference
+        wrote = [s for s in same if s is s.node.output]
+        return (wrote or same or [reference])[-1]
 
     def find(self, dataset: Dataset, version: str) -> VersionReference:
         """The version of that id, as its writer knows it where there is one.

@@ -39,6 +39,17 @@ def without(a: Boxes, b: Boxes) -> Boxes:
     return concat([clean, left])
 
 
+def same_pairs(a: Boxes, b: Boxes) -> bool:
+    """Whether two relations hold the same pairs."""
+    alike = len(a) == len(b) and all(
+        np.array_equal(x, y)
+        for x, y in zip(
+            (a.out, a.n_out, a.src, a.n_src, a.diagonal), (b.out, b.n_out, b.src, b.n_src, b.diagonal), strict=True
+        )
+    )
+    return alike or (not len(without(a, b)) and not len(without(b, a)))
+
+
 def _lines(boxes: Boxes) -> Boxes:
     """Cut rectangles that are wide both ways into rows."""
     wide = ~boxes.diagonal & (boxes.n_out > 1) & (boxes.n_src > 1)

@@ -150,7 +150,7 @@ class Linker:
 
     def onward(self, node: WriteNode) -> Links:
         """Where the rows that a write made went to; files that its output only lists may lead back to it."""
-        if not node.write.tensors:
+        if not node.write.tensors and not node.output.files.written.any():
             return Links((), (), Runs.span(0), Runs.span(0))
         key = ("onward", node)
         links = self._links.get(key)
@@ -183,26 +183,28 @@ class Linker:
         return claims.links(exclusive=True)
 
     def _readers(self, at: VersionReference, made: bool) -> Links:
+        """Where its rows went; with `made`, those of files that its write made, not those that it only lists."""
         targets = [s for s in self._references(at.version.dataset) if self._matters(s.node)]
         if targets and all(_same_rows(at.version, s.version) for s in targets):
             rows = Runs.span(at.version.rows)
             left = Runs.span(0) if any(s.node.goes_on for s in targets) else rows
             return Links(tuple(VersionLink(s, identity(rows), True) for s in targets), (), Runs.span(0), left)
         if not targets:
-            return Links((), (), Runs.span(at.version.rows), Runs.span(at.version.rows))
+            rows = at.files.runs(np.flatnonzero(at.files.written)) if made else Runs.span(at.version.rows)
+            return Links((), (), rows, rows)
         for target in targets:
             if target.version.id != at.version.id and _may_share(target.version, at.version):
                 self._read.add(target.key, target)
         shared = self._read.shared(at)
         mine = np.arange(len(at.files.paths), dtype=np.int64)
         nothing = mine[:0], mine[:0]
+        own = at.files.written if made else np.ones(len(mine), dtype=np.bool_)
         claims = _Claims(at)
         for target in targets:
             same = target.version.id == at.version.id
             here, there = (mine, mine) if same else shared.get(target.key, nothing)
-            keep = at.files.written[here] if made else slice(None)
-            claims.add(target, here[keep], there[keep])
-        return claims.links(exclusive=False)
+            claims.add(target, here[own[here]], there[own[here]])
+        return claims.links(exclusive=False, own=own)
 
     def _references(self, dataset: Dataset) -> Iterator[VersionReference]:
         yield from self.graph.read.related(dataset)
@@ -277,8 +279,11 @@ class _Claims:
             self.takers[mine] += target.node.goes_on
             self.made.append((target, mine, theirs))
 
-    def links(self, *, exclusive: bool) -> Links:
-        """Turn the claims into links; where `exclusive`, a file that two claim is refused."""
+    def links(self, *, exclusive: bool, own: npt.NDArray[np.bool_] | None = None) -> Links:
+        """Turn the claims into links; where `exclusive`, a file that two claim is refused.
+
+        With `own`, files that are not marked are nobody's, and their rows are not loose either.
+        """
         links: list[VersionLink] = []
         refused: list[UnlinkedRows] = []
         for target, mine, theirs in self.made:
@@ -299,11 +304,12 @@ class _Claims:
                 boxes = diagonals(self.at.files.bases[mine], target.files.bases[theirs], self.at.files.rows[mine])
                 whole = len(mine) == len(self.owners) and _same_rows(self.at.version, target.version)
                 links.append(VersionLink(target, boxes, whole))
-        loose, left = (self._runs(np.flatnonzero(counted == 0)) for counted in (self.owners, self.takers))
+        nobody = [self.owners == 0, self.takers == 0]
+        loose, left = (self._runs(np.flatnonzero(some if own is None else some & own)) for some in nobody)
         return Links(tuple(links), tuple(refused), loose, left)
 
     def _runs(self, files: Int64) -> Runs:
-        return Runs.united(self.at.files.bases[files], self.at.files.rows[files])
+        return self.at.files.runs(files)
 
     def _why(self, target: VersionReference, mine: int, theirs: int, twice: bool, options: str) -> str:
         path = self.at.files.paths[mine] or self.at.version.dataset.name

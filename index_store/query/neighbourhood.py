@@ -38,8 +38,8 @@ class Neighbourhood:
     """The same record in two versions."""
     dropped: tuple[tuple[RowNode, str, int], ...]
     """Rows that a write (step, number) read, and from which nothing of its output came; told by ways forward."""
-    writes: Mapping[tuple[str, int], WriteNode]
-    versions: Mapping[str, VersionReference]
+    writes: Mapping[tuple[str, int], WriteNode] = field(compare=False)
+    versions: Mapping[str, VersionReference] = field(compare=False)
     stops: tuple[Stop, ...]
 
     def __or__(self, other: Neighbourhood) -> Neighbourhood:

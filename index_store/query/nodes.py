@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
@@ -84,6 +84,13 @@ class WriteNode:
     """Whether nobody captured it: a task, or an event of a job, declares what it reads and makes."""
     named: tuple[tuple[WriteNode, ...], ...] = ()
     """For what an event declares: of each version that it names, the captured writes and reads that know it."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of; a store pickles as its URL, and what was worked out stays in its process."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __deepcopy__(self, memo: object) -> WriteNode:
+        return self
 
     @property
     def is_read(self) -> bool:
@@ -204,6 +211,12 @@ class VersionReference:
     node: WriteNode
     version: Version
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reference, (self.node, self.version, self is self.node.output)
+
+    def __deepcopy__(self, memo: object) -> VersionReference:
+        return self
+
     @cached_property
     def files(self) -> Files:
         """Its files."""
@@ -221,6 +234,12 @@ class VersionReference:
         paths = (f"{base}/{p}" if p else dataset.name for p in files.paths)
         entries = zip(paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True)
         return (((dataset.namespace, *e), i) for i, e in enumerate(entries))
+
+
+def _reference(node: WriteNode, version: Version, made: bool) -> VersionReference:
+    """The version that a node wrote or read, as the node itself refers to it."""
+    known = node.output if made else node.inputs.get(version.id)
+    return known if known is not None and known.version == version else VersionReference(node, version)
 
 
 def family(store: StoreLike, manifest: Manifest) -> tuple[list[WriteNode], list[WriteNode]]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any
 
 import pyarrow as pa
 
+from provspark.model.visible_text import visible
 from provspark.model.wording import counted
 
-__all__ = ["SHOWN", "brief", "graph_html", "listed", "table_html"]
+__all__ = ["SHOWN", "brief", "escaped", "graph_html", "listed", "table_html"]
 
 SHOWN = 20
 """Lines of a table."""
@@ -31,9 +32,14 @@ def brief(what: str, lines: int | None = None, stops: Sequence[object] = (), mor
 
 def listed(names: Iterable[object], most: int = _NAMES) -> str:
     """Return the first of some names, which may be long, and how many more there are."""
-    every = [str(name) for name in names]
+    every = [visible(str(name)) for name in names]
     shown = [name if len(name) <= _NAME else f"…{name[1 - _NAME :]}" for name in every[:most]]
     return ", ".join(shown) + (f" and {len(every) - most:,} more" if len(every) > most else "")
+
+
+def escaped(text: object) -> str:
+    """Return text for HTML; characters that can't be seen are escaped as in a `repr`."""
+    return html.escape(visible(str(text)))
 
 
 def table_html(table: pa.Table, notes: Iterable[object] = (), lines: int | None = None) -> str:
@@ -46,7 +52,7 @@ def table_html(table: pa.Table, notes: Iterable[object] = (), lines: int | None 
     """
     lines = table.num_rows if lines is None else lines
     columns = (column.to_pylist() for column in table.slice(0, SHOWN).columns)
-    names = "".join(f"<th>{escape(str(name))}</th>" for name in table.column_names)
+    names = "".join(f"<th>{escaped(name)}</th>" for name in table.column_names)
     rows = ("".join(f"<td>{_text(value)}</td>" for value in line) for line in zip(*columns, strict=True))
     body = "".join(f"<tr>{cells}</tr>" for cells in rows)
     count = counted(lines, "line") + (f", of which {SHOWN} are shown" if lines > SHOWN else "")
@@ -89,14 +95,14 @@ def graph_html(
 
 
 def _below(notes: Iterable[object]) -> str:
-    return "".join(f"<div>{escape(str(note))}</div>" for note in notes)
+    return "".join(f"<div>{escaped(note)}</div>" for note in notes)
 
 
 def _text(value: Any) -> str:
     if value is None:
         return "<i>null</i>"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return escape(text if len(text) <= _CELL else text[: _CELL - 1] + "…")
+    return escaped(text if len(text) <= _CELL else text[: _CELL - 1] + "…")
 
 
 def _depths(count: int, edges: Sequence[tuple[int, int, str]]) -> list[int]:
@@ -116,9 +122,9 @@ def _box(at: tuple[int, int], title: str, text: str) -> str:
     shown = title if len(title) <= 28 else "…" + title[-27:]
     words = f'<text x="{x + 8}" y="{y + 18}" stroke="none" fill="currentColor"'
     return (
-        f'<g><title>{escape(title)}</title><rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="4"/>'
-        f'{words} font-weight="bold">{escape(shown)}</text>'
-        f'<text x="{x + 8}" y="{y + 35}" stroke="none" fill="currentColor">{escape(text)}</text></g>'
+        f'<g><title>{escaped(title)}</title><rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="4"/>'
+        f'{words} font-weight="bold">{escaped(shown)}</text>'
+        f'<text x="{x + 8}" y="{y + 35}" stroke="none" fill="currentColor">{escaped(text)}</text></g>'
     )
 
 
@@ -126,4 +132,4 @@ def _edge(begin: tuple[int, int], end: tuple[int, int], title: str) -> str:
     x, y = begin[0] + _WIDTH, begin[1] + _HEIGHT // 2
     to_x, to_y = end[0], end[1] + _HEIGHT // 2
     half = (x + to_x) // 2
-    return f'<path d="M{x} {y} C{half} {y} {half} {to_y} {to_x} {to_y}"><title>{escape(title)}</title></path>'
+    return f'<path d="M{x} {y} C{half} {y} {half} {to_y} {to_x} {to_y}"><title>{escaped(title)}</title></path>'

@@ -39,8 +39,9 @@ class Question:
         Columns of its answer's table that have ids, counts or words of ours: over HTTP they are shown as they are. What
         other columns have, their names say.
     pages_of : str
-        The question whose answer it gives page by page, where it does: the command line and HTTP stream that one's
-        answer by it, and have no other name for it.
+        The question whose answer it gives page by page, if it does: an iterator with one such answer for each page.
+        Python has both as methods. The command line has only that question, and writes its answer into a file by this
+        one. HTTP, too, has only that question, and leaves this one out: it pages each answer by `cursor` and `limit`.
     """
 
     name: str

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from provspark.index_store.query.intersections import same_pairs
 from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.notebook import SHOWN, listed, table_html
 from provspark.index_store.query.tabular import Readable
@@ -120,6 +121,13 @@ class Located(RowSet, Readable):
     """From the row ids that they had to those that they have."""
     gone: RowSet
     """Those that this version lacks, as rows of the version in which they were."""
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Located) and (self.gone != other.gone or not same_pairs(self.boxes, other.boxes)):
+            return False
+        return RowSet.__eq__(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def table(self) -> pa.Table:
         """One line for each row that was looked for: row, located (null where it is gone), gone; by row."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 from provspark.index_store.query.asking import Asked
 from provspark.index_store.query.bits import ROWS, identity
 from provspark.index_store.query.column_answer import Cells, ColumnAnswer, reason
 from provspark.index_store.query.column_choice import positions
 from provspark.index_store.query.column_maps import WayChoice
-from provspark.index_store.query.column_walk import Carried, ColumnsAt, carry
+from provspark.index_store.query.column_walk import Carried, ColumnsAt, carry_to_each
 from provspark.index_store.query.nodes import Direction, WriteNode
 from provspark.index_store.query.operation_line import OperationLine
 from provspark.index_store.query.operation_list import OperationList, operation_lines
@@ -37,20 +38,25 @@ def touching(
     if direction == "forward" and to is None:
         places += dict.fromkeys(node.write.output.dataset for node in plan(linker, [asked.at], direction).nodes)
 
+    def walk(ways: WayChoice) -> list[Carried]:
+        return carry_to_each(linker, start, direction, places, context=asked.context, ways=ways)
+
+    all_sure = cache(lambda: walk("sure"))
     touched: dict[WriteNode, _TouchedOperations] = {}
     stops: set[Stop] = set()
     nothing: UntrackedError | None = None
-    for place in places:
+    for number, carried in enumerate(walk("touching")):
 
-        def walk(ways: WayChoice, place: Dataset | None = place) -> Carried:
-            return checked(asked, direction, carry(linker, start, direction, place, context=asked.context, ways=ways))
+        def sure(number: int = number) -> Carried:
+            return checked(asked, direction, all_sure()[number])
 
         try:
-            ends, more = _touched_by(walk, direction)
+            carried = checked(asked, direction, carried)
+            ends = _touched_by(carried, sure, direction)
         except UntrackedError as error:
             nothing = nothing or error
             continue
-        stops |= more
+        stops |= {*carried.stops}
         for node, own in ends.items():
             touched[node] = own | touched[node] if node in touched else own
     if nothing is not None and not any(own.numbers for own in touched.values()):
@@ -96,10 +102,9 @@ def _cells(asked: Asked, direction: Direction, carried: Carried) -> Carried:
 
 
 def _touched_by(
-    walk: Callable[[WayChoice], Carried], direction: Direction
-) -> tuple[dict[WriteNode, _TouchedOperations], set[Stop]]:
+    carried: Carried, surely: Callable[[], Carried], direction: Direction
+) -> dict[WriteNode, _TouchedOperations]:
     """Find the operations on the ways of a walk; those that are on none that holds for every row are not certain."""
-    carried = walk("touching")
     # Forward, what only decides which rows there are leads to the rows themselves.
     ended = [b for part in carried.parts for b in part.bits if direction == "backward" or b[0] != ROWS]
     entries = [(via, doubt) for *_, via, doubt in ended]
@@ -109,7 +114,7 @@ def _touched_by(
     sure = mask
     if any(doubt for _, doubt in entries):
         sure = _surely(entries, direction)
-        for part in walk("sure").parts:
+        for part in surely().parts:
             for *_, via, _ in part.bits:
                 sure |= via
     touched = {}
@@ -119,7 +124,7 @@ def _touched_by(
             return _why(carried, entries, node, line)
 
         touched[node] = _TouchedOperations(frozenset(numbers), frozenset(certain), why)
-    return touched, {*carried.stops}
+    return touched
 
 
 def _surely(entries: list[tuple[int, int]], direction: Direction) -> int:

@@ -30,7 +30,7 @@ from provspark.model.writes import Coverage, Kind
 NodeRole = Literal["asked", "end", "between"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class TraceNode:
     """A version with the rows that the trace met in it."""
 
@@ -47,10 +47,13 @@ class TraceNode:
     """Rows met along a path with a context edge."""
     possible: Runs
     """Rows met along a path with a possible edge."""
-    at: VersionReference
+    at: VersionReference = field(compare=False)
     """The version as the write knows it through which it was met first."""
     gone: bool = False
     """Whether its rows are in no current version; for forward."""
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.version, self.role))
 
     @property
     def met(self) -> Runs:
@@ -106,6 +109,15 @@ class Trace:
     def ended(self) -> Mapping[Ending, Runs]:
         """For each ending the rows that were not kept."""
         return self.arrivals.ended
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trace):
+            return NotImplemented
+        names = ("direction", "nodes", "edges", "stops", "through", "trusted", "gone", "ended")
+        return self is other or all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def __hash__(self) -> int:
+        return hash((self.direction, self.edges, self.stops))
 
     def __repr__(self) -> str:
         asked = self.nodes[0]

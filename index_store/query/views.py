@@ -79,6 +79,7 @@ class Views:
             self._known_by(back.graph, named, str(as_of))
         if isinstance(dataset, VersionReference):
             back.graph.find(dataset.version.dataset, dataset.version.id)  # raises: another store's, or of a later time
+            dataset = back.graph.own(dataset)
         ahead = back
         rule: VersionRule = "disk" if when is None else "as_of"
         if run is not None:

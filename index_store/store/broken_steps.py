@@ -1,4 +1,4 @@
-"""Steps that can't be read, and what is still known of them: they are named, and the others answer."""
+"""Steps that can't be read: answers leave them out and name them."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Broken:
     store : str
         URL of the store, without credentials.
     step : str
-        Id of the step: its folder's name. "" where a whole store, one of several, can't be read.
+        Id of the step, which is the name of its folder; "" if a whole store, one of several, can't be read.
     file : str
         Path within the store.
     fault : {"corrupt", "newer", "unreadable"}
     why : str
         The reason, without the location.
     key : StepKey or None
-        What the step is, where that is certain: its id is a hash of it.
+        Key of the step, if its id, a hash of the key, confirms it.
     """
 
     store: str
@@ -60,7 +60,7 @@ class Broken:
 
     @property
     def advice(self) -> str:
-        """What to do."""
+        """What to do about it."""
         if not self.step:
             return "Check that this store can be reached, or remove it from the catalogue."
         return _ADVICE[self.fault]
@@ -72,7 +72,7 @@ class Broken:
 
 
 def broken_step(store: str, step: str, error: ProvSparkError, key: StepKey | None) -> Broken:
-    """Describe a step by the error that its manifest raised."""
+    """Describe a step whose manifest raised an error."""
     fault: Fault = "unreadable"
     if isinstance(error, StepFileError):
         fault = "newer" if isinstance(error, StoreFormatError) else "corrupt"
@@ -87,7 +87,7 @@ def broken_store(store: str, error: ProvSparkError) -> Broken:
 
 
 def reason(error: Exception) -> str:
-    """The reason of an error, as a clause: without location where it is known to be apart from it."""
+    """Return the reason of an error as a clause, without the location if that is known separately."""
     if isinstance(error, StepFileError):
         return error.what
     said = error.reason if isinstance(error, StoreUnreachableError) and error.reason else str(error)
@@ -95,9 +95,9 @@ def reason(error: Exception) -> str:
 
 
 def salvaged_key(data: bytes, step: str) -> StepKey | None:
-    """Return the key that a damaged manifest still contains; None unless it is this step's.
+    """Return the key of this step if a damaged manifest still contains it; else None.
 
-    The step's id is a hash of its key, so a key of that id is certain, whatever else is damaged.
+    The step's id is a hash of its key, so a key with that id is right, whatever else is damaged.
     """
     for match in _KEY.finditer(data):
         try:
@@ -110,7 +110,7 @@ def salvaged_key(data: bytes, step: str) -> StepKey | None:
 
 
 def summary(broken: Iterable[Broken]) -> str:
-    """Name broken steps in one line; "" where there is none."""
+    """Describe broken steps in one line; "" if there are none."""
     steps = list(broken)
     if not steps:
         return ""

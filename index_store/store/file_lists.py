@@ -1,4 +1,4 @@
-"""The list of files of a version, as a Parquet file: what stands in versions/ (docs/format.md)."""
+"""File lists of versions: the Parquet files in versions/ (docs/format.md)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DELTA = "DELTA_BINARY_PACKED"
 
 
 def dump_files(files: Files) -> bytes:
-    """Write a version's list of files."""
+    """Serialize the file list of a version."""
     columns = [texts(list(files.paths)), *map(int64s, (files.sizes, files.mtimes, files.rows)), bools(files.written)]
     table = pa.Table.from_arrays(columns, schema=_SCHEMA)
     sink = io.BytesIO()
@@ -44,7 +44,7 @@ def dump_files(files: Files) -> bytes:
 
 
 def load_files(data: bytes) -> Files:
-    """Read what `dump_files` wrote; ValueError or pyarrow's errors where it is something else."""
+    """Parse the file list of a version; raise ValueError or an error of pyarrow if it is malformed."""
     table = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True).read(use_threads=False)
     if table.column_names != _SCHEMA.names:
         raise ValueError(f"columns {', '.join(table.column_names)} instead of {', '.join(_SCHEMA.names)}")

@@ -1,4 +1,4 @@
-"""Remove old steps, and never one that a kept one needs."""
+"""Removal of old steps, except those that a kept step needs."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from provspark.model.writes import Write
 __all__ = ["GcPlan", "Keep", "collect", "plan"]
 
 _FileKey = tuple[str, str, int, int]
-"""What makes a file the same: namespace, whole path, size, time."""
+"""Identity of a file: namespace, full path, size, time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """What is to stay: a step that any of these names.
+    """Which steps to keep: those that match any of these options.
 
     Parameters
     ----------
     runs : int, optional
-        So many last runs of each DAG (of each command-line step, which has no DAG), by when their steps ended.
+        Number of latest runs of each DAG (of each command-line step, which has no DAG), by when their steps ended.
     since : str, optional
-        Steps that ended then or later: ISO 8601, UTC; a date alone is its beginning.
+        Time at or after which steps ended: ISO 8601, UTC; a date means its start.
     steps : tuple of str
-        Ids.
+        IDs of steps.
     """
 
     runs: int | None = None
@@ -38,20 +38,20 @@ class Keep:
 
     def __post_init__(self) -> None:
         if self.runs is None and self.since is None and not self.steps:
-            raise SettingsError("say what to keep: so many runs, steps since a date, or steps by name")
+            raise SettingsError("Nothing is selected to be kept. Pass a number of runs, a date, or step IDs.")
         if self.runs is not None and self.runs < 0:
-            raise SettingsError(f"{self.runs} runs can't be kept; give 0 or more")
+            raise SettingsError(f"The number of runs to keep is {self.runs}. Pass 0 or more.")
 
 
 @dataclass(frozen=True, slots=True)
 class GcPlan:
-    """What a collection does.
+    """Steps that a collection keeps and removes.
 
     Parameters
     ----------
-    kept : steps that were asked to be kept
-    needed : steps that stay because a kept one read, or its output still holds, files that they wrote
-    removed : all others, each before those that it needs, so that a collection cut short leaves nothing without them
+    kept : steps that the options select
+    needed : steps that stay because a kept step read files that they wrote, or its output still contains such files
+    removed : all others, each before those that it needs, so that an interrupted collection leaves no step without them
     """
 
     kept: tuple[Manifest, ...]
@@ -60,14 +60,14 @@ class GcPlan:
 
 
 def plan(store: Store, keep: Keep) -> GcPlan:
-    """Tell what would be removed.
+    """Return what a collection would keep and remove.
 
     Raises
     ------
     UnknownStepError
-        A step that is to be kept by name is not there.
+        A step to keep does not exist.
     CorruptIndexError
-        A manifest or a list of files can't be read, so it is not known what is needed: `repair` first.
+        A manifest or a file list can't be read, so what is needed is unknown: run `repair` first.
     """
     manifests = store.manifests()
     known = {m.step: m for m in manifests}
@@ -88,15 +88,15 @@ def plan(store: Store, keep: Keep) -> GcPlan:
 
 
 def collect(store: Store, keep: Keep, removing: Callable[[Manifest], None] = lambda _: None) -> GcPlan:
-    """Remove what `plan` says; `removing` is called before each step goes.
+    """Remove the steps that `plan` returns; call `removing` before each.
 
-    Steps that are published meanwhile stay, but what they read may go: let nothing run that reads old data sets, or
-    keep enough runs.
+    Steps published meanwhile stay, but their inputs may be removed: run no job that reads old datasets, or keep enough
+    runs.
 
     Raises
     ------
     StoreReadOnlyError, StoreWriteError
-        A step could not be removed; those before it are gone.
+        A step could not be removed; those before it are removed.
     """
     planned = plan(store, keep)
     for manifest in planned.removed:
@@ -111,7 +111,7 @@ def _since(manifests: Iterable[Manifest], since: str | None) -> Iterator[str]:
     try:
         first = utc(since if len(since) > len("2026-01-31") else f"{since}T00:00:00")
     except ValueError as e:
-        raise SettingsError(f"{since!r} is no time; give one as 2026-01-31 or 2026-01-31T12:00:00") from e
+        raise SettingsError(f"{since!r} is not a time. Pass one such as 2026-01-31 or 2026-01-31T12:00:00.") from e
     yield from (m.step for m in manifests if utc(m.ended) >= first)
 
 
@@ -125,7 +125,7 @@ def _last_runs(manifests: Iterable[Manifest], runs: int) -> set[str]:
 
 
 def _needs(store: Store, manifests: Iterable[Manifest]) -> dict[str, tuple[str, ...]]:
-    """By step, the steps that wrote files of what it read, or files that its outputs hold and it did not write."""
+    """Return for each step those that wrote files it read, or files in its outputs that it did not write."""
     makers: dict[_FileKey, list[str]] = {}
     held: dict[str, set[_FileKey]] = {}
     for m in manifests:
@@ -155,7 +155,7 @@ def _named(dataset: Dataset, files: Files) -> Iterator[_FileKey]:
 
 
 def _reach(needs: dict[str, tuple[str, ...]], starts: Iterable[str]) -> list[str]:
-    """Steps reached from some, each after those that it needs (a circle is cut where it was entered)."""
+    """Return the steps reached from some, each after those that it needs (a cycle is cut where it was entered)."""
     done: dict[str, None] = {}
     entered: set[str] = set()
     for start in starts:

@@ -1,4 +1,4 @@
-"""What writers that were killed, or that lost, left in a store: no reader looks at it."""
+"""Files that killed or losing writers left in a store; readers ignore them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["begun", "notes_of", "sweep", "unpublished"]
 
 
 def begun(store: Store, steps: Iterable[str] | None = None) -> list[str]:
-    """Steps that were begun and are not published: their writers run, or were killed.
+    """Return the steps that were begun and are not published: their writers are running, or were killed.
 
-    With `steps` only those of them that are not published; which of them were begun, their notes say.
+    With `steps`, return those of them that are not published; whether they were begun, their notes say.
     """
     names = store.folder.names(STEPS) if steps is None else list(steps)
     stamps = store.folder.stamps([manifest_path(n) for n in names])
@@ -24,9 +24,9 @@ def begun(store: Store, steps: Iterable[str] | None = None) -> list[str]:
 
 
 def unpublished(store: Store, idle: float) -> list[str]:
-    """Steps that were begun, are not published, and have no writer any more.
+    """Return the steps that were begun, are not published, and whose writers have ended.
 
-    That is known of processes of this machine. Others count as gone if no file of the step changed for `idle` seconds.
+    This is known of processes on this machine. Other writers count as ended if no file changed for `idle` seconds.
     """
     return [n for n in begun(store) if _gone(store, n) or _still(store, n, store.folder.walk(step_path(n)), idle)]
 
@@ -37,7 +37,7 @@ def _gone(store: Store, step: str) -> bool:
 
 
 def notes_of(store: Store, step: str) -> list[Note]:
-    """What writers of a step noted, the furthest one first; notes that can't be read are left aside."""
+    """Return the notes of a step's writers, the furthest one first; skip notes that can't be read."""
     notes = []
     for name in store.folder.names(f"{step_path(step)}/{NOTES}"):
         path = f"{step_path(step)}/{NOTES}/{name}"
@@ -52,9 +52,9 @@ def notes_of(store: Store, step: str) -> list[Note]:
 
 
 def sweep(store: Store, idle: float, *, dry_run: bool = False) -> list[str]:
-    """Remove files that no manifest lists, if they did not change for so many seconds.
+    """Remove files that no manifest lists and that did not change for `idle` seconds.
 
-    Steps that were never published stay where a note tells of them: `repair` publishes those.
+    Files of unpublished steps that have a note stay: `repair` publishes those steps.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def sweep(store: Store, idle: float, *, dry_run: bool = False) -> list[str]:
     Raises
     ------
     CorruptIndexError
-        A manifest can't be read, so it is not known what it lists.
+        A manifest can't be read, so which files it lists is unknown.
     StoreReadOnlyError, StoreWriteError
     """
     removed = []

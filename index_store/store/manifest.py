@@ -1,4 +1,4 @@
-"""manifest.json: what a step is, in canonical JSON with its own hash."""
+"""manifest.json: the description of a step, in canonical JSON with its own hash."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ T = TypeVar("T")
 _SINCE_3 = frozenset(
     {"reads", "driver_reads", "dag", "run_started", "attempt", "call", "action", "single", "unit", "complete"}
 )
-"""Keys that readers of format 2 refuse."""
+"""Keys that readers of format 2 reject."""
 
 
 def dump(manifest: Manifest) -> bytes:
-    """Write a manifest: format, hash of the body's text, body.
+    """Serialize a manifest: format, hash of the body's text, body.
 
-    One of an older format has that format's keys alone.
+    A manifest of an older format has only that format's keys.
     """
     body = jsonable(manifest)
     if manifest.format_version < 3:
@@ -39,45 +39,45 @@ def dump(manifest: Manifest) -> bytes:
 
 
 def load(data: bytes, where: str) -> Manifest:
-    """Read a manifest; `where` names the file in errors.
+    """Parse a manifest; `where` is the name of the file in errors.
 
     Raises
     ------
     StoreFormatError
-        The format is newer than this package reads.
+        The format is newer than this version of the package can read.
     CorruptIndexError
-        Truncated, changed, or of another shape.
+        The data is truncated, changed, or has the wrong structure.
     """
     format_version, body = unseal(data, where)
     manifest = from_json(Manifest, {"format_version": format_version} | body, where)
     if manifest.format_version != format_version:
-        raise CorruptIndexError(where, f"it says format {format_version} and {manifest.format_version}")
+        raise CorruptIndexError(where, f"it has two formats, {format_version} and {manifest.format_version}")
     _check_references(manifest, where)
     return manifest
 
 
 def seal(version: int, body: object) -> bytes:
-    """Write what `jsonable` takes, with its format and the hash of its text."""
+    """Serialize a value that `jsonable` takes, with its format and the hash of its text."""
     return sealed(version, canonical(body))
 
 
 def unseal(data: bytes, where: str) -> tuple[int, dict[str, Any]]:
-    """Read the format and the body of what `seal` wrote; the same errors as `load`."""
+    """Return the format and the body of what `seal` serialized; the same errors as `load`."""
     outer = _parse(data, where)
     body = outer.get("body")
     if set(outer) != {"format", "sha256", "body"} or not isinstance(body, dict):
-        raise CorruptIndexError(where, "it is no manifest: format, sha256 and body are expected")
+        raise CorruptIndexError(where, "it is not a manifest with the keys format, sha256 and body")
     try:
         same = data == sealed(outer["format"], _canonical(body))
-    except (ValueError, RecursionError) as e:  # numbers that JSON has none of
-        raise CorruptIndexError(where, f"it is no JSON of ours: {e}") from e
+    except (ValueError, RecursionError) as e:  # such as a NaN
+        raise CorruptIndexError(where, f"it is not canonical JSON: {e}") from e
     if not same:
-        raise CorruptIndexError(where, "its checksum differs")
+        raise CorruptIndexError(where, "its checksum does not match")
     return outer["format"], body
 
 
 def _check_references(manifest: Manifest, where: str) -> None:
-    """Refuse paths that leave the step, and names of files, axes and versions that it does not list."""
+    """Reject paths that leave the step, and references to files, axes and versions that the manifest lacks."""
     files = {f.path for f in manifest.files}
     for path in files:
         try:
@@ -93,40 +93,40 @@ def _check_references(manifest: Manifest, where: str) -> None:
 
 
 def _check_write(write: Write, what: str, files: set[str], read: int, where: str) -> None:
-    """Check a write, or a read; `read` is how many rows its reads axis may have."""
+    """Check a write, or a read; `read` is the maximum size of its reads axis."""
     what = f"{what} {write.index}"
     versions = {v.id for v in (write.output, *write.inputs)} | {""}
     axes = range(len(write.axes))
     if any(v.files not in files for v in (write.output, *write.inputs)) or not write.named <= files:
         raise CorruptIndexError(where, f"{what} names files that the manifest does not list")
     if any(t.out not in axes or t.src not in axes for t in write.tensors):
-        raise CorruptIndexError(where, f"{what} has a tensor of axes that it has not")
+        raise CorruptIndexError(where, f"{what} has a tensor between axes that do not exist")
     if any(a.version not in versions for a in write.axes):
-        raise CorruptIndexError(where, f"{what} has an axis of a version that it has not")
+        raise CorruptIndexError(where, f"{what} has an axis of a version that is not its own")
     if any(a.role == "reads" and (a.version or not 0 <= a.size <= read) for a in write.axes):
-        raise CorruptIndexError(where, f"{what} has an axis of reads that is none of the {read} rows read before it")
+        raise CorruptIndexError(where, f"{what} has a reads axis with a version, or not of 0 to {read} rows")
 
 
 def dump_format() -> bytes:
-    """Write format.json."""
+    """Serialize format.json."""
     return (_canonical({"format": FORMAT_VERSION}) + "\n").encode()
 
 
 def load_format(data: bytes, where: str) -> int:
-    """Read format.json; the same errors as `load`."""
+    """Parse format.json; the same errors as `load`."""
     outer = _parse(data, where)
     if data != _canonical({"format": outer["format"]}).encode() + b"\n":
-        raise CorruptIndexError(where, "it holds more than a format")
+        raise CorruptIndexError(where, "it contains more than a format")
     return int(outer["format"])
 
 
 def from_json(kind: type[T], value: object, where: str) -> T:
-    """Rebuild a dataclass from what `json` read, checking every type.
+    """Rebuild a dataclass from parsed JSON, and check every type.
 
     Raises
     ------
     CorruptIndexError
-        Naming the file and the path inside it that is wrong.
+        The value has the wrong structure; the message names the file and the path inside it.
     """
     try:
         decoder: Callable[[object], T] = _decoder(cast(Any, kind))
@@ -136,34 +136,34 @@ def from_json(kind: type[T], value: object, where: str) -> T:
 
 
 class _ShapeError(Exception):
-    """A value of another type than the model has; `path` leads to it from where it was caught."""
+    """A value has the wrong type; `path` leads to it from where the error was caught."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
         self.what, self.path = what, ""
 
     def within(self, step: str) -> _ShapeError:
-        """The same, seen from one level above."""
+        """Prepend a step to the path and return the error."""
         self.path = step + self.path
         return self
 
 
 def _parse(data: bytes, where: str) -> dict[str, Any]:
-    """Read JSON's outer object and check its format before anything else."""
+    """Parse the outer JSON object; check its format before anything else."""
     try:
         outer = json.loads(data.decode("ascii"))
     except (ValueError, RecursionError):
-        raise CorruptIndexError(where, "it is no JSON") from None
+        raise CorruptIndexError(where, "it is not JSON") from None
     format_version = outer.get("format") if isinstance(outer, dict) else None
     if type(format_version) is not int or format_version < 1:
-        raise CorruptIndexError(where, "it names no format")
+        raise CorruptIndexError(where, "it has no format number")
     if format_version > FORMAT_VERSION:
         raise StoreFormatError(where, format_version, FORMAT_VERSION)
     return dict(outer)
 
 
 def sealed(version: int, body: str) -> bytes:
-    """Write a body's text with its format and hash."""
+    """Serialize the text of a body with its format and hash."""
     digest = hashlib.sha256(body.encode()).hexdigest()
     return f'{{"format":{version},"sha256":"{digest}","body":{body}}}\n'.encode()
 
@@ -177,7 +177,7 @@ def _without(value: Any, keys: frozenset[str]) -> Any:
 
 
 def canonical(value: object) -> str:
-    """Return the text of what `jsonable` takes."""
+    """Return the canonical JSON of a value that `jsonable` takes."""
     return _canonical(jsonable(value))
 
 
@@ -187,7 +187,7 @@ def _canonical(value: object) -> str:
 
 @cache
 def _decoder(kind: Any) -> Callable[[object], Any]:
-    """Make the function that checks and rebuilds values of a type of `provspark.model`."""
+    """Return the function that checks and rebuilds values of a type of `provspark.model`."""
     origin, args = get_origin(kind), get_args(kind)
     if origin is Literal:
         return _literal(args)

@@ -1,4 +1,4 @@
-"""What a writer notes beside its taps, so that a step whose process ended can be published after all."""
+"""Notes that a writer keeps beside its taps; a step whose process was killed is published from them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Note", "NoteTexts", "load_note"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A step under way: what it is, since when (UTC, ISO 8601), and the writes sealed so far with their files.
+    """A step in progress: its key, its start (UTC, ISO 8601), and the writes sealed so far with their files.
 
-    `process` is its writer's; None in notes of older versions. `reads` are what the driver read until then;
+    `process` is the writer's process; None in notes of older versions. `reads` are the driver's reads so far;
     `driver_reads`, `dag` and `run_started` are as in `Manifest`.
     """
 
@@ -34,14 +34,14 @@ class Note:
 
 
 class NoteTexts:
-    """Writes the notes of one step, each longer than the one before; what that one had is not made text again."""
+    """Serializer of a step's successive notes; parts that an earlier note had are not serialized again."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[object, str]] = {}
-        """By its id a part that was written, which is kept so that its id stays its own, and its text."""
+        """Serialized parts by id, with their texts. A part is kept so that its id stays unique."""
 
     def dump(self, note: Note) -> bytes:
-        """Write a note, as a manifest is written."""
+        """Serialize a note in the form of a manifest."""
         parts = {f.name: getattr(note, f.name) for f in fields(note)}
         body = ",".join(f'"{name}":{self._text(parts[name])}' for name in sorted(parts))
         return manifests.sealed(note.format_version, f"{{{body}}}")
@@ -58,12 +58,12 @@ class NoteTexts:
 
 
 def load_note(data: bytes, where: str) -> Note:
-    """Read a note.
+    """Parse a note.
 
     Raises
     ------
     StoreFormatError, CorruptIndexError
-        As of a manifest.
+        The same as for a manifest.
     """
     format_version, body = manifests.unseal(data, where)
     return manifests.from_json(Note, {"format_version": format_version} | body, where)

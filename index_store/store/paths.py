@@ -1,4 +1,4 @@
-"""Where a store keeps what, and what a missing file means."""
+"""Paths within a store, and the error for a file that is missing."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ __all__ = ["FOLDERS", "FORMAT", "MANIFEST", "NOTES", "STEPS", "manifest_path", "
 
 FORMAT, STEPS, MANIFEST, NOTES = "format.json", "steps", "manifest.json", "taps"
 FOLDERS = ("operations", "profiles", "tensors", "versions")
-"""Of a step, whose files its manifest lists."""
+"""Folders of a step whose files its manifest lists."""
 
 
 def step_path(step: str) -> str:
-    """Folder of a step."""
+    """Return the folder of a step."""
     return f"{STEPS}/{step}"
 
 
 def manifest_path(step: str) -> str:
-    """A step's manifest, whose being there makes the step."""
+    """Return the path of a step's manifest; the step exists if this file does."""
     return f"{STEPS}/{step}/{MANIFEST}"
 
 
 def missing(folder: Folder, step: str, path: str) -> CorruptIndexError | StepRemovedError:
-    """Tell of a file that a manifest lists and that is not there: of a step removed meanwhile, or of damage."""
+    """Return the error for a file that a manifest lists and that is missing: step removed meanwhile, or damage."""
     if folder.stamps([manifest_path(step)])[0] is None:
         return StepRemovedError(step, folder.url)
-    return CorruptIndexError(folder.where(path), "it is gone")
+    return CorruptIndexError(folder.where(path), "the file is missing")

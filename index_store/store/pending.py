@@ -1,4 +1,4 @@
-"""Checks of what is handed to the store, before anything of it is written."""
+"""Checks of a write before any of it is stored."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["check_write"]
 
 
 def check_write(write: PendingWrite, read: int = 0) -> list[str]:
-    """Refuse a write that contradicts itself.
+    """Raise an error if a write is inconsistent.
 
     Parameters
     ----------
     write : PendingWrite
     read : int
-        Rows that the driver read before it: what an axis of the role ``reads`` may number.
+        Number of rows that the driver read before it: the maximum size of an axis with the role ``reads``.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def check_write(write: PendingWrite, read: int = 0) -> list[str]:
     Raises
     ------
     InvalidWriteError
-        Naming the axis or tensor that does not fit.
+        The write is inconsistent; the message names the axis or tensor.
     """
     versions = (write.output, *write.inputs)
     ids = [_identity(v) for v in versions]
@@ -41,9 +41,9 @@ def check_write(write: PendingWrite, read: int = 0) -> list[str]:
     name = f"the write to {write.output.dataset}"
     if write.coverage == "untracked":
         if write.tensors or write.reason is None:
-            raise InvalidWriteError(f"{name} is untracked: it needs a reason, and has no tensors")
+            raise InvalidWriteError(f"{name} is untracked: pass a reason, and no tensors")
     elif not write.axes:
-        raise InvalidWriteError(f"{name} has no axes; axis 0 must be its output")
+        raise InvalidWriteError(f"{name} has no axes: pass the axis of its output first")
     for i, axis in enumerate(write.axes):
         _check_axis(f"axis {i} of {name}", axis, i, ids, rows)
         if axis.role == "reads" and axis.size > read:
@@ -57,30 +57,30 @@ def _identity(version: PendingVersion) -> str:
     try:
         return version.files.identity(version.dataset)
     except UnicodeEncodeError as e:
-        said = f"{version.dataset.name!r} or a file of it has a name that is no Unicode"
-        raise InvalidWriteError(f"{said}; rename it and run the step again") from e
+        said = f"{version.dataset.name!r} or a file of it has a name that is not valid Unicode"
+        raise InvalidWriteError(f"{said}. Rename it and run the step again.") from e
 
 
 def _check_axis(what: str, axis: Axis, number: int, ids: list[str], rows: dict[str, int]) -> None:
     if (axis.role == "output") != (number == 0):
-        raise InvalidWriteError(f"{what} is an {axis.role} axis; axis 0 and no other is the output")
+        raise InvalidWriteError(f"{what} is an {axis.role} axis; axis 0, and no other, must be the output")
     if axis.role in ("inner", "reads"):
         if axis.version or axis.size < 0:
-            raise InvalidWriteError(f"{what} has the role {axis.role}: it has no version, and a size of 0 or more")
+            raise InvalidWriteError(f"{what} has the role {axis.role}: pass no version, and a size of at least 0")
         return
     allowed = ids[:1] if axis.role == "output" else ids[1:]
     if axis.version not in allowed:
         raise InvalidWriteError(f"{what} names version {axis.version!r}, which is not among the {axis.role}s")
     if axis.size != rows[axis.version]:
-        raise InvalidWriteError(f"{what} has size {axis.size}, its version {rows[axis.version]} rows")
+        raise InvalidWriteError(f"{what} has size {axis.size}, but its version has {rows[axis.version]} rows")
 
 
 def _check_tensor(what: str, tensor: PendingTensor, axes: tuple[Axis, ...]) -> None:
     if tensor.kind not in get_args(Kind):
-        raise InvalidWriteError(f"{what} is of kind {tensor.kind!r}; there are {', '.join(get_args(Kind))}")
+        raise InvalidWriteError(f"{what} is of kind {tensor.kind!r}; pass one of {', '.join(get_args(Kind))}")
     for side, number in (("out", tensor.out), ("src", tensor.src)):
         if not 0 <= number < len(axes):
-            raise InvalidWriteError(f"{what}: {side} axis {number} is none of the {len(axes)} axes")
+            raise InvalidWriteError(f"{what}: {side} axis {number} does not exist; there are {len(axes)} axes")
     for boxes in tensor.boxes.parts():
         _check_boxes(what, boxes, axes[tensor.out].size, axes[tensor.src].size)
 
@@ -89,27 +89,27 @@ def _check_boxes(what: str, boxes: Boxes, n_out: int, n_src: int) -> None:
     for side, size in (("out", n_out), ("src", n_src)):
         starts, lengths = getattr(boxes, side), getattr(boxes, f"n_{side}")
         if len({len(a) for a in (starts, lengths, boxes.diagonal)}) > 1:
-            raise InvalidWriteError(f"{what}: the arrays of its boxes differ in length")
+            raise InvalidWriteError(f"{what}: the arrays of its boxes have different lengths")
         if starts.dtype != np.int64 or lengths.dtype != np.int64:
-            raise InvalidWriteError(f"{what}: its boxes are of {starts.dtype} and {lengths.dtype}, not int64")
+            raise InvalidWriteError(f"{what}: its boxes are arrays of {starts.dtype} and {lengths.dtype}, not int64")
         if all(_within(starts[part], lengths[part], size) for part in chunks(len(starts))):
             continue
         outside = (starts < 0) | (lengths < 0) | (lengths > size) | (starts > size - lengths)
         worst = int(np.argmax(outside))
         raise InvalidWriteError(
             f"{what}: box {worst} reaches from {int(starts[worst])} over {int(lengths[worst])} rows, "
-            f"outside of the {side} axis of {size}"
+            f"outside of the {side} axis of {size} rows"
         )
     if boxes.n_out is boxes.n_src:
         return
     for part in chunks(len(boxes)):
         square = ~boxes.diagonal[part] | (boxes.n_out[part] == boxes.n_src[part])
         if not square.all():
-            raise InvalidWriteError(f"{what}: diagonal box {part.start + int(np.argmin(square))} has two lengths")
+            raise InvalidWriteError(f"{what}: diagonal box {part.start + int(np.argmin(square))} is not square")
 
 
 def _within(starts: Int64, lengths: Int64, size: int) -> bool:
-    """Whether all ranges lie on an axis; a sum is made only where it can't overflow."""
+    """Return whether all ranges are within an axis; add numbers only where the sum can't overflow."""
     longest = int(lengths[0]) if is_constant(lengths) else int(lengths.max())
     if int(starts.min()) < 0 or longest > size or int(starts.max()) > size:
         return False

@@ -1,4 +1,4 @@
-"""Which process wrote something, and whether it is still there."""
+"""Identity of the process that wrote something, and whether it still runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Process"]
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process of some machine. `started` is its start in clock ticks since boot, 0 where that can't be known."""
+    """A process on some machine. `started` is its start in clock ticks since boot, 0 if unknown."""
 
     host: str
     pid: int
@@ -25,17 +25,17 @@ class Process:
 
     @property
     def here(self) -> bool:
-        """Whether it was a process of this machine."""
+        """Whether the process belongs to this machine."""
         return self.host == socket.gethostname()
 
     @property
     def alive(self) -> bool:
-        """Whether it is a process of this machine that is there; of another machine's nothing is known."""
+        """Whether the process runs on this machine; False for those of other machines, of which nothing is known."""
         return self.here and _alive(self.pid) and (self.started == 0 or _started(self.pid) in (0, self.started))
 
     @property
     def dead(self) -> bool:
-        """Whether it was a process of this machine that is gone; of another machine's nothing is known."""
+        """Whether the process ran on this machine and has ended; False for those of other machines."""
         return self.here and not self.alive
 
 

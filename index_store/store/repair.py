@@ -1,4 +1,4 @@
-"""Put right what can be put right, and mark the rest so that questions are told why they end there."""
+"""Repair of a store: restores what it can, and marks the rest so that answers give the reason where they end."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ RepairAction = Literal["restored", "untracked", "dropped", "sealed", "closed", "
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One thing done.
+    """One action of a repair.
 
     Parameters
     ----------
     step : str
     action : {"restored", "untracked", "dropped", "sealed", "closed", "removed"}
-        A file written anew from what the store holds; a write, or a read on the driver, marked untracked because its
-        lineage is lost; a write's operations or profiles, which are lost, no longer named; a step
-        published from what its writer noted before its process ended; a step whose manifest is lost, marked as failed
-        and untracked; one whose manifest does not even tell its key, taken out of the store.
+        What was done. A file was restored from other files of the store; a write, or a read on the driver, was marked
+        untracked because its lineage is lost; a reference to a write's lost operations or profiles was dropped; a step
+        was published (sealed) from its writer's notes after its process ended; a step whose manifest is lost was closed
+        as failed and untracked, or removed from the store if the manifest does not even contain its key.
     what : str
-        The file, or the write, and why.
+        The file, or the write, and the reason.
     """
 
     step: str
@@ -65,30 +65,30 @@ def repair(
     dry_run: bool = False,
     checking: Callable[[str, int, int], None] = lambda *_: None,
 ) -> list[Repair]:
-    """Check steps as `verify` does, and mend what does not hold.
+    """Check steps as `verify` does, and repair what is damaged.
 
-    A damaged tensor file is written anew from its sister where that holds all boxes, a damaged list of files from an
-    equal one of another step. Writes and reads whose lineage is lost are marked untracked, with the reason; a read
-    keeps its place and its rows, which axes of later writes number. A step that was begun and never published is
+    A damaged tensor file is rewritten from the tensor's other file if that contains all boxes, a damaged file list from
+    an equal one of another step. Writes and reads whose lineage is lost are marked untracked, with the reason; a read
+    keeps its place and its rows, which axes of later writes number. A step that was begun and not published is
     published as failed, with the writes and reads that were sealed before its process ended.
 
     Parameters
     ----------
     store : Store
     steps : iterable of str, optional
-        Only these, published or not, however young and whether or not their writers are gone. All by default.
+        Only these, published or not, whatever their age and whether or not their writers have ended. All by default.
     idle : float
-        An unpublished step counts as given up if its writer was a process of this machine that is gone, or if none of
-        its files changed for so many seconds. A writer that is alive after all finds its step published, and says so.
+        An unpublished step counts as abandoned if its writer's process on this machine has ended, or if none of its
+        files changed for this many seconds. A writer that still runs raises an error when it finds its step published.
     dry_run : bool
-        Tell, and change nothing.
+        Report the actions without changing anything.
     checking : callable
         As for `verify`.
 
     Raises
     ------
     StoreFormatError
-        A file is of a newer format, which is no damage; the steps before it are mended.
+        A file has a newer format, which is not damage; the steps before it are repaired.
     StoreUnreachableError, StoreReadOnlyError, StoreWriteError
     """
     published = set(store.steps())
@@ -111,7 +111,7 @@ class _Mending:
         self._done: list[Repair] = []
 
     def given_up(self) -> list[Repair]:
-        """Publish a step from what its writer noted, then look at it as at any other."""
+        """Publish a step from its writer's notes, then repair it like any other."""
         notes = notes_of(self._store, self._step)
         if not notes:
             return []
@@ -138,7 +138,7 @@ class _Mending:
         return self._done
 
     def published(self) -> list[Repair]:
-        """Mend a published step."""
+        """Repair a published step."""
         problems = verify_step(self._store, self._step)
         if not problems:
             return self._done
@@ -156,7 +156,7 @@ class _Mending:
         reasons = list(manifest.untracked)
         for write in changed.writes:
             mended = self._write(write, lost, [p.what for p in problems if p.write == write.index])
-            if mended.reason and write.output.files in lost:  # no version can share its files: only why stays
+            if mended.reason and write.output.files in lost:  # the version has no file list, so only the reason stays
                 reasons.append(mended.reason)
             else:
                 writes.append(replace(mended, index=len(writes)))
@@ -168,21 +168,21 @@ class _Mending:
         return self._done
 
     def _relisted(self, manifest: Manifest, lost: set[str]) -> Manifest:
-        """Make lists of files of reads anew, which say nothing but how many rows the driver read."""
+        """Rewrite lost file lists of reads; these contain only the number of rows that the driver read."""
         fresh: dict[str, Version] = {}
         for read in manifest.reads:
             old = read.output
             if old.files not in lost:
                 continue
             made = driver_version(self._step, read.index, old.dataset.name, old.rows)
-            if made.files.identity(made.dataset) != old.id:  # it held a time that is lost
+            if made.files.identity(made.dataset) != old.id:  # it contained a time that is lost
                 made = driver_version(self._step, read.index, old.dataset.name, old.rows, read_at=_now())
             identity = made.files.identity(made.dataset)
             path = f"versions/{identity}-{self._mark}.parquet"
             data = dump_files(made.files)
             self._made[path] = StoredFile(path, len(data), hashlib.sha256(data).hexdigest())
             self._replace(f"{step_path(self._step)}/{path}", data)
-            self._say("restored", f"{old.files}, the rows of {old.dataset}")
+            self._say("restored", f"{old.files}, the file list of {old.dataset}")
             fresh[old.id] = replace(old, id=identity, files=path)
         return replace(
             manifest,
@@ -191,14 +191,14 @@ class _Mending:
         )
 
     def _refuse_newer(self, manifest: Manifest) -> None:
-        """Let a tensor file of a newer format raise StoreFormatError: it is no damage."""
+        """Let a tensor file of a newer format raise StoreFormatError: that is not damage."""
         both = (*manifest.writes, *manifest.reads)
         for path in {p for w in both for t in w.tensors for p in (t.by_out, t.by_src) if p}:
             with contextlib.suppress(CorruptIndexError):
                 self._store.tensor_file(self._step, path)
 
     def _write(self, write: Write, lost: set[str], said: list[str]) -> Write:
-        """A write or read as it can stand: as it is, with tensors written anew, or untracked."""
+        """Return a write or read as it can be kept: unchanged, with rewritten tensors, or untracked."""
         said = said + [f"{v.files} is lost" for v in (write.output, *write.inputs) if v.files in lost]
         tensors = []
         for tensor in write.tensors:
@@ -224,9 +224,9 @@ class _Mending:
         )
 
     def _beside(self, write: Write, lost: set[str]) -> Write:
-        """A sound write without the operations and profiles that are lost."""
+        """Return an undamaged write without its lost operations and profiles."""
         for path in sorted({write.operations, write.profiles} & lost):
-            self._say("dropped", f"{path}, of {write.output.dataset}, is lost; its rows' lineage is whole")
+            self._say("dropped", f"{path}, of {write.output.dataset}, is lost; the lineage of its rows is intact")
         return replace(
             write,
             operations="" if write.operations in lost else write.operations,
@@ -234,7 +234,7 @@ class _Mending:
         )
 
     def _tensor(self, tensor: Tensor, lost: set[str]) -> Tensor | None:
-        """A tensor without its lost files: written anew from the one that is left, if that holds all boxes."""
+        """Return a tensor with its lost file rewritten from the other one if that contains all boxes; else None."""
         paths = [p for p in (tensor.by_out, tensor.by_src) if p]
         left = [p for p in paths if p not in lost]
         if left == paths:
@@ -250,7 +250,7 @@ class _Mending:
         return replace(tensor, by_out=made[0], by_src=made[1] if len(made) > 1 else "")
 
     def _copied(self, manifest: Manifest, path: str) -> bool:
-        """Write a file anew from an equal one of another step."""
+        """Restore a file from an equal one of another step; return whether there is one."""
         wanted = next(f for f in manifest.files if f.path == path)
         for other in self._store.steps():
             with contextlib.suppress(CorruptIndexError, StoreFormatError, LookupError):
@@ -263,25 +263,25 @@ class _Mending:
         return False
 
     def _files(self, manifest: Manifest) -> tuple[StoredFile, ...]:
-        """The files that its writes and reads name."""
+        """Return the files that the manifest's writes and reads name."""
         known = {f.path: f for f in manifest.files} | self._made
         named = {path for w in (*manifest.writes, *manifest.reads) for path in w.named}
         return tuple(known[path] for path in sorted(named))
 
     def _close(self, why: str) -> None:
-        """Put a manifest without writes in a damaged one's place; none where that does not tell its key any more."""
+        """Replace a damaged manifest by one without writes; remove it if it does not contain its key any more."""
         path = manifest_path(self._step)
         closed = self._salvaged(path, why)
         if closed is not None:
             self._say("closed", why)
             self._replace(path, manifests.dump(closed))
             return
-        self._say("removed", f"nothing tells which task it was: {why}")
+        self._say("removed", f"its manifest does not name the task any more: {why}")
         if not self._dry_run:
             self._store.folder.remove(path)
 
     def _salvaged(self, path: str, why: str) -> Manifest | None:
-        """What a damaged manifest still tells, if its key is this step's: the step's name is a hash of it."""
+        """Return what a damaged manifest still contains, if its key is this step's: the step's id is a hash of it."""
         try:
             body = json.loads(self._store.folder.read(path)[0])["body"]
             key = manifests.from_json(StepKey, body["key"], path)
@@ -304,7 +304,7 @@ class _Mending:
 
 
 def _with(write: Write, fresh: dict[str, Version]) -> Write:
-    """A write with some versions, by their old ids, in another's place."""
+    """Return a write in which some versions, given by their old ids, are replaced."""
     if not fresh:
         return write
     axes = (replace(a, version=fresh[a.version].id) if a.version in fresh else a for a in write.axes)
@@ -317,7 +317,7 @@ def _with(write: Write, fresh: dict[str, Version]) -> Write:
 
 
 def _kept(version: int) -> int:
-    """The format of what is mended: its own, so that what it does not say means what it meant."""
+    """Return the format of a repaired manifest: its own, so that missing keys keep their meaning."""
     return max(version, TENSOR_FORMAT)
 
 

@@ -1,4 +1,4 @@
-"""The store: a folder of steps, each of which appears whole or not at all."""
+"""The store: a folder of steps, each of which appears with all its files or not at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Lock
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from provspark.index_store.store.file_lists import load_files
 from provspark.index_store.store.fs.folder import Folder, Stamp, checked
 from provspark.index_store.store.fs.opening import open_folder
 from provspark.index_store.store.paths import FOLDERS, FORMAT, MANIFEST, NOTES, STEPS, manifest_path, missing, step_path
+from provspark.index_store.store.reopening import ReopenedStore
 from provspark.index_store.store.survey import Survey
 from provspark.index_store.store.tensors.file import TensorFile
 from provspark.index_store.store.tensors.reader import TensorReader
@@ -49,10 +50,10 @@ _OPERATION_BYTES = 16 << 20
 
 
 class Store:
-    """A tensor store, opened.
+    """An open tensor store.
 
-    Threads may share one. What was read is kept within bounds, and files are looked at again only where
-    size or time changed.
+    Threads may share it. It caches what it reads, within bounds, and reads a manifest again only if its size or time
+    changed.
     """
 
     def __init__(self, folder: Folder) -> None:
@@ -66,6 +67,9 @@ class Store:
         self._files: Cache[Files] = Cache(_FILE_ROWS)
         self._operations: Cache[Operations] = Cache(_OPERATION_BYTES)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ReopenedStore, (Store.open, self.url)
+
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> Store:
         """Open a store.
@@ -73,22 +77,22 @@ class Store:
         Parameters
         ----------
         url : str
-            A folder's path, a ``file:`` URL, or a URL that `pyarrow.fs.FileSystem.from_uri` takes.
+            Path of a folder, a ``file:`` URL, or a URL that `pyarrow.fs.FileSystem.from_uri` accepts.
         create : bool
-            Make the store where there is none.
+            Create the store if there is none.
 
         Raises
         ------
         StoreUnreachableError
-            The folder does not answer.
+            The folder can't be reached.
         StoreAccessError
-            It may not be read.
+            Access to the folder is denied.
         StoreMissingError
-            It does not exist or is no store.
+            The folder does not exist or is not a store.
         StoreReadOnlyError
-            There is no store and none can be made.
+            No store exists and none can be created.
         StoreFormatError
-            The store's format is newer than this package reads.
+            The store's format is newer than this version of the package can read.
         CorruptIndexError
             Its format.json is damaged.
         """
@@ -96,14 +100,14 @@ class Store:
 
     @classmethod
     def at(cls, folder: Folder, *, create: bool = False) -> Store:
-        """`open` in a folder of any back end."""
+        """Open a store in a folder of any file system, as `open` does."""
         try:
             data = folder.read(FORMAT)[0]
         except FileNotFoundError:
             if not create:
                 there = "it has no format.json" if folder.exists() else "there is no such folder"
                 raise StoreMissingError(
-                    f"{folder.url} is no store: {there}. Check the path; a first captured step makes a store.",
+                    f"{folder.url} is not a store: {there}. Check the path. The first captured step creates a store.",
                     empty=folder.vacant(),
                 ) from None
             folder.make(STEPS)
@@ -113,7 +117,7 @@ class Store:
         return cls(folder)
 
     def steps(self) -> list[str]:
-        """Ids of the published steps, sorted."""
+        """Return the ids of the published steps, sorted."""
         return [n for n, _ in self._stamped()]
 
     def _stamped(self) -> list[tuple[str, Stamp]]:
@@ -122,14 +126,14 @@ class Store:
         return [(n, stamp) for n, stamp in zip(names, stamps, strict=True) if stamp is not None]
 
     def manifest(self, step: str) -> Manifest:
-        """What is known of a step.
+        """Return the manifest of a step.
 
         Raises
         ------
         UnknownStepError
-            No such step is published.
+            No step with this id is published.
         CorruptIndexError, StoreFormatError
-            Its manifest is damaged, or newer than this package reads.
+            Its manifest is damaged, or newer than this version of the package can read.
         """
         try:
             stamp = self.folder.stamps([manifest_path(step)])[0] if "/" not in step else None
@@ -143,23 +147,23 @@ class Store:
         return manifest
 
     def manifests(self) -> list[Manifest]:
-        """All published steps' manifests, by the time they ended; only new and changed ones are read.
+        """Return the manifests of all published steps by the time they ended; read only new and changed ones.
 
         Raises
         ------
         CorruptIndexError, StoreFormatError, StoreUnreachableError
-            One of them can't be read; `survey` goes on with the others.
+            A manifest can't be read; `survey` skips such manifests.
         """
         readable = (self._read_manifest(n, stamp) for n, stamp in self._published())
         return _in_order(m for m in readable if m is not None)
 
     def survey(self) -> Survey:
-        """`manifests`, and the steps whose manifest can't be read instead of an error.
+        """Return the manifests as `manifests` does, and the steps whose manifest can't be read.
 
         Raises
         ------
         StoreUnreachableError
-            The store as a whole does not answer, or is gone.
+            The store as a whole can't be reached, or is gone.
         """
         there = self._published()
         if not there:
@@ -172,7 +176,7 @@ class Store:
                 manifest = self._read_manifest(step, stamp)
             except (CorruptIndexError, StoreFormatError, StoreUnreachableError) as e:
                 if isinstance(e, StoreUnreachableError) and answers:
-                    self.check()  # raises where the fault is not this file's alone
+                    self.check()  # raises if the whole store fails
                     answers = False
                 broken.append(self._describe(step, stamp, e))
             else:
@@ -185,25 +189,25 @@ class Store:
         Raises
         ------
         StoreMissingError
-            It is gone.
+            The store does not exist any more.
         StoreUnreachableError
-            It does not answer.
+            The store can't be reached.
         """
         try:
             self.folder.read(FORMAT)
         except FileNotFoundError:
             raise StoreMissingError(
-                f"{self.url} is gone: its format.json does not exist any more. Restore the store from a backup; "
-                f"a new step makes a new, empty one."
+                f"The store at {self.url} is gone: its format.json does not exist any more. Restore the store from a "
+                f"backup. The next captured step creates a new, empty one."
             ) from None
 
     def files(self, step: str, version: Version) -> Files:
-        """List a version's files.
+        """Return the files of a version.
 
         Raises
         ------
         CorruptIndexError
-            The list is not what was written.
+            The file list is damaged.
         StepRemovedError
             The step was removed meanwhile.
         """
@@ -215,14 +219,14 @@ class Store:
         try:
             files = load_files(data)
         except (pa.ArrowException, OSError, ValueError, LookupError) as e:
-            raise CorruptIndexError(where, f"it is no list of files: {str(e)[:200]}") from e
+            raise CorruptIndexError(where, f"it is not a file list: {str(e)[:200]}") from e
         self._files.put(stored.sha256, files, 1 + len(files.paths))
         return files
 
     def written_files(self, step: str) -> set[tuple[str, int, int]]:
-        """What a step wrote, whether or not its manifest can be read: name, size (bytes) and time (ms) of each file.
+        """Return name, size (bytes) and time (ms) of each file that a step wrote, even if its manifest can't be read.
 
-        Lists of files that are damaged, too, are left out.
+        Damaged file lists are skipped.
         """
         written_files: set[tuple[str, int, int]] = set()
         for name in self.folder.names(f"{step_path(step)}/versions"):
@@ -236,12 +240,12 @@ class Store:
         return written_files
 
     def operations(self, step: str, write: Write) -> Operations | None:
-        """Read what a write's plan did; None where the step kept no operations.
+        """Return the operations of a write; None if the step stored none.
 
         Raises
         ------
         CorruptIndexError, StoreFormatError
-            The file is not what was written, or newer than this package reads.
+            The file is damaged, or newer than this version of the package can read.
         StepRemovedError
             The step was removed meanwhile.
         """
@@ -256,9 +260,9 @@ class Store:
         return operations
 
     def profiles(self, step: str, write: Write) -> Profiles | None:
-        """Read the profiles of a write's output and inputs; None where the step made none.
+        """Return the profiles of a write's output and inputs; None if the step stored none.
 
-        Errors are those of `operations`.
+        The errors are those of `operations`.
         """
         if not write.profiles:
             return None
@@ -271,7 +275,7 @@ class Store:
         Raises
         ------
         CorruptIndexError, StoreFormatError
-            A file of it is damaged, or newer than this package reads.
+            One of its files is damaged, or newer than this version of the package can read.
         StepRemovedError
             The step was removed meanwhile; `TensorReader.lookup` may raise it too.
         """
@@ -282,11 +286,11 @@ class Store:
         if file.layout.holds == "boxes":
             return TensorReader(file, order)
         if not other:
-            raise CorruptIndexError(file.where, "it points to a sister file that the manifest does not name")
+            raise CorruptIndexError(file.where, "it is a guide to a file that the manifest does not name")
         return TensorReader(self.tensor_file(step, other), order, file)
 
     def tensor_file(self, step: str, path: str) -> TensorFile:
-        """Open one of a tensor's files, its footer checked; the same errors as `tensor`."""
+        """Open a file of a tensor and verify its footer; the same errors as `tensor`."""
         stored = self._stored(step, path)
         key = (step, path, stored.footer_sha256)
         file = self._opened.get(key)
@@ -306,28 +310,28 @@ class Store:
         driver_reads : {"", "on", "off"}
         dag : iterable of Task
         run_started : str
-            As in `Manifest`: known now, they are published even if the step's process is killed.
+            As in `Manifest`. They are published even if the step's process is killed.
 
         Raises
         ------
         StepExistsError
-            It is published already.
+            The step is already published.
         StoreReadOnlyError, StoreWriteError
-            The store can't be written.
+            The store can't be written to.
         """
         if self.folder.stamps([manifest_path(key.id)])[0] is not None:
-            raise StepExistsError(f"step {key.id} is already published in {self.url}")
+            raise StepExistsError(f"Step {key.id} is already published in {self.url}. Start a new run or a new try.")
         return StepWriter(self.folder, step_path(key.id), MANIFEST, key, driver_reads, tuple(dag), run_started)
 
     def remove(self, step: str) -> None:
-        """Remove a step: its manifest, so that it is gone for readers at once, then the files that it lists.
+        """Remove a step: its manifest, so that readers no longer see it, then the files that it lists.
 
-        What a writer of the same step may be putting there meanwhile stays. Fine where the step is gone already.
+        Files that another writer of the step is adding stay. Do nothing if the step does not exist.
 
         Raises
         ------
         CorruptIndexError
-            Its manifest is damaged, so it is not known what it lists: `repair` first.
+            Its manifest is damaged, so which files it lists is unknown: run `repair` first.
         StoreReadOnlyError, StoreWriteError
         """
         base = step_path(step)
@@ -335,7 +339,7 @@ class Store:
             files = self.manifest(step).files
         except UnknownStepError:
             return
-        self.folder.remove_tree(f"{base}/{NOTES}")  # first: `repair` publishes from what is there
+        self.folder.remove_tree(f"{base}/{NOTES}")  # first, because `repair` publishes from these notes
         self.folder.remove(manifest_path(step))
         with ThreadPoolExecutor(_THREADS) as pool:
             list(pool.map(lambda f: self.folder.remove(f"{base}/{f.path}"), files))
@@ -344,7 +348,7 @@ class Store:
         self.folder.remove_empty(base)
 
     def _read_whole(self, step: str, stored: StoredFile) -> tuple[bytes, str]:
-        """Read a file of a step, checked; return it and what errors call it."""
+        """Read and verify a file of a step; return it, and its location for errors."""
         path = f"{step_path(step)}/{stored.path}"
         where = self.folder.where(path)
         try:
@@ -356,7 +360,7 @@ class Store:
         return data, where
 
     def _published(self) -> list[tuple[str, Stamp]]:
-        """Names and stamps of the steps that have a manifest; new and changed ones are read ahead where that pays."""
+        """Return the steps that have a manifest, with its stamp; read new and changed ones ahead if that pays."""
         there = self._stamped()
         fresh = [(n, stamp) for n, stamp in there if self._known.get(n, (None,))[0] != stamp]
         if len(fresh) > 8 and self.folder.readers > 1:
@@ -373,7 +377,7 @@ class Store:
             self._read_manifest(step, stamp)
 
     def _describe(self, step: str, stamp: Stamp, error: ProvSparkError) -> Broken:
-        """Describe a step that can't be read; the key is the one that was read before, or that the file still has."""
+        """Describe a step that can't be read. Its key is the one read before, or that the file still contains."""
         seen = self._broken.get(step)
         if seen is not None and seen[0] == stamp and not isinstance(error, StoreUnreachableError):
             return seen[1]
@@ -404,7 +408,7 @@ class Store:
         return manifest
 
     def _stored(self, step: str, path: str) -> StoredFile:
-        """What the manifest says of a file; it is looked at again only where it does not list the file."""
+        """Return the manifest's entry for a file; read the manifest again only if it does not list the file."""
         known = self._known.get(step)
         stored = _listed(known[1], path) if known else None
         if stored is None:
@@ -426,7 +430,7 @@ def _listed(manifest: Manifest, path: str) -> StoredFile | None:
 
 
 def _is_name(folder: str) -> bool:
-    """Whether a folder can be a step's: others were not put there by a writer."""
+    """Return whether a folder may be a step's; a writer creates no others."""
     try:
         folder.encode()
         checked(folder)

@@ -1,4 +1,4 @@
-"""What a look into a store finds."""
+"""Result of a survey of a store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Survey"]
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Manifests by the time their steps ended, and the steps whose manifest can't be read, by their ids."""
+    """Manifests by the time their steps ended, and the steps with an unreadable manifest, by id."""
 
     manifests: list[Manifest]
     broken: list[Broken]

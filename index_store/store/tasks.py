@@ -1,4 +1,4 @@
-"""The tasks of a DAG: which of them capture follows, which take no rows on, and how a file holds them."""
+"""Tasks of a DAG: which of them are captured, which pass no rows on, and how a file stores them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PASSIVE = frozenset(
         *("PagerTreeOperator", "ChimeWebhookOperator", "AppriseNotifier", "SlackNotifier", "DingdingOperator"),
     )
 )
-"""Operators, with all that is derived from them, that wait, decide, ask or notify, and so take no rows on."""
+"""Operators that wait, decide, ask or notify, and so pass no rows on; so do classes derived from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,19 @@ class _TaskShape:
 
 
 def dump_dag(tasks: Iterable[Task], run_started: str) -> bytes:
-    """Write tasks as a manifest is written."""
+    """Serialize tasks in the form of a manifest."""
     return manifests.seal(FORMAT_VERSION, _TaskShape(tuple(tasks), run_started))
 
 
 def load_dag(data: bytes, where: str) -> tuple[tuple[Task, ...], str]:
-    """Read what `dump_dag` wrote: the tasks, and when the run began; the same errors as of a manifest."""
+    """Parse the tasks and the start of their run; the same errors as for a manifest."""
     format_version, body = manifests.unseal(data, where)
     shape = manifests.from_json(_TaskShape, {"format_version": format_version} | body, where)
     return shape.tasks, shape.run_started
 
 
 def joined(tasks: Iterable[Task]) -> dict[str, Task]:
-    """Return the tasks of one run by id, as several of its steps know them: each knows those around itself."""
+    """Return the tasks of one run by id, merged from several of its steps: each knows the tasks around its own."""
     known: dict[str, Task] = {}
     for task in tasks:
         before = known.get(task.task_id, task)
@@ -59,9 +59,9 @@ def joined(tasks: Iterable[Task]) -> dict[str, Task]:
 
 
 def shaped(manifests: Sequence[Manifest]) -> list[Manifest]:
-    """Return steps such that each `provspark run` within a task has the DAG that other steps of its run know.
+    """Return the steps; each `provspark run` within a task gets the DAG that other steps of its run know.
 
-    It runs in a process that Airflow has not told of the DAG.
+    Airflow does not pass the DAG to the process of such a step.
     """
     if not any(_lacks_shape(m) for m in manifests):
         return list(manifests)
@@ -88,28 +88,28 @@ def _lacks_shape(manifest: Manifest) -> bool:
 
 
 def datasets(uris: Iterable[str]) -> list[Dataset]:
-    """Return the data sets of inlets or outlets; a text that names none is left out."""
+    """Return the datasets of inlets or outlets; skip URIs that do not name one."""
     parsed = []
     for uri in uris:
         try:
             parsed.append(Dataset.parse(uri))
-        except (TypeError, ValueError):  # of which ArgumentError is one
+        except (TypeError, ValueError):  # ArgumentError is a TypeError
             continue
     return parsed
 
 
 def is_captured(task: Task) -> bool:
-    """Whether lineage of a task is captured where it runs."""
+    """Return whether the lineage of a task is captured while it runs."""
     return task.mode == "run" or (task.mode != "off" and _CAPTURED in (task.operator, *task.bases))
 
 
 def is_passive(task: Task) -> bool:
-    """Whether a task waits, decides, asks or notifies, and so takes no rows on."""
+    """Return whether a task waits, decides, asks or notifies, and so passes no rows on."""
     return not PASSIVE.isdisjoint((task.operator, *task.bases))
 
 
 def below(tasks: Mapping[str, Task], task_id: str) -> dict[str, Task]:
-    """Return the tasks that depend on one, by id; directly or through others.
+    """Return the tasks that depend on a task, directly or through others, by id.
 
     >>> tasks = {t.task_id: t for t in (Task("a", "A"), Task("b", "B", ("a",)), Task("c", "C", ("b",)))}
     >>> list(below(tasks, "a"))

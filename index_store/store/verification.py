@@ -1,4 +1,4 @@
-"""Check a whole store: every byte's hash, and that what the files say fits together."""
+"""Check of a whole store: the hash of every file, and the consistency of their contents."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _CHUNK = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a store: the step ("" for the store itself), the file within the store, and what.
+    """A problem in a store: the step ("" for the store itself), the file within the store, and a description.
 
-    `write` or `read` is the place of the write, or read on the driver, that does not fit together; both are -1 where a
-    file as such is damaged.
+    `write` or `read` is the number of the write, or of the read on the driver, that is inconsistent; both are -1 if the
+    file itself is damaged.
     """
 
     step: str
@@ -42,17 +42,17 @@ class Problem:
 def verify(
     store: Store, steps: Iterable[str] | None = None, checking: Callable[[str, int, int], None] = lambda *_: None
 ) -> list[Problem]:
-    """Read all of a store, or of some steps, and tell what is not as it was written.
+    """Read all of a store, or some of its steps, and return what is damaged or inconsistent.
 
-    Hashes of whole files; versions' rows against their lists of files; axes against versions; every tensor's
-    boxes against its axes, its counts, and its other file. Folders of steps that were never published, and files
-    that no manifest lists, are no problem. `checking` is called before each step with its id, its place from 0 on,
-    and the number of steps.
+    It checks hashes of whole files; versions' rows against their file lists; axes against versions; every tensor's
+    boxes against its axes, its counts, and its other file. Folders of unpublished steps, and files that no manifest
+    lists, are not problems. `checking` is called before each step with its id, its number from 0, and the number of
+    steps.
 
     Raises
     ------
     StoreUnreachableError
-        The store does not answer; a missing file is a problem, not an error.
+        The store can't be reached; a missing file is a problem, not an error.
     """
     problems: list[Problem] = []
     if steps is None:
@@ -69,7 +69,7 @@ def verify(
 
 
 def verify_step(store: Store, step: str) -> list[Problem]:
-    """`verify` of one step."""
+    """Verify one step."""
     path = step_path(step)
     try:
         manifest = store.manifest(step)
@@ -94,7 +94,7 @@ def verify_step(store: Store, step: str) -> list[Problem]:
 
 
 def check_file(store: Store, path: str, stored: StoredFile) -> str:
-    """Tell what differs from the manifest; "" where nothing does."""
+    """Return how a file differs from the manifest; "" if it does not."""
     digest, size = hashlib.sha256(), 0
     try:
         while True:
@@ -104,7 +104,7 @@ def check_file(store: Store, path: str, stored: StoredFile) -> str:
             if len(part) < _CHUNK:
                 break
     except FileNotFoundError:
-        return "it is gone"
+        return "the file is missing"
     except CorruptIndexError as e:
         return e.what
     except StoreUnreachableError as e:
@@ -112,13 +112,13 @@ def check_file(store: Store, path: str, stored: StoredFile) -> str:
         return f"it can't be read: {reason(e)}"
     if size != stored.size:
         return f"it has {size} bytes instead of {stored.size}"
-    return "" if digest.hexdigest() == stored.sha256 else "its sha256 differs"
+    return "" if digest.hexdigest() == stored.sha256 else "its SHA-256 does not match"
 
 
 def _verify_write(
     store: Store, manifest: Manifest, write: Write, name: str, damaged: set[str]
 ) -> Iterator[tuple[str, str]]:
-    """Files of a write or read, and what does not fit together in them."""
+    """Yield the inconsistent files of a write or read, and what is wrong."""
     step, base = manifest.step, step_path(manifest.step)
     for version in dict.fromkeys((write.output, *write.inputs)):
         if version.files not in damaged:
@@ -126,7 +126,7 @@ def _verify_write(
     rows = {v.id: v.rows for v in (write.output, *write.inputs)}
     for i, axis in enumerate(write.axes):
         if axis.version and axis.size != rows[axis.version]:
-            what = f"{name}: axis {i} has size {axis.size}, its version {rows[axis.version]} rows"
+            what = f"{name}: axis {i} has size {axis.size}, but its version has {rows[axis.version]} rows"
             yield manifest_path(step), what
     for i, tensor in enumerate(write.tensors):
         if tensor.by_out in damaged or tensor.by_src in damaged:
@@ -155,4 +155,4 @@ def _check_version(store: Store, step: str, version: Version) -> list[str]:
 
 
 def _said(error: ProvSparkError | FileNotFoundError) -> str:
-    return "it is gone" if isinstance(error, FileNotFoundError) else str(error)
+    return "the file is missing" if isinstance(error, FileNotFoundError) else str(error)

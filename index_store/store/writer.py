@@ -1,4 +1,4 @@
-"""Writing a step: its files first, its manifest last."""
+"""Writer of a step: its files first, its manifest last."""
 
 from __future__ import annotations
 
@@ -42,30 +42,30 @@ from provspark.model.writes import StoredFile, Tensor, Untracked, Write
 __all__ = ["StepWriter", "encode"]
 
 _MANY = 1 << 20
-"""Boxes of a tensor whose files are written side by side: to start a thread takes as long as some 10,000 of them."""
+"""Boxes of a tensor above which its files are written in parallel: a thread costs as much as some 10,000 of them."""
 _FEW = 1 << 14
-"""Boxes of each tensor of a write that is stored without threads, which take longer to start than such tensors."""
+"""Boxes of a tensor up to which a write's tensors are stored without threads, which would take longer to start."""
 _THREADS = 2
-"""Tensors encoded at once: sorting and packing let go of Python's lock, but more threads wait for it more."""
+"""Tensors encoded at once. Sorting and compression release Python's lock, but more threads compete for it."""
 
 
 _VersionKey = tuple[str, str, bytes] | tuple[str, str, bytes, bytes]
-"""A version's id, unit, rows of each file and, for an output, whether the write made each file.
+"""A version's id, unit, rows of each file and, for an output, whether the write created each file.
 
-The id does not cover rows: within a step, a file may be counted only once it is read.
+The id does not cover rows: within a step, a file may be counted only when it is read.
 """
 
 
 class StepWriter:
     """One try at publishing a step.
 
-    Several may write a step at once, each under names of its own; one publishes, the others get
-    StepExistsError. What a killed writer leaves is never read.
+    Several writers may write a step at once, each under its own file names; one publishes, the others raise
+    StepExistsError. Readers ignore what a killed writer leaves.
 
     Attributes
     ----------
     taps : str
-        URL of this writer's folder for taps, as Hadoop's ``Path`` reads it (not percent-encoded).
+        URL of this writer's folder for taps, in the form of Hadoop's ``Path`` (not percent-encoded).
     """
 
     def __init__(
@@ -86,9 +86,9 @@ class StepWriter:
         self._files: list[StoredFile] = []
         self._versions: dict[_VersionKey, Version] = {}
         self._lists: Counter[str] = Counter()
-        """How many lists of files are stored for a version's id."""
+        """Number of file lists stored per version id."""
         self._shared: dict[tuple[int, ...], Tensor] = {}
-        """By the one box that is all of a read's tensor, such a tensor."""
+        """Tensors of reads that consist of one box, by this box."""
         self._texts = NoteTexts()
         self._done = False
         self._taps = f"{step}/{NOTES}/{self._mark}"
@@ -102,14 +102,14 @@ class StepWriter:
         self.taps = folder.raw_url(self._taps)
 
     def add(self, write: PendingWrite) -> Write:
-        """Store a write's versions and tensors; not visible before `publish`.
+        """Store the versions and tensors of a write; readers see them after `publish`.
 
         Raises
         ------
         InvalidWriteError
-            The write contradicts itself.
+            The write is inconsistent.
         StoreReadOnlyError, StoreWriteError
-            The store can't be written.
+            The store can't be written to.
         """
         added = self._stored(write, len(self._writes))
         self._writes.append(added)
@@ -117,14 +117,14 @@ class StepWriter:
         return added
 
     def add_read(self, read: PendingWrite, *, more: bool = False) -> Write:
-        """Store what the driver read, as `add` stores a write; its output is a version of `driver_version`.
+        """Store a read on the driver as `add` stores a write; its output is a version of `driver_version`.
 
-        Reads are numbered apart from writes. The rows of a write's ``reads`` axis are those of the reads added
-        before it, one after the other. With `more`, another read or write follows at once, and `repair` learns of
-        both by that one. The same errors as `add`.
+        Reads and writes are numbered separately. The rows of a write's ``reads`` axis are those of the reads added
+        before it, in order. Pass `more` if another read or write follows at once; then only that one updates the
+        notes for `repair`. The same errors as `add`.
         """
         if not is_driver(read.output.dataset):
-            raise InvalidWriteError(f"a read on the driver makes a version of {NAMESPACE}, not {read.output.dataset}")
+            raise InvalidWriteError(f"the output of a driver's read must be in {NAMESPACE}, not {read.output.dataset}")
         added = self._stored(read, len(self._reads), of_driver=True)
         self._reads.append(added)
         if not more:
@@ -163,7 +163,7 @@ class StepWriter:
         )
 
     def profile(self, write: Write, profiles: Profiles) -> None:
-        """Store profiles of the output and inputs of a write that was added."""
+        """Store the profiles of the output and inputs of an added write."""
         self._check_open()
         at = self._writes.index(write)
         self._writes[at] = replace(write, profiles=self._add_sealed("profiles", str(write.index), profiles))
@@ -181,16 +181,16 @@ class StepWriter:
         driver_reads: Setting | None = None,
         dag: Iterable[Task] | None = None,
     ) -> Manifest:
-        """Make the step visible, whole.
+        """Make the whole step visible to readers.
 
-        Where `driver_reads` or `dag` is None it stays what it was when the step began.
+        If `driver_reads` or `dag` is None, it keeps its value from the start of the step.
 
         Raises
         ------
         StepExistsError
-            Another writer published the step first; what this one wrote is removed.
+            Another writer published the step first; the files of this one are removed.
         StoreReadOnlyError, StoreWriteError
-            The store can't be written; `publish` may be tried again, or `abandon` called.
+            The store can't be written to; call `publish` again, or `abandon`.
         """
         self._check_open()
         name = self._step.rsplit("/", 1)[1]
@@ -211,16 +211,18 @@ class StepWriter:
             run_started=self._run_started,
         )
         path, data = f"{self._step}/{self._manifest}", manifests.dump(manifest)
-        # Equal content is this writer's own: an earlier try that seemed to fail did put it there.
+        # Equal content is this writer's own: an earlier try that seemed to fail put it there.
         if not self._folder.put_if_absent(path, data) and self._folder.read(path)[0] != data:
             self.abandon()
-            raise StepExistsError(f"step {name} was published by another writer; this one's files are removed")
+            raise StepExistsError(
+                f"Step {name} was published by another writer. This writer's files are removed; use the published step."
+            )
         self._done = True
         self._remove_taps()
         return manifest
 
     def abandon(self) -> None:
-        """Remove all that this writer wrote; fine to call twice. A published step stays."""
+        """Remove all files of this writer; may be called twice. A published step stays."""
         if self._done:
             return
         self._done = True
@@ -233,10 +235,10 @@ class StepWriter:
 
     def _check_open(self) -> None:
         if self._done:
-            raise StoreWriteError(f"step {self._key.id}: this writer has ended; begin a new one")
+            raise StoreWriteError(f"The writer of step {self._key.id} has ended. Begin a new one.")
 
     def _note(self) -> None:
-        """Say what is sealed so far, for `repair` to publish if this process ends before it does."""
+        """Note what is sealed so far, for `repair` to publish if this process ends early."""
         self._folder.settle(sorted(self._unsettled))
         self._unsettled.clear()
         note = Note(
@@ -259,7 +261,7 @@ class StepWriter:
 
     def _put(self, path: str, content: bytes | BoxFile) -> None:
         full = f"{self._step}/{path}"
-        self._made.append(full)  # first, so that `abandon` removes a file that was begun, too
+        self._made.append(full)  # first, so that `abandon` also removes a partial file
         self._unsettled.add(full.rsplit("/", 1)[0])
         with self._folder.create(full) as f:
             sink = _Hashed(f)
@@ -271,9 +273,9 @@ class StepWriter:
         self._files.append(StoredFile(path, sink.size, sink.sha256.hexdigest(), footer))
 
     def _add_versions(self, named: Sequence[PendingVersion], ids: Sequence[str]) -> list[Version]:
-        """Store a write's output, and its inputs behind it; lists of files that are known are not stored again.
+        """Store the output of a write, then its inputs; file lists that are already stored are reused.
 
-        The list of an output says which files this write made. Inputs may have the list of any write.
+        The list of an output says which files this write created. Inputs may use the list of any write.
         """
         return [self._add_version(v, i, output=not n) for n, (v, i) in enumerate(zip(named, ids, strict=True))]
 
@@ -306,7 +308,7 @@ class StepWriter:
         return version
 
     def _add_sealed(self, folder: str, index: str, body: Operations | Profiles | None) -> str:
-        """Store what is known of a write beside its rows; empty where there is nothing."""
+        """Store a write's operations or profiles; return the path, "" if there are none."""
         if body is None:
             return ""
         path = f"{folder}/{index}-{self._mark}.json"
@@ -324,7 +326,7 @@ class StepWriter:
             boxes = _plain(boxes, edges)
         files = encode(boxes)
         paths = [f"tensors/{number}-{self._mark}.{file.lead}.parquet" for file in files]
-        if len(boxes) > _MANY and not isinstance(boxes, Spool):  # which is there to save memory
+        if len(boxes) > _MANY and not isinstance(boxes, Spool):  # a spool saves memory
             with ThreadPoolExecutor(len(files)) as pool:
                 list(pool.map(self._put, paths, files))
         else:
@@ -340,7 +342,7 @@ class StepWriter:
         )
 
     def _add_shared(self, pending: PendingTensor, number: str) -> Tensor:
-        """Store a read's tensor in the files of an equal one: the coarse reads of an input are all rows by all rows."""
+        """Store a read's tensor, or reuse the files of an equal one: coarse reads relate all rows to all rows."""
         one = _one(pending.boxes)
         tensor = self._shared.get(one) or self._add_tensor(pending, number)
         if one:
@@ -349,21 +351,21 @@ class StepWriter:
 
 
 def _one(boxes: Boxes | Parts | Spool) -> tuple[int, ...]:
-    """The one box that a tensor has; nothing where it has none or more."""
+    """Return the only box of a tensor; () if it has none or several."""
     if not isinstance(boxes, Boxes) or len(boxes) != 1:
         return ()
     return tuple(int(part[0]) for part in (boxes.out, boxes.n_out, boxes.src, boxes.n_src, boxes.diagonal))
 
 
 def _plain(boxes: Boxes, edges: int) -> Boxes:
-    """Single pairs, where hardly any two of them are neighbours: then all lengths are 1, and need no column."""
+    """Return single pairs if hardly any are adjacent: then all lengths are 1, and need no column."""
     if not edges or len(boxes) < FEW_JOINED * edges:
         return boxes
     return cells(boxes.out, boxes.src) if len(boxes) == edges else cells(*pairs(boxes))
 
 
 def encode(boxes: Boxes | Parts | Spool) -> tuple[BoxFile, ...]:
-    """The files of a tensor, sorted by out (docs/format.md, "Which files"); `Parts` have to be `local`."""
+    """Return the files of a tensor sorted by `out` (docs/format.md, "Which files"); `Parts` must be `local`."""
     per = to_a_block(len(boxes))
     by_out = BoxFile(boxes, "out")
     if isinstance(boxes, Parts):
@@ -382,14 +384,14 @@ def encode(boxes: Boxes | Parts | Spool) -> tuple[BoxFile, ...]:
 
 
 def _cover(boxes: Boxes, lead: Lead) -> Boxes:
-    """Blocks of pages of a file of these boxes that hold each row of an axis, which is `out` of what is returned."""
+    """Return the boxes of a guide: the blocks of pages that contain each row of an axis, which becomes `out`."""
     per = encoding.PAGE_ROWS * to_a_block(len(boxes))
     block = np.repeat(np.arange(-(-len(boxes) // per)), per)[: len(boxes)]
     return cover(block, getattr(boxes, lead), getattr(boxes, f"n_{lead}"))
 
 
 class _Hashed:
-    """A file that knows the size and hash of what was written."""
+    """A file that counts and hashes what is written."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self.size, self.sha256 = file, 0, hashlib.sha256()

@@ -1,4 +1,4 @@
-"""The columns of a self-describing file as the version names and types them."""
+"""Columns of a self-describing file, with the names and types of the version."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["Columns"]
 
 
 class Columns:
-    """Finds a version's columns in one file: by name, else by name without case, else they are null.
+    """Columns of a version in one file, found by name, or else by name without case; missing ones are null.
 
     Parameters
     ----------
     file : DataFile
     schema : pyarrow.Schema
-        The file's.
+        Schema of the file.
     fields : sequence of Field
-        The columns asked for.
+        Columns to read.
 
     Raises
     ------
     ValuesUnavailableError
-        Two columns of the file differ by case only and neither is named exactly.
+        Two columns of the file differ only in case, and neither has exactly the name.
     """
 
     def __init__(self, file: DataFile, schema: pa.Schema, fields: Sequence[Field]) -> None:
@@ -37,12 +37,12 @@ class Columns:
 
     @property
     def stored(self) -> list[str]:
-        """Names in the file of the columns to read."""
+        """Names, in the file, of the columns to read."""
         return list(dict.fromkeys(s for s in self._sources if s is not None))
 
     @property
     def unchanged(self) -> dict[str, Field]:
-        """Fields whose values stand in the file in the type asked for, by the file's names."""
+        """Fields that the file stores in the requested type, by their names in the file."""
         return {
             s: f
             for s, f in zip(self._sources, self._fields, strict=True)
@@ -62,13 +62,13 @@ class Columns:
                 arrays.append(column if column.type == target else column.cast(target))
             except pa.ArrowException as e:
                 raise ValuesUnavailableError(
-                    f"column {field.name!r} of {self._file.full} is {column.type} and can't be read "
-                    f"as {field.type}: {e}"
+                    f"Column {field.name!r} of {self._file.full} is {column.type} and can't be read as "
+                    f"{field.type}: {e}. Select other columns."
                 ) from e
         return pa.Table.from_arrays(arrays, names=[f.name for f in self._fields])
 
     def empty(self) -> pa.Table:
-        """Return a table of no rows."""
+        """Return a table without rows."""
         return self.shape(self._schema.empty_table(), 0)
 
     def _source(self, name: str) -> str | None:
@@ -76,7 +76,8 @@ class Columns:
         matches = [n for n in names if n == name] or [n for n in names if n.lower() == name.lower()]
         if len(matches) > 1:
             raise ValuesUnavailableError(
-                f"{self._file.full} has the columns {', '.join(map(repr, matches))}: which one is {name!r} is not clear"
+                f"{self._file.full} has the columns {', '.join(map(repr, matches))}, which equal {name!r} but for "
+                f"case. Select other columns."
             )
         return matches[0] if matches else None
 

@@ -1,4 +1,4 @@
-"""Conditions as people type them, read in time linear in their length."""
+"""Parser of conditions in text form, in time linear in their length."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Condition(NamedTuple):
     Parameters
     ----------
     column : str
-        Its name, or ``column.field`` for a field of a struct.
+        Name of the column, or ``column.field`` for a field of a struct.
     operator : str
         One of `provspark.index_store.values.selection.OPERATORS`.
     value : object
-        Text, that is read by the column's type, or a Python value of that type; for ``in`` a sequence of them; None
-        for ``is null`` and ``is not null``. For ``like``, a pattern: ``%`` matches any text, ``_`` matches any
+        Text, which is converted to the column's type, or a Python value of that type; for ``in`` a sequence of them;
+        None for ``is null`` and ``is not null``. For ``like``, a pattern: ``%`` matches any text, ``_`` matches any
         character, and a backslash escapes either of them.
     """
 
@@ -35,20 +35,20 @@ _SIGNS = re.compile(r"[`=<>!]")
 _OPERATOR = re.compile(r"<=|>=|!=|=|<|>")
 _WORD = re.compile(r"\S+")
 _HOW = (
-    "write column=value, with one of = != < <= > >=, or `column in (a, b)`, `column like 'a%'`, `column startswith a`, "
-    "`column is null`, `column is not null`; "
-    "quote a value that begins or ends with a space, or contains a comma or one of these operators, "
-    "and write a column name that contains one of them in backticks"
+    "Write column=value, with one of = != < <= > >=, or `column in (a, b)`, `column like 'a%'`, `column startswith a`, "
+    "`column is null`, `column is not null`. "
+    "Quote a value that begins or ends with a space, or contains a comma or one of these operators, "
+    "and write a column name that contains one of them in backticks."
 )
 
 
 def parse_condition(text: str) -> Condition:
-    """Read a condition as people type it.
+    """Parse a condition.
 
     Raises
     ------
     ConditionError
-        The text is no condition.
+        The text is not a condition.
 
     Examples
     --------
@@ -65,24 +65,24 @@ def parse_condition(text: str) -> Condition:
         return Condition(column.name, operator)
     parsed = column.within() or column.compares() or column.word()
     if not parsed:
-        raise ConditionError(f"{text!r} is no condition; {_HOW}")
+        raise ConditionError(f"{text!r} is not a condition. {_HOW}")
     operator, rest = parsed
     values = _values(rest)
     if values is None:
-        raise ConditionError(f"{text!r} has no value that can be read; {_HOW}")
+        raise ConditionError(f"{text!r} has no valid value. {_HOW}")
     if operator == "in":
         return Condition(column.name, operator, tuple(values))
     if len(values) > 1 and rest[0] in "'\"":
-        raise ConditionError(f"{text!r} has more than one value; {_HOW}")
-    # A comma in a bare value belongs to it.
+        raise ConditionError(f"{text!r} has more than one value. {_HOW}")
+    # A comma in a bare value is part of the value.
     return Condition(column.name, operator, values[0] if len(values) == 1 else rest)
 
 
 class _Column:
-    """A text that begins with a column's name: in backticks, or without any of their and the operators' signs.
+    """A text that begins with a column's name: in backticks, or without backticks and signs of operators.
 
-    Each method looks for one kind of condition behind it, sets `name` if it finds one, and returns the operator, and
-    the text of the values where there are any.
+    Each method looks for one kind of condition after the name. If it finds one, it sets `name` and returns the
+    operator, and the text of the values if there are any.
     """
 
     def __init__(self, text: str) -> None:
@@ -95,10 +95,10 @@ class _Column:
             sign = _SIGNS.search(text)
             end = sign.start() if sign else len(text)
         self._end = end
-        """Where a name in backticks ends, 0 if it does not; where one without them ends at the latest."""
+        """End of a name in backticks, 0 if it is not closed; else the last possible end of the name."""
 
     def null(self) -> str:
-        """``is null`` or ``is not null``, which end the text."""
+        """Return ``is null`` or ``is not null`` if the text ends with it."""
         before = _without(self._text, "null")
         if before is None:
             return ""
@@ -110,7 +110,7 @@ class _Column:
         return ""
 
     def within(self) -> tuple[str, str] | None:
-        """``in (…)``, the first one before which a name stands."""
+        """Return the first ``in (…)`` that follows a name."""
         if not self._text.endswith(")"):
             return None
         for at in self._openings():
@@ -120,7 +120,7 @@ class _Column:
         return None
 
     def compares(self) -> tuple[str, str] | None:
-        """One of the operators that are signs."""
+        """Return an operator that consists of signs."""
         at = self._end
         while at < len(self._text) and self._text[at].isspace():
             at += 1
@@ -130,7 +130,7 @@ class _Column:
         return sign[0], self._text[sign.end() :].strip()
 
     def word(self) -> tuple[str, str] | None:
-        """``like`` or ``startswith``, the first one before which a name stands."""
+        """Return the first ``like`` or ``startswith`` that follows a name."""
         for word in _WORD.finditer(self._text, self._end if self._quoted else 0):
             if not self._quoted and word.start() >= self._end:
                 return None
@@ -148,13 +148,13 @@ class _Column:
             at = -1 if self._quoted else self._text.find("(", at + 1)
 
     def _blanks_before(self, at: int) -> int:
-        """Return where the blanks before a place begin."""
+        """Return the start of the blanks before a place."""
         while at > 0 and self._text[at - 1].isspace():
             at -= 1
         return at
 
     def _named(self, end: int, behind: int | None = None) -> bool:
-        """Whether the text up to here is a name; up to `behind` there must be blanks."""
+        """Return whether the text up to `end` is a name; blanks must follow it up to `behind`."""
         if end <= 0 or end > self._end or (behind is not None and end == behind):
             return False
         if self._quoted:
@@ -165,7 +165,7 @@ class _Column:
 
 
 def _without(text: str, word: str) -> str | None:
-    """Take a word from the end of a text, and the blanks before it; None if it does not end so."""
+    """Return a text without its last word and the blanks before it; None if it does not end with that word."""
     at = len(text) - len(word)
     if at < 1 or text[at:].lower() != word or not text[at - 1].isspace():
         return None
@@ -173,7 +173,7 @@ def _without(text: str, word: str) -> str | None:
 
 
 def _closing(text: str, quote: str, begin: int = 0) -> int | None:
-    """Return where a quoted part that begins here ends, in which a quote is doubled; None if it does not end."""
+    """Return the end of the quoted part that begins here, in which quotes are doubled; None if it is not closed."""
     at = text.find(quote, begin + 1)
     while at >= 0 and text.startswith(quote, at + 1):
         at = text.find(quote, at + 2)
@@ -181,7 +181,7 @@ def _closing(text: str, quote: str, begin: int = 0) -> int | None:
 
 
 def _values(text: str) -> list[str] | None:
-    """Read values that commas divide, each in quotes or bare; None if there is none or one can't be read."""
+    """Parse values separated by commas, each quoted or bare; None if there is none or one is not valid."""
     out = []
     at = 0
     while True:

@@ -1,6 +1,6 @@
-"""Values from text by Spark's types: one converter a column, that gives None where Spark reads null.
+"""Converters from text to values of Spark's types, one per column; they return None where Spark reads null.
 
-The rules are those of Spark's ``UnivocityParser.makeConverter`` in its permissive mode: what does not fit is null.
+The rules are those of Spark's ``UnivocityParser.makeConverter`` in permissive mode: a value that does not fit is null.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BITS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 
 
 def integer_of(text: str, bits: int) -> int | None:
-    """Read a whole number as Java's ``Long.parseLong`` does; None where it is none or has more than `bits` bits."""
+    """Parse a whole number like Java's ``Long.parseLong``; None if it is not one or has more than `bits` bits."""
     if not _INTEGER.fullmatch(text):
         return None
     value = int(text)
@@ -39,7 +39,7 @@ def integer_of(text: str, bits: int) -> int | None:
 
 
 def double_of(text: str) -> float | None:
-    """Read a number as Java's ``Double.parseDouble`` does; None where it is none."""
+    """Parse a number like Java's ``Double.parseDouble``; None if it is not one."""
     text = text.strip(_BLANKS)
     if _JAVA_DOUBLE.fullmatch(text):
         return float(text.rstrip("fFdD"))
@@ -51,7 +51,7 @@ def double_of(text: str) -> float | None:
 
 
 def decimal_of(value: Decimal, kind: pa.Decimal128Type) -> Decimal | None:
-    """Round half up to the type's scale; None where the type has too few digits."""
+    """Round half up to the type's scale; None if the type has too few digits."""
     with localcontext(Context(prec=200)):
         try:
             rounded = value.quantize(Decimal(1).scaleb(-kind.scale), rounding=ROUND_HALF_UP)
@@ -61,7 +61,7 @@ def decimal_of(value: Decimal, kind: pa.Decimal128Type) -> Decimal | None:
 
 
 def temporal(kind: str, options: Mapping[str, str]) -> Converter:
-    """Return the reader of a date or a time under the options dateformat, timestampformat and timezone."""
+    """Return the parser of a date or a time under the options dateformat, timestampformat and timezone."""
     fallback = options.get("enabledatetimeparsingfallback", "").lower() == "true"
     if kind == "date":
         if not options.get("dateformat"):
@@ -70,7 +70,9 @@ def temporal(kind: str, options: Mapping[str, str]) -> Converter:
         return lambda text: by_pattern.date(text) or (parse_date(text) if fallback else None)
     if kind == "timestamp_ntz":
         if options.get("timestampntzformat"):
-            raise ValuesUnavailableError("times without zone under timestampNTZFormat are not read outside Spark")
+            raise ValuesUnavailableError(
+                "Times with timestampNTZFormat can't be read outside Spark. Select other columns."
+            )
         return _without_zone
     name = "timestampformat"
     zone: tzinfo | None = zone_of(options["timezone"]) if "timezone" in options else None
@@ -81,19 +83,19 @@ def temporal(kind: str, options: Mapping[str, str]) -> Converter:
 
 
 def text_converter(kind: str, options: Mapping[str, str]) -> Converter:
-    """Return the converter of one CSV column (or, with empty options, of a folder's name).
+    """Return the converter of a CSV column (or, with empty options, of a folder's name).
 
     Parameters
     ----------
     kind : str
-        Spark's type as its ``simpleString``.
+        Spark's type, as its ``simpleString``.
     options : mapping
-        Reader options, lower-case names.
+        Reader options, with lower-case names.
 
     Raises
     ------
     ValuesUnavailableError
-        Texts of this type can't be read exactly outside Spark.
+        Text of this type can't be read exactly outside Spark.
     """
     target = arrow_type(kind)
     if kind in _BITS:
@@ -105,17 +107,21 @@ def text_converter(kind: str, options: Mapping[str, str]) -> Converter:
         return lambda text: {"true": True, "false": False}.get(text.lower())
     if pa.types.is_decimal(target):
         if options.get("locale", "en-US").lower() not in ("en-us", "en_us"):
-            raise ValuesUnavailableError(f"decimals under locale={options['locale']!r} are not read outside Spark")
+            raise ValuesUnavailableError(
+                f"Decimals with locale={options['locale']!r} can't be read outside Spark. Select other columns."
+            )
         return lambda text: _decimal(text, target)
     if kind in ("date", "timestamp", "timestamp_ntz"):
         if options.get("locale") and any(o in options for o in ("dateformat", "timestampformat")):
-            raise ValuesUnavailableError(f"dates under locale={options['locale']!r} are not read outside Spark")
+            raise ValuesUnavailableError(
+                f"Dates with locale={options['locale']!r} can't be read outside Spark. Select other columns."
+            )
         return temporal(kind, options)
     if kind == "binary":
         return str.encode
     if pa.types.is_string(target):
         return str
-    raise ValuesUnavailableError(f"text does not hold values of type {kind!r} as Spark reads them")
+    raise ValuesUnavailableError(f"Text can't contain values of type {kind!r}. Select other columns.")
 
 
 def _floating(kind: str, options: Mapping[str, str]) -> Converter:
@@ -129,7 +135,7 @@ def _floating(kind: str, options: Mapping[str, str]) -> Converter:
 
     def single(text: str) -> float | None:
         value = words[text] if text in words else double_of(text)
-        # Rounding a double to a float rounds twice; with this few digits it can't matter.
+        # Rounding a double to a float rounds twice, which can't matter with this few digits.
         if value is not None and len(text) > 15:
             return _single_exactly(text, value)
         return value

@@ -1,4 +1,4 @@
-"""Rows of CSV files: the lines that Spark does not skip, split and converted as it does in its permissive mode."""
+"""Rows of CSV files: the lines that Spark does not skip, split and converted as in its permissive mode."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _ESCAPED = {"\\t": "\t", "\\r": "\r", "\\b": "\b", "\\f": "\f", '\\"': '"', "\\'
 
 
 def csv_format(options: dict[str, str]) -> UnivocityFormat:
-    """Return what Spark tells its CSV parser under these options (``CSVOptions.asParserSettings``).
+    """Return the settings of Spark's CSV parser under these options (``CSVOptions.asParserSettings``).
 
     Raises
     ------
     ValuesUnavailableError
-        An option that is not followed; it is named.
+        An option is not supported; the message names it.
     """
     refuse(options, flags=["multiLine"], settings=["singleVariantColumn"])
     handling = options.get("unescapedquotehandling", _QUOTE_HANDLING[0]).upper()
@@ -81,7 +81,7 @@ class CsvFormat:
     Raises
     ------
     ValuesUnavailableError
-        An option that is not followed; it is named.
+        An option is not supported; the message names it.
     """
 
     def __init__(self, version: Version) -> None:
@@ -99,7 +99,6 @@ class CsvFormat:
         self._max_chars = int(self._options.get("maxcharspercolumn", "-1"))
 
     def records(self, file: DataFile) -> Iterator[list[bytes]]:
-        """See `LineFormat`."""
         header = self._header
         for lines in lines_of(file, self._separator):
             if header:
@@ -113,17 +112,16 @@ class CsvFormat:
             if self._comment:
                 kept = [line for line in kept if not line.startswith(self._comment)]
             if file.written and len(kept) != len(lines):
-                raise file.unreadable("Spark wrote lines into it that it skips in reading, so rows are not its lines")
+                raise file.unreadable("Spark wrote lines to it that it skips on reading, so its lines are not its rows")
             if len(self._format.delimiter) > 1:
                 self._refuse_torn_delimiters(file, kept)
             yield kept
 
     def lines_may_differ(self, file: DataFile) -> bool:
-        """A value that was written may hold the separator, in quotes."""
+        """Return whether written values may contain the separator, in quotes."""
         return file.written
 
     def parse(self, file: DataFile, records: Sequence[bytes], fields: Sequence[Field]) -> pa.Table:
-        """See `LineFormat`."""
         if any(f.name == self._corrupt for f in fields):
             raise refusal("columnNameOfCorruptRecord", self._corrupt)
         rows = [self._split(decode(line, self._charset)) for line in records]
@@ -137,7 +135,7 @@ class CsvFormat:
         return pa.Table.from_arrays(columns, names=[f.name for f in fields])
 
     def _place(self, name: str) -> int:
-        """Return a column's place among a line's values; the column for bad records takes none."""
+        """Return the index of a column among a line's values, which exclude the column of bad records."""
         at = self._columns[name]
         return at - 1 if self._columns.get(self._corrupt, at) < at else at
 
@@ -160,8 +158,8 @@ class CsvFormat:
         names = {n.lower() for n in split_line(decode(line, self._charset), fmt)} if self._partitions else set()
         if both := names & self._partitions:
             raise ValuesUnavailableError(
-                f"{file.full} has a column {both.pop()!r} that is a partition column too, so the places of its values "
-                f"are not known; the row ids stand"
+                f"{file.full} has a column {both.pop()!r} that is also a partition column, so the places of its values "
+                f"are unknown. The row ids are still valid."
             )
 
     def _refuse_torn_delimiters(self, file: DataFile, lines: list[bytes]) -> None:
@@ -171,8 +169,8 @@ class CsvFormat:
         for line in lines:
             if quote in line and line.endswith(heads) and not line.endswith(delimiter):
                 raise ValuesUnavailableError(
-                    f"{file.full} has a line with quotes that ends within the delimiter {delimiter!r}; Spark's reading "
-                    f"of the next line depends on it. The row ids stand."
+                    f"{file.full} has a line with quotes that ends within the delimiter {delimiter!r}; how Spark reads "
+                    f"the next line depends on it. The row ids are still valid."
                 )
 
 

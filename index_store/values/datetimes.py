@@ -1,4 +1,4 @@
-"""Dates and times from text as Spark reads them (``DateTimeUtils.stringToDate``, ``stringToTimestamp``, patterns)."""
+"""Parsers of dates and times like Spark's (``DateTimeUtils.stringToDate``, ``stringToTimestamp``, patterns)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SHORT = {
 
 
 def zone_of(text: str) -> tzinfo | None:
-    """Return the zone of a name (``Europe/Paris``) or offset (``Z``, ``+02:00``, ``UTC+1``); None if it is none."""
+    """Return the zone of a name (``Europe/Paris``) or offset (``Z``, ``+02:00``, ``UTC+1``); None if it is neither."""
     text = text.strip(_BLANKS)
     if text in ("Z", "UTC", "GMT", "UT"):
         return timezone.utc
@@ -67,19 +67,19 @@ def zone_of(text: str) -> tzinfo | None:
 
 
 def names_zone(text: str) -> bool:
-    """Return whether a time has a zone behind it."""
+    """Return whether a time ends with a zone."""
     match = _TIMESTAMP.fullmatch(text.strip(_BLANKS))
     return bool(match and match[8])
 
 
 def parse_date(text: str) -> date | None:
-    """Read ``yyyy``, ``yyyy-M``, ``yyyy-M-d`` with anything behind a blank or a T; None where Spark reads no date."""
+    """Parse ``yyyy``, ``yyyy-M``, ``yyyy-M-d``, with anything after a blank or a T; None where Spark reads no date."""
     match = _DATE.fullmatch(text.strip(_BLANKS))
     return _date(match[1], match[2], match[3]) if match else None
 
 
 def parse_timestamp(text: str, zone: tzinfo | None) -> datetime | None:
-    """Read a time as Spark's cast does; `zone` is for texts without one, and without `zone` those are refused.
+    """Parse a time like Spark's cast; `zone` applies to text without a zone.
 
     Returns
     -------
@@ -95,7 +95,9 @@ def parse_timestamp(text: str, zone: tzinfo | None) -> datetime | None:
     match = _TIMESTAMP.fullmatch(text)
     if not match:
         if re.match(r"T?\d{1,2}:\d", text):
-            raise ValuesUnavailableError(f"{text!r} is a time of day, which Spark reads as today's; the row ids stand")
+            raise ValuesUnavailableError(
+                f"{text!r} is a time of day, which Spark reads as today's. Select other columns."
+            )
         return None
     day = _date(match[1], match[2], match[3])
     own = zone
@@ -109,7 +111,9 @@ def parse_timestamp(text: str, zone: tzinfo | None) -> datetime | None:
 def _date(year: str, month: str | None, day: str | None) -> date | None:
     number = int(year)
     if not 1 <= number <= 9999:
-        raise ValuesUnavailableError(f"the year {year} is outside 1 to 9999, which is all that is read here")
+        raise ValuesUnavailableError(
+            f"The year {year} is outside of 1 to 9999 and can't be read here. Select other columns."
+        )
     try:
         return date(number, int(month or 1), int(day or 1))
     except ValueError:
@@ -126,15 +130,15 @@ def _instant(
         return None
     if zone is None:
         raise ValuesUnavailableError(
-            f"{text!r} names no time zone, and the session's was not recorded (reader option timeZone); "
-            f"ask for the other columns"
+            f"{text!r} has no time zone, and the session's was not recorded (reader option timeZone). "
+            f"Select other columns."
         )
     try:
         # fold=0 takes the earlier offset in overlaps and moves gaps forward, as java.time does.
         return local.replace(tzinfo=zone).astimezone(timezone.utc)
     except OverflowError:
         raise ValuesUnavailableError(
-            f"{text!r} is outside the years 1 to 9999, which is all that is read here"
+            f"{text!r} is outside of the years 1 to 9999 and can't be read here. Select other columns."
         ) from None
 
 
@@ -156,12 +160,12 @@ _TOKENS = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|.", re.DOTALL)
 
 
 class Pattern:
-    """A pattern of Java's ``DateTimeFormatter``, of the letters y M d H m s S X.
+    """A pattern of Java's ``DateTimeFormatter`` with the letters y M d H m s S X.
 
     Raises
     ------
     ValuesUnavailableError
-        The pattern has other letters, or numbers that follow each other without a separator.
+        The pattern has other letters, or numbers without a separator between them.
     """
 
     def __init__(self, option: str, pattern: str) -> None:
@@ -202,7 +206,7 @@ class Pattern:
         return open_ended
 
     def timestamp(self, text: str, zone: tzinfo | None) -> datetime | None:
-        """Read a time; None where the pattern does not fit."""
+        """Parse a time; None if it does not match the pattern."""
         match = self._match(text)
         if not match:
             return None
@@ -216,12 +220,12 @@ class Pattern:
         return _instant(day, got.get("H"), got.get("m"), got.get("s"), got.get("S"), own, text)
 
     def date(self, text: str) -> date | None:
-        """Read a date; None where the pattern does not fit."""
+        """Parse a date; None if it does not match the pattern."""
         instant = self.timestamp(text, timezone.utc)
         return instant.date() if instant else None
 
 
 def _unknown(option: str, pattern: str, text: str) -> ValuesUnavailableError:
     return ValuesUnavailableError(
-        f"{option}={pattern!r} has {text!r}, which is not followed here exactly; ask for the other columns"
+        f"{option}={pattern!r} contains {text!r}, which can't be followed exactly here. Select other columns."
     )

@@ -1,4 +1,4 @@
-"""The files of a version as they lie on disk now, and whether they are still the ones that were captured."""
+"""Files of a version as they are now, and whether they are still the captured ones."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ __all__ = ["DataFile", "check", "files_of", "root_of"]
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One file of a version: where it is and what was recorded of it. `place` is its number in the version."""
+    """A file of a version: its location and what was recorded. `place` is its number in the version."""
 
     place: int
     path: str
-    """Relative to the data set's folder, as `Files.paths` has it."""
+    """Path relative to the dataset's folder, as in `Files.paths`."""
     full: str
     size: int
     mtime: int
     rows: int
     written: bool
-    """The step's own write made it: `rows` counts what was written, which no reader has counted again."""
+    """Whether the step's own write created the file: `rows` then counts written rows, which no reader has verified."""
     filesystem: Any = None
-    """A `pyarrow.fs.FileSystem`; None where the file is on a local disk."""
+    """A `pyarrow.fs.FileSystem`; None for the local disk."""
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Open the file's bytes for reading, seekable."""
+        """Open the file for reading; it is seekable."""
         from pyarrow.fs import LocalFileSystem
 
         with (self.filesystem or LocalFileSystem()).open_input_file(self.full) as source:
             yield cast(BinaryIO, source)
 
     def wrong_count(self, count: int) -> ValuesUnavailableError:
-        """Return the error for a file that reads as another number of rows than was recorded."""
+        """Return the error for a file whose number of rows differs from the recorded one."""
         return ValuesUnavailableError(
-            f"{self.full} reads as {count:,} rows, and {self.rows:,} were recorded when it was captured, though its "
-            f"size and time are the same: no value can be told by its position. The row ids stand."
+            f"{self.full} contains {count:,} rows, but {self.rows:,} were recorded at capture, although its size and "
+            f"time are the same. Values can't be read by position; the row ids are still valid."
         )
 
     def unreadable(self, why: object) -> ValuesUnavailableError:
         """Return the error for a file whose content can't be read."""
-        return ValuesUnavailableError(f"{self.full} can't be read: {why}. The row ids stand.")
+        return ValuesUnavailableError(f"{self.full} can't be read: {why}. The row ids are still valid.")
 
 
 def files_of(version: Version, files: Files) -> list[DataFile]:
-    """Name each file's place on disk."""
+    """Return the files of a version with their locations."""
     dataset = version.dataset
     filesystem, root = root_of(dataset)
     columns = [c.tolist() for c in (files.sizes, files.mtimes, files.rows, files.written)]
@@ -62,27 +62,27 @@ def files_of(version: Version, files: Files) -> list[DataFile]:
 
 
 def root_of(dataset: Dataset) -> tuple[Any, str]:
-    """Return the file system, None for local disks, and the data set's path in it.
+    """Return the file system (None for the local disk) and the dataset's path in it.
 
     Raises
     ------
     ValuesUnavailableError
-        pyarrow does not reach it.
+        pyarrow can't reach the dataset.
     """
     return (None, dataset.name) if dataset.namespace == "file" else _remote(dataset)
 
 
 def check(file: DataFile) -> None:
-    """Make sure that the file is the one that was captured.
+    """Raise an error if a file is no longer the captured one.
 
     Raises
     ------
     VersionChangedError
-        It is gone, or its size or its time (milliseconds) differs.
+        The file is missing, or its size or time (milliseconds) differs.
     """
     stamp = _local_stamp(file) if file.filesystem is None else _remote_stamp(file)
     if stamp is None:
-        raise VersionChangedError(f"{file.full} is gone since it was captured. {_ADVICE}")
+        raise VersionChangedError(f"{file.full} is gone: it was removed after it was captured. {_ADVICE}")
     size, mtime = stamp
     if size != file.size:
         raise VersionChangedError(
@@ -90,12 +90,12 @@ def check(file: DataFile) -> None:
         )
     if mtime != file.mtime:
         raise VersionChangedError(
-            f"{file.full} was written again since it was captured: its time is {mtime} ms now, {file.mtime} ms then. "
+            f"{file.full} was written again after it was captured: its time is {mtime} ms now, {file.mtime} ms then. "
             f"{_ADVICE}"
         )
 
 
-_ADVICE = "The row ids stand; the values can be read where the files of that version are put back."
+_ADVICE = "The row ids are still valid. To read the values, restore the files of that version."
 
 
 def _local_stamp(file: DataFile) -> tuple[int, int] | None:
@@ -128,9 +128,7 @@ def _remote(dataset: Dataset) -> tuple[Any, str]:
     try:
         filesystem, base = FileSystem.from_uri(_HADOOP.get(scheme, scheme) + colon + rest)
     except (OSError, ValueError, pa.ArrowException) as e:
-        raise ValuesUnavailableError(
-            f"no file system of pyarrow reaches {dataset} from here ({e}). The row ids stand."
-        ) from e
+        raise ValuesUnavailableError(f"pyarrow can't reach {dataset}: {e}. The row ids are still valid.") from e
     return filesystem, f"{base.rstrip('/')}/{dataset.name}"
 
 

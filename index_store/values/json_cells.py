@@ -1,4 +1,4 @@
-"""Values of columns as JSON takes them."""
+"""Conversion of column values to JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["plain"]
 
 
 def plain(value: Any) -> Any:
-    """Turn values of columns into what JSON takes: times as ISO 8601, decimals and durations as text, bytes base64."""
+    """Convert column values to JSON: times as ISO 8601, decimals and durations as text, bytes as base64."""
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

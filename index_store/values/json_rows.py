@@ -1,4 +1,4 @@
-"""Rows of JSON lines: a line is a row, an array of objects is a row each, a blank line is none."""
+"""Rows of JSON lines: a line is a row, an array of objects is a row per object, a blank line is no row."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class JsonFormat:
     Raises
     ------
     ValuesUnavailableError
-        An option that is not followed; it is named.
+        An option is not supported; the message names it.
     """
 
     def __init__(self, version: Version) -> None:
@@ -46,7 +46,6 @@ class JsonFormat:
         )
 
     def records(self, file: DataFile) -> Iterator[list[bytes]]:
-        """See `LineFormat`."""
         for lines in lines_of(file, self._separator):
             out: list[bytes] = []
             for line in lines:
@@ -58,11 +57,10 @@ class JsonFormat:
             yield out
 
     def lines_may_differ(self, file: DataFile) -> bool:
-        """JSON escapes the ends of lines, but no separator of one's own."""
+        """Return whether written values may contain the separator; JSON escapes line ends, but no other separators."""
         return file.written and bool(self._separator)
 
     def parse(self, file: DataFile, records: Sequence[bytes], fields: Sequence[Field]) -> pa.Table:
-        """See `LineFormat`."""
         if any(f.name == self._corrupt for f in fields):
             raise refusal("columnNameOfCorruptRecord", self._corrupt)
         converters = {f.name: json_converter(f.type, self._options) for f in fields}
@@ -74,7 +72,7 @@ class JsonFormat:
         try:
             return record.decode(self._charset) if self._strict else decode(record, self._charset)
         except UnicodeDecodeError as e:
-            raise file.unreadable(f"the line {record[:80]!r} is no {self._charset} ({e.reason})") from None
+            raise file.unreadable(f"the line {record[:80]!r} is not valid {self._charset} ({e.reason})") from None
 
     def _row(self, file: DataFile, record: bytes, converters: dict[str, Any]) -> dict[str, Any]:
         text = self._decode(file, record)
@@ -87,7 +85,7 @@ class JsonFormat:
         return struct(node.value, converters, text)
 
     def _elements(self, file: DataFile, line: bytes) -> list[bytes]:
-        """Return the objects of an array as rows; a broken array, or one of other things, is one bad row."""
+        """Return the objects of an array as rows; an invalid array, or one with other elements, is one bad row."""
         text = self._decode(file, line)
         try:
             node = JsonReader(text, self._rules).read()

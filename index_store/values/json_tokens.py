@@ -1,4 +1,4 @@
-"""JSON texts as Jackson reads them under Spark's options: what is accepted, and where reading stops."""
+"""JSON parser that accepts what Jackson accepts under Spark's options, and stops where it stops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEPTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Spark's JSON options that widen what is accepted."""
+    """Spark's JSON options that extend what is accepted."""
 
     single_quotes: bool = True
     non_numeric: bool = True
@@ -34,7 +34,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """A value: `value` is a list of (name, JsonNode) pairs, a list of Nodes, or text; it stands at text[start:end]."""
+    """A value: a list of (name, JsonNode) pairs, a list of JsonNodes, or text; its source is text[start:end]."""
 
     kind: NodeKind
     value: Any
@@ -43,24 +43,24 @@ class JsonNode:
 
 
 class JsonSyntaxError(ValueError):
-    """The text is no JSON."""
+    """The text is not JSON."""
 
 
 class JsonReader:
-    """Reads the first value of a text; what follows it is ignored, as Spark ignores it."""
+    """Parser of the first value of a text; like Spark, it ignores what follows."""
 
     def __init__(self, text: str, rules: Rules) -> None:
         self._text, self._rules = text, rules
         self._at = self._depth = 0
 
     def read(self) -> JsonNode | None:
-        """Return the first value, or None where there are blanks only.
+        """Return the first value, or None if the text is blank.
 
         Raises
         ------
         JsonSyntaxError
         ValuesUnavailableError
-            It nests deeper than is read here.
+            The value nests deeper than is supported here.
         """
         self._skip()
         return self._value() if self._at < len(self._text) else None
@@ -78,7 +78,8 @@ class JsonReader:
             self._depth += 1
             if self._depth > _DEPTH:
                 raise ValuesUnavailableError(
-                    f"the line {self._text[:80]!r} nests deeper than {_DEPTH}, which is not read outside Spark"
+                    f"The line {self._text[:80]!r} nests deeper than {_DEPTH} levels and can't be read outside Spark. "
+                    f"The row ids are still valid."
                 )
             self._at += 1
             value: Any = self._object() if c == "{" else self._array()

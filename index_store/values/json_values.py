@@ -1,4 +1,4 @@
-"""Values of JSON by Spark's types (``JacksonParser.makeConverter``): what does not fit makes its field null."""
+"""Converters from JSON to values of Spark's types (``JacksonParser.makeConverter``); misfits become null."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from provspark.model.errors import ValuesUnavailableError
 __all__ = ["JsonConverter", "MisfitError", "json_converter"]
 
 JsonConverter = Callable[[JsonNode, str], Any]
-"""Takes a value and the text that it stands in."""
+"""Takes a value, and the text that contains it."""
 
 _RANGES = {"tinyint": (-(1 << 7), 1 << 8), "smallint": (-(1 << 15), 1 << 15)}
 _RANGES |= {"int": (-(1 << 31), 1 << 31), "bigint": (-(1 << 63), 1 << 63)}
@@ -71,7 +71,7 @@ def _nested(kind: str, options: Mapping[str, str]) -> JsonConverter:
         return lambda node, text: [item(n, text) for n in _must(node, "array")]
     if outer == "map":
         if not pa.types.is_string(arrow_type(parts[0][1])):
-            raise ValuesUnavailableError(f"JSON does not hold values of type {kind!r} as Spark reads them")
+            raise ValuesUnavailableError(f"JSON can't contain values of type {kind!r}. Select other columns.")
         value = json_converter(parts[1][1], options)
         return lambda node, text: [(name, value(n, text)) for name, n in _must(node, "object")]
     fields = {name: json_converter(inner, options) for name, inner in parts}
@@ -79,7 +79,7 @@ def _nested(kind: str, options: Mapping[str, str]) -> JsonConverter:
 
 
 def struct(pairs: list[tuple[str, JsonNode]], fields: Mapping[str, JsonConverter], text: str) -> dict[str, Any]:
-    """Return the fields of an object; the last value that fits wins where a name comes twice."""
+    """Return the fields of an object; if a name occurs twice, the last value that fits wins."""
     out: dict[str, Any] = dict.fromkeys(fields)
     for name, node in pairs:
         if name in fields:
@@ -103,7 +103,7 @@ def _integer(kind: str) -> JsonConverter:
         value = int(_must(node, "integer"))
         if not low <= value < high:
             raise MisfitError(kind)
-        # Jackson lets a byte reach 255 and Java wraps it.
+        # Jackson accepts bytes up to 255, and Java wraps them.
         return value - 256 if kind == "tinyint" and value > 127 else value
 
     return convert
@@ -138,7 +138,9 @@ def _binary(node: JsonNode, text: str) -> bytes:
     try:
         return base64.b64decode(_must(node, "string"), validate=True)
     except binascii.Error:
-        raise ValuesUnavailableError(f"{node.value[:80]!r} is no base64 in the strict form") from None
+        raise ValuesUnavailableError(
+            f"{node.value[:80]!r} is not base64 in its strict form. Select other columns."
+        ) from None
 
 
 def _text(node: JsonNode, text: str, plain: bool) -> str:
@@ -146,7 +148,8 @@ def _text(node: JsonNode, text: str, plain: bool) -> str:
         return str(node.value)
     if not plain:
         raise ValuesUnavailableError(
-            "a text column holds JSON that is no string, which Spark writes anew under the option encoding"
+            "A text column contains JSON that is not a string, which Spark rewrites under the option encoding. "
+            "Select other columns."
         )
     return text[node.start : node.end]
 
@@ -176,7 +179,9 @@ def _temporal(kind: str, options: Mapping[str, str]) -> JsonConverter:
             try:
                 return _EPOCH + timedelta(seconds=int(node.value))
             except OverflowError:
-                raise ValuesUnavailableError(f"the time {node.value} is outside the years 1 to 9999") from None
+                raise ValuesUnavailableError(
+                    f"The time {node.value} is outside of the years 1 to 9999. Select other columns."
+                ) from None
         if node.kind != "string" or not node.value:
             raise MisfitError(kind)
         value = read(node.value)
@@ -190,8 +195,10 @@ def _temporal(kind: str, options: Mapping[str, str]) -> JsonConverter:
 
 
 def _legacy(kind: str, text: str, options: Mapping[str, str]) -> Any:
-    """Refuse the texts that Spark still reads in the way of its first versions; all others do not fit."""
+    """Raise an error for text that Spark parses as its first versions did; all other text does not fit."""
     has_pattern = "dateformat" if kind == "date" else "timestampformat"
     if not options.get(has_pattern) and (text.lstrip("+-").isdigit() or "GMT" in text):
-        raise ValuesUnavailableError(f"{text!r} is a {kind} of Spark 1, which is not read outside Spark")
+        raise ValuesUnavailableError(
+            f"{text!r} is a {kind} of Spark 1, which can't be read outside Spark. Select other columns."
+        )
     raise MisfitError(kind)

@@ -1,4 +1,4 @@
-"""Lines of a file as Hadoop's ``LineRecordReader`` cuts them, a block at a time, decompressed by the file's name."""
+"""Lines of a file, split like Hadoop's ``LineRecordReader``, in blocks, decompressed by the file's name."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _REFUSED = {".snappy": "snappy", ".lz4": "lz4", ".lzo": "lzo", ".lzo_deflate": "
 def lines_of(file: DataFile, separator: bytes = b"", block: int = _BLOCK) -> Iterator[list[bytes]]:
     r"""Yield the file's lines without their ends, some at a time.
 
-    Without a separator lines end at ``\n``, ``\r`` or ``\r\n``. A byte order mark of UTF-8 at the start is dropped.
+    Without a separator, lines end at ``\n``, ``\r`` or ``\r\n``. A UTF-8 byte order mark at the start is dropped.
 
     Raises
     ------
     ValuesUnavailableError
-        The file is compressed in a way that is not read here, or its compression is damaged.
+        The compression of the file is not supported, or its compressed data is damaged.
     """
     try:
         with file.open() as raw, _decompressed(file, raw) as stream:
@@ -51,7 +51,7 @@ def lines_of(file: DataFile, separator: bytes = b"", block: int = _BLOCK) -> Ite
 
 
 def _cut(data: bytes, separator: bytes) -> int:
-    """Return where the last complete line of a block ends, 0 where none does."""
+    """Return the end of the last complete line of a block, 0 if there is none."""
     if separator:
         at = data.rfind(separator)
         return at + len(separator) if at >= 0 else 0
@@ -72,8 +72,8 @@ def _decompressed(file: DataFile, raw: BinaryIO) -> Iterator[BinaryIO]:
     suffix = "." + name.rsplit(".", 1)[-1]
     if suffix in _REFUSED:
         raise ValuesUnavailableError(
-            f"{file.full} is compressed with Hadoop's {_REFUSED[suffix]} framing, which is not read by position; "
-            f"the row ids stand"
+            f"{file.full} is compressed with Hadoop's {_REFUSED[suffix]} framing, which can't be read by position. "
+            f"The row ids are still valid."
         )
     if suffix == ".gz":
         with gzip.GzipFile(fileobj=raw) as stream:
@@ -97,7 +97,7 @@ class _Inflate(io.RawIOBase):
         self._raw, self._engine = raw, zlib.decompressobj()
 
     def read(self, size: int = -1) -> bytes:
-        """Return up to `size` bytes; none at the end only."""
+        """Return up to `size` bytes; b"" only at the end."""
         data = self._engine.unconsumed_tail or self._raw.read(_BLOCK)
         while data:
             out = self._engine.decompress(data, max(size, 1))
@@ -105,5 +105,5 @@ class _Inflate(io.RawIOBase):
                 return out
             data = self._engine.unconsumed_tail or self._raw.read(_BLOCK)
         if not self._engine.eof:
-            raise EOFError("the compressed data end too early")
+            raise EOFError("the compressed data is truncated")
         return b""

@@ -1,4 +1,4 @@
-"""The files of a dataset as they lie there now."""
+"""Files of a dataset as they are now."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["DatasetListing", "Listed", "is_hidden", "listing"]
 Listed = tuple[str, int, int]
 """Path below the dataset's folder, size in bytes, time in milliseconds."""
 KEPT_SECONDS = 60.0
-"""How long a listing of anything but a local disk answers before it is made again."""
+"""Seconds for which a listing of anything but a local disk is reused."""
 PATIENCE = 10.0
-"""How many seconds a question waits for such a listing."""
+"""Seconds that a question waits for such a listing."""
 _MOST_KEPT = 1000
 
 
@@ -32,14 +32,14 @@ class DatasetListing:
     Parameters
     ----------
     files : tuple of (path, size, time)
-        Sorted by path; ``""`` is the path where the dataset is one file. Names that begin with ``_`` or ``.`` are left
-        out, as Spark leaves them out.
+        Sorted by path; the path is ``""`` if the dataset is one file. Names that begin with ``_`` or ``.`` are left
+        out, as in Spark.
     why : str
-        Why there is no listing; empty where there is one.
+        Why there is no listing; empty if there is one.
     age : float
-        How many seconds ago it was made; 0 for a local disk.
+        Age of the listing in seconds; 0 for a local disk.
     absent : bool
-        There is no such folder on this machine's disk: it was removed, or it is another machine's, or not mounted.
+        The folder is missing on this machine: it was removed, is on another machine, or is not mounted.
     """
 
     files: tuple[Listed, ...]
@@ -53,14 +53,14 @@ _lock = Lock()
 
 
 def listing(dataset: Dataset, *, max_age: float = KEPT_SECONDS, ask: bool = True) -> DatasetListing:
-    """List a dataset: a local disk each time; of anything else a listing is kept for a while.
+    """List a dataset: local disks each time; other listings are reused for a while.
 
     Parameters
     ----------
     max_age : float
-        How many seconds old a listing may be that was kept.
+        Maximum age in seconds of a reused listing.
     ask : bool
-        With False, nothing but a local disk is asked: where no listing is kept, there is none.
+        False to list local disks only: other datasets have a listing only if one can be reused.
     """
     if dataset.namespace == "file":
         return _local(dataset.name)
@@ -80,7 +80,7 @@ def listing(dataset: Dataset, *, max_age: float = KEPT_SECONDS, ask: bool = True
 
 
 def _within(seconds: float, dataset: Dataset) -> DatasetListing:
-    """List what is not a local disk, unless it takes too long: then the listing goes on, and nobody waits for it."""
+    """List a dataset that is not on a local disk. After a timeout, return while the listing goes on in its thread."""
     listings: list[DatasetListing] = []
     work = Thread(target=lambda: listings.append(_remote(dataset)), name="provspark-listing", daemon=True)
     work.start()
@@ -89,19 +89,19 @@ def _within(seconds: float, dataset: Dataset) -> DatasetListing:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether Spark takes a file or folder of this name for no data."""
+    """Return whether Spark ignores files and folders with this name."""
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
 @dataclass(frozen=True, slots=True)
 class _ListingSeen:
-    """A listing of a folder, and what tells that it still holds: the times of its folders, in nanoseconds."""
+    """A listing of a folder, and the times of its folders in nanoseconds, which show whether it is still valid."""
 
     listing: DatasetListing
     folders: tuple[tuple[str, int], ...]
 
     def holds(self, root: str) -> bool:
-        """Whether a new listing would be the same: no name came or went, and no file has another size or time."""
+        """Return whether a new listing would be the same: no name came or went, and no size or time changed."""
         try:
             return all(os.stat(path).st_mtime_ns == time for path, time in self.folders) and all(  # noqa: PTH116
                 ((s := os.stat(f"{root}/{path}")).st_size, s.st_mtime_ns // 1_000_000) == (size, time)  # noqa: PTH116
@@ -113,7 +113,7 @@ class _ListingSeen:
 
 _seen: dict[str, _ListingSeen] = {}
 _SETTLED = 2 * 10**9
-"""Nanoseconds after which a folder's time tells of each change: file systems round times, to a second or two."""
+"""Nanoseconds after which a folder's time shows each change: file systems round times, up to two seconds."""
 
 
 def _local(root: str) -> DatasetListing:

@@ -1,4 +1,4 @@
-"""Values that a column is compared with: text or Python values as Arrow scalars of the column's type."""
+"""Values that a column is compared with: text or Python values, as Arrow scalars of the column's type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["bind"]
 
 
 def bind(field: Field, kind: pa.DataType, value: Any) -> pa.Scalar:
-    """Return a value that columns of the field's type are compared with.
+    """Return a value as a scalar that values of the field's type can be compared with.
 
     Raises
     ------
@@ -24,18 +24,22 @@ def bind(field: Field, kind: pa.DataType, value: Any) -> pa.Scalar:
         The value does not fit the type, or values of the type have no order.
     """
     if value is None:
-        raise ConditionError(f"nothing compares with null; say `{field.name} is null`")
+        raise ConditionError(f"Values can't be compared with null. Write `{field.name} is null`.")
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_null(kind):
         raise ConditionError(
-            f"column {field.name} is {field.type}, which takes only `is null` and `is not null` as conditions"
+            f"Column {field.name} is {field.type}. Its only conditions are `is null` and `is not null`."
         )
     out = _from_text(field, kind, value) if isinstance(value, str) else _from_value(kind, value)
     if out is None:
-        raise ConditionError(f"{value!r} does not fit column {field.name}, which is {field.type}")
+        raise ConditionError(
+            f"{value!r} does not fit column {field.name}, which is {field.type}. Pass a value of this type."
+        )
     try:
         return out if isinstance(out, pa.Scalar) else pa.scalar(out, kind)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        raise ConditionError(f"{value!r} does not fit column {field.name}, which is {field.type}") from None
+        raise ConditionError(
+            f"{value!r} does not fit column {field.name}, which is {field.type}. Pass a value of this type."
+        ) from None
 
 
 def _from_text(field: Field, kind: pa.DataType, text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Reader options of Spark: how they are spelled, and refusing what can't be followed exactly."""
+"""Spark's reader options: how they are spelled, and errors for those that can't be followed exactly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
 
 def boolean(options: Mapping[str, str], name: str, default: bool = False) -> bool:
-    """Return an option that is true or false."""
+    """Return the value of a boolean option."""
     return options.get(name, str(default)).strip().lower() == "true"
 
 
@@ -31,7 +31,7 @@ def charset(options: Mapping[str, str]) -> str:
     Raises
     ------
     ValuesUnavailableError
-        An encoding whose lines are not those of its bytes (UTF-16, UTF-32) or that is not known.
+        The encoding is unknown, or its lines are not lines of its bytes (UTF-16, UTF-32).
     """
     name = options.get("encoding", options.get("charset", "UTF-8"))
     codec = _CHARSETS.get(name.strip().lower())
@@ -41,7 +41,7 @@ def charset(options: Mapping[str, str]) -> str:
 
 
 def decode(data: bytes, name: str = "utf-8") -> str:
-    """Decode bytes as Java's ``new String`` does: what is broken becomes U+FFFD, an encoded surrogate one of them."""
+    """Decode bytes like Java's ``new String``: each broken part, or encoded surrogate, becomes one U+FFFD."""
     try:
         return data.decode(name)
     except UnicodeDecodeError:
@@ -49,12 +49,12 @@ def decode(data: bytes, name: str = "utf-8") -> str:
 
 
 def refuse(options: Mapping[str, str], flags: Iterable[str] = (), settings: Iterable[str] = ()) -> None:
-    """Refuse options that change what a row is or how it reads in a way that is not followed.
+    """Raise an error for options that change rows, or their values, in a way that is not supported.
 
     Raises
     ------
     ValuesUnavailableError
-        One of `flags` is true, one of `settings` is given, or bad records were dropped.
+        One of `flags` is true, one of `settings` is set, or bad records were dropped.
     """
     for name in flags:
         if boolean(options, name.lower()):
@@ -70,5 +70,6 @@ def refuse(options: Mapping[str, str], flags: Iterable[str] = (), settings: Iter
 def refusal(name: str, value: str) -> ValuesUnavailableError:
     """Return the error that names an option."""
     return ValuesUnavailableError(
-        f"rows read with the option {name}={value!r} can't be found by position outside Spark; the row ids stand"
+        f"Rows read with the option {name}={value!r} can't be found by position outside Spark. "
+        f"The row ids are still valid."
     )

@@ -1,4 +1,4 @@
-"""Rows of ORC files: the stripes up to the last row that is needed."""
+"""Rows of ORC files: reads the stripes up to the last row that is needed."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ _TIME = re.compile(r"\btimestamp\b")
 
 
 class OrcReader:
-    """A `RowReader`.
+    """A `RowReader` for ORC.
 
-    Refused are files of Hive without column names (``_col0`` …), and times: ORC keeps them as the writer's clock
-    showed them, its zone beside them where pyarrow does not reach, and Spark reads them by the zone of its own JVM.
+    It rejects Hive's files without column names (``_col0`` …), and times: ORC stores them as local time of the writer,
+    whose zone pyarrow does not provide, and Spark reads them in the zone of its own JVM.
     """
 
     def take(self, file: DataFile, wanted: Int64, fields: Sequence[Field]) -> pa.Table:
-        """See `RowReader`."""
         tables = []
         for start, table in self.scan(file, fields, lambda _: True):
             here = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, start + len(table))]
@@ -42,18 +41,17 @@ class OrcReader:
             return Columns(file, opened.schema, fields).empty()
 
     def scan(self, file: DataFile, fields: Sequence[Field], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:
-        """See `RowReader`."""
         for field in fields:
             if _TIME.search(field.type):
                 raise file.unreadable(
                     f"column {field.name} is {field.type}, and times in ORC depend on the time zones of the JVMs that "
-                    f"wrote and read them, which are not known here; ask for the other columns"
+                    f"wrote and read them, which are unknown here; select other columns"
                 )
         with _opened(file) as opened:
             columns = Columns(file, opened.schema, fields)
             start = 0
             for stripe in range(opened.nstripes):
-                # A stripe's length shows only in one of its columns.
+                # Only a column shows how long a stripe is.
                 names = columns.stored or opened.schema.names[:1]
                 batch = opened.read_stripe(stripe, columns=names)
                 yield start, columns.shape(pa.Table.from_batches([batch]), batch.num_rows)
@@ -68,7 +66,7 @@ def _opened(file: DataFile) -> Iterator[orc.ORCFile]:
             if opened.nrows != file.rows:
                 raise file.wrong_count(opened.nrows)
             if opened.schema.names and all(n.startswith("_col") for n in opened.schema.names):
-                raise file.unreadable("its columns have no names of their own, only Hive's _col0 and so on")
+                raise file.unreadable("its columns are named _col0 and so on by Hive")
             yield opened
     except (OSError, pa.ArrowException) as e:
         raise file.unreadable(e) from e

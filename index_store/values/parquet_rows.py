@@ -1,4 +1,4 @@
-"""Rows of Parquet files: only the row groups and columns that are needed."""
+"""Rows of Parquet files: reads only the row groups and columns that are needed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ __all__ = ["ParquetReader"]
 
 
 class ParquetReader:
-    """A `RowReader`; a row's place is its place in the file, as in Spark's ``_metadata.row_index``."""
+    """A `RowReader` for Parquet; a row's place is that in the file, as in Spark's ``_metadata.row_index``."""
 
     def take(self, file: DataFile, wanted: Int64, fields: Sequence[Field]) -> pa.Table:
-        """See `RowReader`."""
         with _opened(file) as parquet:
             columns = Columns(file, parquet.schema_arrow, fields)
             bases = _bases(parquet)
@@ -32,13 +31,12 @@ class ParquetReader:
             for group in np.unique(groups).tolist():
                 places = wanted[groups == group] - bases[group]
                 table = parquet.read_row_group(group, columns=columns.stored)
-                # Shaped first: pyarrow takes no rows from some types that files come with (string_view).
+                # Converted first: pyarrow can't take rows of some types that files contain (string_view).
                 shaped = columns.shape(table, int(bases[group + 1] - bases[group]))
                 tables.append(shaped.take(pa.array(places)))
         return pa.concat_tables(tables) if tables else columns.empty()
 
     def scan(self, file: DataFile, fields: Sequence[Field], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:
-        """See `RowReader`."""
         with _opened(file) as parquet:
             columns = Columns(file, parquet.schema_arrow, fields)
             bases = _bases(parquet)
@@ -67,7 +65,7 @@ def _bases(parquet: pq.ParquetFile) -> Int64:
 
 
 def _bounds(group: Any, columns: Columns) -> dict[str, tuple[Any, Any]]:
-    """Return least and greatest values where the footer has them in the type that is asked for."""
+    """Return minima and maxima of columns, if the footer has them in the requested type."""
     out = {}
     for at in range(group.num_columns):
         chunk = group.column(at)

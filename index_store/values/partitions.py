@@ -1,4 +1,4 @@
-"""Values of partition columns, which stand in the names of folders (``year=2024/month=05``)."""
+"""Values of partition columns, which folder names contain (``year=2024/month=05``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 
 
 def unescape(text: str) -> str:
-    """Undo Hive's escapes in the name of a folder.
+    """Undo Hive's escapes in a folder's name.
 
     >>> unescape("a%2Fb%20c")
     'a/b c'
@@ -28,14 +28,14 @@ def partition_text(file: DataFile, column: str) -> str | None:
     Raises
     ------
     ValuesUnavailableError
-        No folder on the file's way is named after the column.
+        Not exactly one folder in the file's path is named after the column.
     """
     pairs = [part.split("=", 1) for part in file.path.split("/")[:-1] if "=" in part]
     named = [(unescape(name), value) for name, value in pairs]
     matches = [v for n, v in named if n == column] or [v for n, v in named if n.lower() == column.lower()]
     if len(matches) != 1:
         raise ValuesUnavailableError(
-            f"{file.full} lies in no folder {column}=… of its own, so the value of that partition column is not known; "
-            f"ask for the other columns"
+            f"{file.full} is not in exactly one folder {column}=…, so the value of that partition column is unknown. "
+            f"Select other columns."
         )
     return None if matches[0] == NULL_NAME else unescape(matches[0])

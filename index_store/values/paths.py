@@ -1,4 +1,4 @@
-"""Columns and fields of structs within them, by a dotted name."""
+"""Columns, and fields of structs in columns, by a dotted name."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["ColumnPath", "find_path", "read_column"]
 
 @dataclass(frozen=True, slots=True)
 class ColumnPath:
-    """A column, the names that lead on within it, and what is found there."""
+    """A column, the names that lead to a field in it, and the field."""
 
     column: Field
     steps: tuple[str, ...]
     leaf: Field
-    """Its name is the dotted one."""
+    """The field, with its dotted name."""
 
     def of(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
-        """The leaf's values, of the column's; below a null struct they are null."""
+        """Return the field's values from those of the column; they are null where a struct is null."""
         return pc.struct_field(values, list(self.steps)) if self.steps else values
 
 
@@ -39,7 +39,7 @@ def find_path(version: Version, name: str) -> ColumnPath:
     Raises
     ------
     UnknownColumnError
-        With the names that come near.
+        There is no such column; the message suggests similar names.
     """
     try:
         column = find_column(version, name)
@@ -56,7 +56,7 @@ def find_path(version: Version, name: str) -> ColumnPath:
 
 
 def read_column(version: Version, files: Files, path: ColumnPath, rows: Runs, *, every: bool) -> pa.Array:
-    """Read one column, or field, of rows in ascending order; with `every`, by reading all stretches that have some."""
+    """Read a column, or field, for rows in ascending order; with `every`, scan the whole version for them."""
     if not every:
         return path.of(read_rows(version, files, rows.rows(), [path.column.name]).column(0)).combine_chunks()
     parts = []

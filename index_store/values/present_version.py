@@ -1,4 +1,4 @@
-"""A data set's files as they lie there now, as a version: listed and counted without Spark."""
+"""A dataset's present files as a version; listed and counted without Spark."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ __all__ = ["list_files", "present_version"]
 
 
 def list_files(dataset: Dataset) -> list[Listed]:
-    """List the data files of a data set, as Spark would: no name that begins with ``_`` or ``.``; sorted by path.
+    """List the data files of a dataset like Spark, sorted by path, without names that begin with ``_`` or ``.``.
 
     Raises
     ------
     InvalidWriteError
-        There is nothing.
+        The dataset has no data files.
     """
     listed = listing(dataset, max_age=0)
     if not listed.files:
         why = f" ({listed.why})" if listed.why else ""
-        raise InvalidWriteError(f"{dataset} has no data files{why}; record a step while its datasets exist")
+        raise InvalidWriteError(f"{dataset} has no data files{why}. Record a step while its datasets exist.")
     return list(listed.files)
 
 
 def present_version(
     dataset: Dataset, format_name: str, options: Mapping[str, str], columns: tuple[Field, ...] = ()
 ) -> PendingVersion:
-    """Count the rows of a data set's files, and tell its columns where the files do.
+    """Count the rows of a dataset's files, and read its columns if the files contain them.
 
     Parameters
     ----------
     format_name : str
         ``parquet``, ``orc``, ``csv``, ``json`` or ``text``.
     options : mapping
-        Spark's reader options that decide what a row is (``header``, ``lineSep``, …).
+        Spark's reader options that define rows (``header``, ``lineSep``, …).
     columns : tuple of Field, optional
-        Instead of those that the files tell.
+        Columns to use instead of those in the files.
 
     Raises
     ------
     InvalidWriteError
-        There is no file.
+        The dataset has no data files.
     ValuesUnavailableError
         The rows can't be counted.
     """
@@ -86,12 +86,14 @@ def _counted(version: Version, file: DataFile) -> tuple[int, tuple[Field, ...]]:
         raise file.unreadable(e) from e
     reader = reader_of(version)
     if not isinstance(reader, LineReader):
-        raise ValuesUnavailableError(f"rows of format {version.format!r} can't be counted")
+        raise ValuesUnavailableError(
+            f"Rows of format {version.format!r} can't be counted. Use parquet, orc, csv, json or text."
+        )
     return reader.count(file), ()
 
 
 def _fields(schema: pa.Schema) -> tuple[Field, ...]:
-    """Spark's names of the columns' types; none at all where one has no name there."""
+    """Return the columns with Spark's names of their types; none if a type has no such name."""
     kinds = [spark_type(f.type) for f in schema]
     return tuple(Field(f.name, k) for f, k in zip(schema, kinds, strict=True) if k) if all(kinds) else ()
 
@@ -112,7 +114,7 @@ _SIMPLE = {
 
 
 def spark_type(kind: pa.DataType) -> str | None:
-    """Name Arrow's type as Spark would, or None."""
+    """Return Spark's name of an Arrow type, or None."""
     if kind in _SIMPLE:
         return _SIMPLE[kind]
     if pa.types.is_timestamp(kind):

@@ -1,4 +1,4 @@
-"""Rows of a version by their ids, in the order asked for."""
+"""Rows of a version by their ids, in the requested order."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ def read_rows(version: Version, files: Files, rows: Int64, columns: Sequence[str
     ----------
     version : Version
     files : Files
-        The version's.
+        Files of the version.
     rows : int64 array
         Row ids, in any order, repeats allowed.
     columns : sequence of str, optional
-        Names of columns; all of ``version.fields`` without it. Letter case counts only where two names differ by it.
+        Names of columns; by default all of ``version.fields``. Case matters only if two names differ by it.
 
     Returns
     -------
     pyarrow.Table
-        One line for each entry of `rows`, in that order. Timestamps are in UTC.
+        One row for each entry of `rows`, in that order. Timestamps are in UTC.
 
     Raises
     ------
     RowOutOfRangeError
-        A row id that the version does not have.
+        A row id is outside of the version.
     UnknownColumnError
-        A column that the version does not have.
+        The version has no such column.
     VersionChangedError
-        A file that holds some of the rows is gone, or its size or time differs from what was recorded.
+        A file with some of the rows is missing, or its size or time differs from the recorded one.
     ValuesUnavailableError
-        Rows of this format, or under these options, can't be read by position; or a file holds another number of
-        rows than was recorded.
+        Rows in this format, or with these options, can't be read by position; or the number of a file's rows differs
+        from the recorded one.
     """
     fields = _fields(version, columns)
     ids = np.asarray(rows, dtype=np.int64)
@@ -76,14 +76,14 @@ def read_rows(version: Version, files: Files, rows: Int64, columns: Sequence[str
 
 
 def scan_rows(version: Version, files: Files, columns: Sequence[str], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:
-    """Yield (first row id, values) over a version in order, stretch by stretch.
+    """Yield (first row id, values) for stretches of a version, in order.
 
-    Stretches that `bounds` refuses, told the least and greatest values of their columns, are left out.
+    A stretch is skipped if `bounds`, called with the minima and maxima of its columns, returns False.
 
     Raises
     ------
     UnknownColumnError, VersionChangedError, ValuesUnavailableError
-        As `read_rows`.
+        The same as for `read_rows`.
     """
     fields = _fields(version, columns)
     stored = [f for f in fields if f.name not in version.partitions]
@@ -112,7 +112,7 @@ def reader_of(version: Version) -> RowReader:
     Raises
     ------
     ValuesUnavailableError
-        The format, or an option, does not let rows be found by position.
+        Rows can't be found by position in this format, or with an option.
     """
     kind = version.format.lower()
     if kind == "parquet":
@@ -136,18 +136,18 @@ def reader_of(version: Version) -> RowReader:
 
         return LineReader(TextFormat(version))
     raise ValuesUnavailableError(
-        f"{version.dataset} is of format {version.format!r}; values are read from parquet, orc, csv, json and text. "
-        f"The row ids stand."
+        f"{version.dataset} has the format {version.format!r}; values can be read from parquet, orc, csv, json and "
+        f"text. The row ids are still valid."
     )
 
 
 def find_column(version: Version, name: str) -> Field:
-    """Return a column by its name, or by its name in other case where that is clear.
+    """Return a column by its name, or by its name without case if that is unambiguous.
 
     Raises
     ------
     UnknownColumnError
-        With the names that come near.
+        There is no such column; the message suggests similar names.
     """
     matches = [f for f in version.fields if f.name == name] or [
         f for f in version.fields if f.name.lower() == name.lower()
@@ -168,7 +168,8 @@ def partition_table(version: Version, file: DataFile, rows: int, fields: Sequenc
             value = text_converter(field.type, options)(text)
             if value is None:
                 raise ValuesUnavailableError(
-                    f"the folder name of {file.full} has {text!r} for {field.name}, which is no {field.type}"
+                    f"The folder of {file.full} has {text!r} for {field.name}, which is not a valid {field.type}. "
+                    f"Select other columns."
                 )
         arrays.append(pa.repeat(pa.scalar(value, arrow_type(field.type)), rows))
     return pa.Table.from_arrays(arrays, names=[f.name for f in fields])

@@ -1,4 +1,4 @@
-"""What every format's reader offers, and the parts that those of lines share."""
+"""Interface of the readers of all formats, and the part that readers of lines share."""
 
 from __future__ import annotations
 
@@ -15,44 +15,43 @@ from provspark.model.datasets import Field
 __all__ = ["Bounds", "LineFormat", "LineReader", "RowReader"]
 
 Bounds = Callable[[dict[str, tuple[Any, Any]]], bool]
-"""Told the least and greatest value of columns in a stretch of rows: whether a row there may be wanted."""
+"""Takes minimum and maximum of columns in a stretch of rows; returns whether a row there may be wanted."""
 
 
 class RowReader(Protocol):
-    """Reads rows of one file by their place in it. Columns are those of the file: no partition columns."""
+    """Reader of a file's rows by position. Columns are those of the file, without partition columns."""
 
     def take(self, file: DataFile, wanted: Int64, fields: Sequence[Field]) -> pa.Table:
         """Return the wanted rows (increasing, distinct, within the recorded count) in that order."""
 
     def scan(self, file: DataFile, fields: Sequence[Field], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:
-        """Yield (first row, rows) over the file in order; stretches that `bounds` refuses may be left out."""
+        """Yield (first row, rows) of the file in order; stretches that `bounds` rejects may be skipped."""
 
 
 class LineFormat(Protocol):
-    """A format of lines: which of them are rows, and what a row holds."""
+    """A format of lines: which lines are rows, and which values a row contains."""
 
     def records(self, file: DataFile) -> Iterator[list[bytes]]:
         """Yield the texts of the file's rows in order, some at a time."""
 
     def lines_may_differ(self, file: DataFile) -> bool:
-        """Whether the recorded rows may not be the file's lines one by one, so that all of them must be counted."""
+        """Return whether the recorded rows may differ from the file's lines, so that all lines must be counted."""
 
     def parse(self, file: DataFile, records: Sequence[bytes], fields: Sequence[Field]) -> pa.Table:
         """Return the values of some rows."""
 
 
 class LineReader:
-    """A `RowReader` over a `LineFormat`: streams, and stops after the last row that is wanted."""
+    """A `RowReader` for a `LineFormat`: it streams, and stops after the last wanted row."""
 
     def __init__(self, lines: LineFormat) -> None:
         self._lines = lines
 
     def count(self, file: DataFile) -> int:
-        """Number of the file's rows."""
+        """Return the number of rows in the file."""
         return sum(len(records) for records in self._lines.records(file))
 
     def take(self, file: DataFile, wanted: Int64, fields: Sequence[Field]) -> pa.Table:
-        """See `RowReader`."""
         lines: list[bytes] = []
         start, whole = 0, self._lines.lines_may_differ(file)
         for records in self._lines.records(file):
@@ -69,7 +68,6 @@ class LineReader:
         return self._lines.parse(file, lines, fields)
 
     def scan(self, file: DataFile, fields: Sequence[Field], bounds: Bounds) -> Iterator[tuple[int, pa.Table]]:
-        """See `RowReader`."""
         start = 0
         for records in self._lines.records(file):
             yield start, self._lines.parse(file, records, fields)

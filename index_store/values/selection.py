@@ -1,4 +1,4 @@
-"""Selecting rows of a version by conditions on its columns: conditions are data, never code or SQL."""
+"""Selection of a version's rows by conditions on its columns; conditions are data, not code or SQL."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in", "like", "startswith", "is nu
 
 
 def select_rows(version: Version, files: Files, conditions: Sequence[Condition | tuple[str, str, Any]]) -> Int64:
-    """Find the rows that satisfy all conditions, compared by the columns' types.
+    """Return the rows that satisfy all conditions, which compare by the columns' types.
 
-    A null satisfies no comparison. As in Spark, NaN equals NaN and is greater than any number; texts compare by their
+    A null satisfies no comparison. As in Spark, NaN equals NaN and is greater than any number; text is compared by its
     UTF-8 bytes. Times without a zone are read as UTC.
 
     Parameters
     ----------
     version : Version
     files : Files
-        The version's.
+        Files of the version.
     conditions : sequence of Condition
-        Or (column, operator, value) tuples. Without any, all rows are selected.
+        Conditions, or (column, operator, value) tuples. Without any, all rows are selected.
 
     Returns
     -------
@@ -47,9 +47,9 @@ def select_rows(version: Version, files: Files, conditions: Sequence[Condition |
     Raises
     ------
     ConditionError
-        No condition, an unknown operator, or a value that does not fit its column's type.
+        A condition is malformed, its operator is unknown, or its value does not fit the column's type.
     UnknownColumnError
-        A ConditionError that names the columns that come near.
+        There is no such column (a ConditionError); the message suggests similar names.
     VersionChangedError, ValuesUnavailableError
         The rows can't be read; see `read_rows`.
     """
@@ -73,12 +73,12 @@ def select_rows(version: Version, files: Files, conditions: Sequence[Condition |
 def select_there(
     version: Version, files: Files, conditions: Sequence[Condition | tuple[str, str, Any]], missing: frozenset[int]
 ) -> Int64:
-    """The same of the files that are there.
+    """Return the rows that satisfy all conditions, from those files of a version that exist.
 
     Parameters
     ----------
     missing : set of int
-        Numbers of the version's files that are not.
+        Numbers of the version's files that are missing.
     """
     if not missing:
         return select_rows(version, files, conditions)
@@ -90,29 +90,29 @@ def select_there(
 
 
 def condition_of(given: Condition | tuple[str, str, Any]) -> Condition:
-    """Return a condition that was given as a tuple, perhaps.
+    """Return a condition, which may be given as a tuple.
 
     Raises
     ------
     ConditionError
-        It is none.
+        The argument is not a condition.
     """
     if isinstance(given, tuple | list) and 2 <= len(given) <= 3 and all(isinstance(word, str) for word in given[:2]):
         return Condition(*given)
     raise ConditionError(
-        f"a condition is (column, operator, value), found {given!r:.200}; "
-        f"provspark.index_store.values.selection.parse_condition reads one from text"
+        f"A condition must be (column, operator, value), not {given!r:.200}. Use "
+        f"provspark.index_store.values.selection.parse_condition to parse text."
     )
 
 
 class _Bound:
-    """A condition on a column of the version, its values as Arrow scalars of comparable type."""
+    """A condition on a column of the version, with Arrow scalars of a comparable type as its values."""
 
     def __init__(self, path: ColumnPath, kind: pa.DataType, operator: str, values: list[pa.Scalar]) -> None:
         self.path, self._kind, self._operator, self._values = path, kind, operator, values
 
     def holds(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Whether each value satisfies the condition; never null."""
+        """Return whether each value satisfies the condition; no result is null."""
         if self._operator == "is null":
             return values.is_null()
         if self._operator == "is not null":
@@ -126,7 +126,7 @@ class _Bound:
         return pc.fill_null(out, False)
 
     def within(self, least: Any, greatest: Any) -> bool:
-        """Whether a value between two others, of a type whose order is Python's, may satisfy the condition."""
+        """Return whether a value between two others may satisfy the condition, if Python orders its type alike."""
         kind = self._kind
         if not (pa.types.is_integer(kind) or pa.types.is_date(kind) or pa.types.is_string(kind)):
             return True
@@ -179,18 +179,18 @@ def _bind(version: Version, condition: Condition) -> _Bound:
     kind = arrow_type(field.type)
     operator = " ".join(str(condition.operator).lower().split())
     if operator not in OPERATORS:
-        raise ConditionError(f"no operator {condition.operator!r}; there are {', '.join(OPERATORS)}")
+        raise ConditionError(f"Unknown operator {condition.operator!r}. Use one of {', '.join(OPERATORS)}.")
     if operator in ("is null", "is not null"):
         if condition.value is not None:
-            raise ConditionError(f"{field.name} {operator} takes no value, found {condition.value!r}")
+            raise ConditionError(f"{field.name} {operator} takes no value, but has {condition.value!r}. Remove it.")
         return _Bound(path, kind, operator, [])
     if operator in _TEXTS and not (pa.types.is_string(kind) and isinstance(condition.value, str)):
         raise ConditionError(f"{operator} compares text with text; {field.name} is {field.type}")
     values = [condition.value]
     if operator == "in":
         if isinstance(condition.value, (str, bytes)) or not hasattr(condition.value, "__iter__"):
-            raise ConditionError(f"{field.name} in … takes several values, found {condition.value!r}")
+            raise ConditionError(f"{field.name} in … takes a list of values, not {condition.value!r}")
         values = list(condition.value)
         if not values:
-            raise ConditionError(f"{field.name} in () can't hold for any row; give it values")
+            raise ConditionError(f"{field.name} in () matches no row. Pass at least one value.")
     return _Bound(path, kind, operator, [bind(field, kind, v) for v in values])

@@ -1,4 +1,4 @@
-"""Rows of text files: every line is one."""
+"""Rows of text files: every line is a row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TextFormat:
     Raises
     ------
     ValuesUnavailableError
-        The files were read whole (wholetext).
+        The files were read as whole texts (wholetext).
     """
 
     def __init__(self, version: Version) -> None:
@@ -30,15 +30,13 @@ class TextFormat:
         self._separator = options.get("linesep", "").encode(options.get("encoding", "utf-8"))
 
     def records(self, file: DataFile) -> Iterator[list[bytes]]:
-        """See `LineFormat`."""
         return lines_of(file, self._separator)
 
     def lines_may_differ(self, file: DataFile) -> bool:
-        """A value that was written may hold the separator."""
+        """Return whether written values may contain the separator."""
         return file.written
 
     def parse(self, file: DataFile, records: Sequence[bytes], fields: Sequence[Field]) -> pa.Table:
-        """See `LineFormat`."""
         texts = [decode(r) for r in records]
         types = [arrow_type(f.type) for f in fields]
         return pa.Table.from_arrays([pa.array(texts, t) for t in types], names=[f.name for f in fields])

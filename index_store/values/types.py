@@ -1,4 +1,4 @@
-"""Arrow's types for Spark's, which are named as Spark's ``simpleString`` or ``catalogString`` writes them."""
+"""Arrow types for Spark's types, which are given as ``simpleString`` or ``catalogString``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def arrow_type(text: str) -> pa.DataType:
     Raises
     ------
     ValuesUnavailableError
-        A type that has no exact counterpart (intervals, variant, user-defined types, truncated texts).
+        The type has no exact counterpart (intervals, variant, user-defined types, truncated text).
 
     Examples
     --------
@@ -71,9 +71,7 @@ def parts_of(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
         named = [p.partition(":") for p in pieces]
         if all(colon and name and inner for name, colon, inner in named):
             return kind, tuple((name, inner) for name, _, inner in named)
-    raise ValuesUnavailableError(
-        f"values of type {text!r} can't be read exactly outside Spark; ask for the other columns"
-    )
+    raise ValuesUnavailableError(f"Values of type {text!r} can't be read exactly outside Spark. Select other columns.")
 
 
 def _split(text: str) -> list[str]:

@@ -1,9 +1,9 @@
-"""Splitting one CSV line into its values exactly as Spark does.
+"""Splitting of a CSV line into its values exactly like Spark.
 
-Spark reads a line with univocity-parsers 2.9.1 (`CsvParser.parseLine`). Its treatment of escapes, of quotes that
-nobody closed and of blanks around quotes is its own, so its state machine is followed here step by step; the method
-names are its names. A line ends where its text ends; ``\\n`` can stand in it only where another line separator is
-set, and then ends the record as it does there.
+Spark reads a line with univocity-parsers 2.9.1 (`CsvParser.parseLine`), which treats escapes, unclosed quotes and
+blanks around quotes in its own way. So its state machine is followed here step by step, with its method names. A line
+ends where its text ends; ``\\n`` can occur in it only if another line separator is set, and then ends the record as in
+univocity.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NEWLINE = "\n"
 
 @dataclass(frozen=True, slots=True)
 class UnivocityFormat:
-    """What univocity is told by Spark's options. `stop_at_delimiter` is how an unescaped quote is taken."""
+    """Settings of univocity from Spark's options. `stop_at_delimiter` is how an unescaped quote is handled."""
 
     delimiter: str = ","
     quote: str = '"'
@@ -31,7 +31,7 @@ class UnivocityFormat:
     stop_at_delimiter: bool = True
 
 
-class _End(Exception):  # noqa: N818 - no error: the line's end, as univocity's EOFException
+class _End(Exception):  # noqa: N818 - not an error: the end of the line, like univocity's EOFException
     pass
 
 
@@ -40,8 +40,8 @@ def split_line(line: str, fmt: UnivocityFormat) -> list[str]:
     if len(fmt.delimiter) > 1:
         if fmt.quote in line or _NEWLINE in line:
             raise ValuesUnavailableError(
-                f"the line {line[:200]!r} has a quote beside the delimiter {fmt.delimiter!r}: with delimiters of "
-                f"several characters Spark's reading of it depends on the lines before; the row ids stand"
+                f"The line {line[:200]!r} has a quote beside the delimiter {fmt.delimiter!r}: with delimiters of "
+                f"several characters, Spark's reading of it depends on the lines before. The row ids are still valid."
             )
     elif fmt.quote in line or _NEWLINE in line:
         return LineParser(fmt).parse(line)
@@ -150,7 +150,7 @@ class LineParser:
                 self._next_after_delimiter()
 
     def _after_quoted_string(self) -> bool:
-        """Step over the delimiter that follows; True where the line ends there."""
+        """Skip the delimiter that follows; return whether the line ends there."""
         try:
             self._next()
         except _End:
@@ -171,7 +171,7 @@ class LineParser:
             self._empty()
 
     def _quoted_string(self) -> str | None:
-        """Return the value of a quoted cell that holds no quote or escape and is followed by a delimiter."""
+        """Return the value of a quoted cell if it contains no quote or escape and a delimiter follows; else None."""
         fmt, text, start = self._fmt, self._text, self._at
         end = text.find(fmt.quote, start)
         if end < 0 or end + 1 >= len(text) or text[end - 1] == fmt.escape:
@@ -239,7 +239,7 @@ class LineParser:
         self._parse_quoted_value()
 
     def _reopen(self) -> None:
-        """Take the rest of a cell, whose quoting proved wrong, as it stands."""
+        """Take the rest of a cell literally after its quotes proved wrong."""
         self._cell = self._fmt.quote + self._cell
         self._next()
         self._trim = self._fmt.trim_trailing
@@ -275,8 +275,8 @@ class LineParser:
                 self._parse_quoted_value()
         if self._ch not in (self._delimiter, _NEWLINE):
             raise ValuesUnavailableError(
-                f"the line {self._text[:200]!r} has {self._ch!r} after a closing quote, which Spark does not read "
-                f"either; the row ids stand"
+                f"The line {self._text[:200]!r} has {self._ch!r} after a closing quote, which Spark does not read "
+                f"either. The row ids are still valid."
             )
 
     def _inside_quotes(self) -> None:
@@ -288,7 +288,7 @@ class LineParser:
         self._next()
 
     def _restore(self, blanks: str) -> None:
-        """Put back a quote and blanks that proved to be inside the cell."""
+        """Restore a quote and blanks that turned out to be part of the cell."""
         self._cell += self._fmt.quote + blanks
         if self._fmt.stop_at_delimiter or self._ch not in (self._fmt.quote, self._fmt.escape):
             self._cell += self._ch
@@ -299,8 +299,8 @@ def _refuse_blank_start(line: str, delimiter: str) -> None:
     head = line[: len(line) - len(line.lstrip(_CONTROLS)) + 1]
     if any(c == delimiter and at and head[at - 1] != delimiter for at, c in enumerate(head)):
         raise ValuesUnavailableError(
-            f"the line {line[:200]!r} starts with a blank cell, at which univocity fails where only trailing blanks "
-            f"are ignored; the row ids stand"
+            f"The line {line[:200]!r} starts with a blank cell, at which univocity fails if only trailing blanks are "
+            f"ignored. The row ids are still valid."
         )
 
 

@@ -1,6 +1,6 @@
-"""Boxes: rectangles and diagonals of the relation between two axes, and what is done with lists of them.
+"""Boxes: rectangles and diagonals of the relation between two axes, and operations on lists of them.
 
-Every class here is frozen; arrays inside are not to be written to.
+Classes here are frozen; do not write to the arrays in them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True)
 class Boxes:
-    """A tensor's non-zeros: box i relates rows out … out+n_out-1 to src … src+n_src-1.
+    """Non-zeros of a tensor: box i relates rows out … out+n_out-1 to src … src+n_src-1.
 
-    Where `diagonal` is set (then n_out = n_src), row out+k came from row src+k; else all came from all.
-    Five arrays of one length.
+    If `diagonal` is set (then n_out = n_src), row out+k came from row src+k; otherwise all came from all.
+    The five arrays have one length.
     """
 
     out: Int64
@@ -43,11 +43,11 @@ class Boxes:
         return total
 
     def parts(self) -> Iterator[Boxes]:
-        """The boxes, at once: more of them than fit memory come in several (`provspark.model.boxes.spool`)."""
+        """Yield all boxes at once; more than fit in memory come in several parts (`provspark.model.boxes.spool`)."""
         yield self
 
     @classmethod
     def empty(cls) -> Boxes:
-        """No box at all."""
+        """Return an empty list of boxes."""
         z = np.zeros(0, dtype=np.int64)
         return cls(z, z, z, z, np.zeros(0, dtype=np.bool_))

@@ -1,4 +1,4 @@
-"""Cut boxes to runs of one axis: what a lookup does with the boxes of a row group."""
+"""Cutting of boxes to runs of one axis, which lookups do with the boxes of pages."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["CuttingRuns", "clip"]
 
 _BUCKETS = 1 << 18
 _MANY = 4096
-"""From so many boxes on, those that meet no run are first sieved out by buckets."""
+"""Number of boxes above which those that overlap no run are first filtered out by buckets."""
 _MOST = 1 << 25
-"""Rows that a table may hold, a byte each."""
+"""Maximum number of rows in a table, at a byte each."""
 
 
 class CuttingRuns:
-    """Sorted disjoint runs of an axis, ready to cut many lists of boxes.
+    """Sorted disjoint runs of an axis, prepared to cut many lists of boxes.
 
     Parameters
     ----------
     starts, lengths : int64 arrays
-        Runs in rising order that do not overlap, none empty.
+        Runs in ascending order that do not overlap; none is empty.
     """
 
     def __init__(self, starts: Int64, lengths: Int64) -> None:
@@ -40,16 +40,16 @@ class CuttingRuns:
 
     @property
     def count(self) -> int:
-        """Rows in all of them."""
+        """Number of rows in all runs."""
         return int((self.ends - self.starts).sum())
 
     def meet(self, low: Int64, high: Int64) -> Int64:
-        """Positions of the intervals [low, high) that overlap some run."""
+        """Return the indexes of the intervals [low, high) that overlap a run."""
         last = np.searchsorted(self.starts, high, side="left")
         return np.flatnonzero(last > np.searchsorted(self.ends, low, side="right"))
 
     def cut(self, boxes: Boxes, axis: Literal["out", "src"]) -> Boxes:
-        """One box for each (box, run) that overlap; see `clip`."""
+        """Return one box for each overlapping (box, run), as `clip` does."""
         if axis == "src":
             return transpose(self.cut(transpose(boxes), "out"))
         if len(boxes) > _MANY and len(self) > _MANY and is_constant(boxes.n_out) and boxes.n_out[0] == 1:
@@ -64,11 +64,11 @@ class CuttingRuns:
         return self.pieces(take(boxes, box), run, "out")
 
     def near(self, low: int, high: int) -> slice:
-        """The runs that overlap the interval [low, high)."""
+        """Return the runs that overlap the interval [low, high)."""
         return slice(int(self.ends.searchsorted(low, "right")), int(self.starts.searchsorted(high, "left")))
 
     def hits(self, starts: Int64, ends: Int64) -> tuple[Int64, Int64]:
-        """Each (interval, run) that overlap, by run, where neither starts nor ends of the intervals fall."""
+        """Return each overlapping (interval, run), by run; starts and ends of the intervals must be sorted."""
         if len(starts) == 0:
             return starts, starts
         near = self.near(starts[0], ends[-1])
@@ -76,7 +76,7 @@ class CuttingRuns:
         return box, run + near.start
 
     def pieces(self, boxes: Boxes, run: Int64, axis: Literal["out", "src"]) -> Boxes:
-        """Cut each box to the run at its side, which it overlaps."""
+        """Cut each box to the run with the same index, which it overlaps."""
         if axis == "src":
             return transpose(self.pieces(transpose(boxes), run, "out"))
         if is_constant(boxes.n_out) and (not len(boxes) or boxes.n_out[0] == 1):
@@ -89,9 +89,9 @@ class CuttingRuns:
         return Boxes(low, n, src, np.where(boxes.diagonal, n, boxes.n_src), boxes.diagonal)
 
     def _holds(self, rows: Int64) -> npt.NDArray[np.bool_] | None:
-        """Of each row whether it lies in a run, by a table of all rows; None where that would be large.
+        """Return whether each row is in a run, by a table of all rows; None if the table would be large.
 
-        A search among many runs would miss the processor's cache at every step.
+        A binary search among many runs would miss the processor's cache at every step.
         """
         origin, stop = int(self.starts[0]), int(self.ends[-1])
         if stop - origin > _MOST:
@@ -104,7 +104,7 @@ class CuttingRuns:
         return self._table[np.where((rows >= origin) & (rows < stop), rows - origin, stop - origin)]
 
     def _sieve(self, low: Int64, high: Int64) -> Int64:
-        """Positions of intervals [low, high) that touch a bucket of the axis which a run touches."""
+        """Return the indexes of the intervals [low, high) that touch a bucket of the axis touched by a run."""
         origin = int(self.starts[0])
         if self._below is None:
             self._shift = max(0, (int(self.ends[-1]) - origin).bit_length() - _BUCKETS.bit_length() + 1)
@@ -119,16 +119,16 @@ class CuttingRuns:
 
 
 def clip(boxes: Boxes, starts: Int64, lengths: Int64, axis: Literal["out", "src"] = "out") -> Boxes:
-    """Cut boxes to runs of one axis: one box for each (box, run) that overlap.
+    """Cut boxes to runs of one axis: return one box for each overlapping (box, run).
 
     Parameters
     ----------
     boxes : Boxes
-        In any order.
+        Boxes in any order.
     starts, lengths : int64 arrays
         Sorted disjoint runs of the axis.
     axis : {"out", "src"}
-        Which axis the runs are of. A diagonal box is cut on both.
+        Axis of the runs. A diagonal box is cut on both axes.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Join neighbouring boxes into longer diagonals and rectangles."""
+"""Joining of neighbouring boxes to longer diagonals and rectangles."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ __all__ = ["FEW_JOINED", "lines", "merge"]
 
 _BOTH, _DOWN, _ALONG = 0, 1, 2
 _STEPS = np.array([1 + _DOWN, 1 + _BOTH], dtype=np.int8)
-"""Ways to the next row by the step of the source rows."""
+"""Ways to the next row, by the step of the source rows."""
 _MANY = 1 << 12
-"""Of fewer pairs all neighbours are joined."""
+"""Number of pairs below which all neighbours are joined."""
 FEW_JOINED = 0.99
-"""So many boxes to a pair, and pairs are better stored singly."""
+"""Boxes per pair above which pairs are better stored singly."""
 _WORTH_A_ROUND = 1000
-"""Another round of joining is made if the last one took away more than one box in so many."""
+"""Joining ends after a round that removes no more than one box in this many."""
 
 
 def merge(boxes: Boxes) -> Boxes:
-    """Join neighbours into longer diagonals and rectangles, until hardly any two join.
+    """Join neighbours to longer diagonals and rectangles, until hardly any two can be joined.
 
-    The set of pairs stays the same. Boxes that overlap are left as they are, except that empty ones go.
+    The set of pairs stays the same. Overlapping boxes stay as they are; empty boxes are dropped.
 
     Returns
     -------
     Boxes
-        Sorted by out, then src. A box of one pair is never marked diagonal.
+        Sorted by out, then src. A box of one pair is not marked diagonal.
     """
     if len(boxes) and min(int(n.min()) for n in (boxes.n_out, boxes.n_src)) < 1:
         boxes = take(boxes, (boxes.n_out > 0) & (boxes.n_src > 0))
@@ -48,7 +48,7 @@ def merge(boxes: Boxes) -> Boxes:
 
 
 def lines(out: Int64, src: Int64) -> Boxes | None:
-    """What `merge` makes of pairs, one for each output row, rising; None where they are not so."""
+    """Return what `merge` makes of pairs with ascending output rows, one pair each; None if they are not such pairs."""
     ways = _ways(out, src)
     if ways is None:
         return None
@@ -70,9 +70,9 @@ def lines(out: Int64, src: Int64) -> Boxes | None:
 
 
 def _ways(out: Int64, src: Int64) -> Any:
-    """For each pair but the last the way in which the next one continues it, and 1; 0 where it does not.
+    """Return for each pair but the last 1 plus the way in which the next pair continues it; 0 if it does not.
 
-    None where the output rows do not rise.
+    Return None if the output rows are not ascending.
     """
     ways = np.empty(max(0, len(out) - 1), dtype=np.int8)
     for part in neighbours(len(out)):
@@ -86,7 +86,7 @@ def _ways(out: Int64, src: Int64) -> Any:
 
 
 def _part(ways: Any) -> None:
-    """A pair that ends one run and begins another stays with the longer one; of two as long, with the one downwards."""
+    """Keep a pair that ends one run and begins another in the longer one; of equal ones, in the downward one."""
     bounds = np.flatnonzero(ways[1:] != ways[:-1]) + 1
     length = np.diff(bounds, prepend=0, append=len(ways))
     shared = np.flatnonzero((ways[bounds - 1] > 0) & (ways[bounds] > 0))
@@ -109,12 +109,12 @@ def _units(boxes: Boxes) -> bool:
 
 
 def _join(boxes: Boxes) -> Boxes:
-    """One round of `merge`: each box joins the run of neighbours that holds most pairs.
+    """Run one round of `merge`: each box joins the run of neighbours with the most pairs.
 
-    A unit box may go along a diagonal (both axes advance), across (src advances) or down (out advances);
-    ties go across first, so that a full square becomes one rectangle and not a diagonal with rests.
+    A unit box may continue along a diagonal (both axes advance), across (src advances) or down (out advances);
+    ties go across first, so that a full square becomes one rectangle instead of a diagonal and a rest.
     """
-    # Where no two boxes share an output row, only neighbours in output order can join, and none across.
+    # If no two boxes share an output row, only neighbours in output order can join, and none across.
     tiled = _tiled(boxes)
     if tiled and not any(_joinable(take(boxes, part)) for part in neighbours(len(boxes))):
         return boxes
@@ -161,7 +161,7 @@ def _tiled(boxes: Boxes) -> bool:
 
 
 def _joinable(boxes: Boxes) -> bool:
-    """Whether any box joins the next one in output order, where no two share an output row."""
+    """Return whether any box joins the next one in output order; no two boxes may share an output row."""
     step = boxes.src[1:] - boxes.src[:-1]
     near = (boxes.out[:-1] + boxes.n_out[:-1] == boxes.out[1:]) & ((step == boxes.n_src[:-1]) | (step == 0))
     if not near.any():
@@ -170,13 +170,13 @@ def _joinable(boxes: Boxes) -> bool:
 
 
 def _joined(boxes: Boxes, way: int) -> Bools:
-    """For each box but the last: whether it and the next one become one along `way`."""
+    """Return for each box but the last whether it joins the next one along `way`."""
     fit = _fits(boxes, way)
     return _linked(boxes, way) & fit[1:] & fit[:-1]
 
 
 def _candidates(boxes: Boxes, way: int, tiled: bool) -> Int64 | None:
-    """Positions of the boxes that may join along `way`, neighbours adjacent; None for all as they stand."""
+    """Return indexes of the boxes that may join along `way`, neighbours adjacent; None for all boxes in order."""
     if tiled:
         return None
     mask = _fits(boxes, way)
@@ -191,14 +191,14 @@ def _candidates(boxes: Boxes, way: int, tiled: bool) -> Int64 | None:
 
 
 def _fits(boxes: Boxes, way: int) -> Bools:
-    """Whether a box is of a shape that can join along `way`."""
+    """Return whether each box has a shape that can join along `way`."""
     unit = (boxes.n_out == 1) & (boxes.n_src == 1)
     fits: Bools = unit | (boxes.diagonal if way == _BOTH else ~boxes.diagonal)
     return fits
 
 
 def _linked(boxes: Boxes, way: int) -> Bools:
-    """For each box but the last: whether the next one continues it along `way`."""
+    """Return for each box but the last whether the next one continues it along `way`."""
     linked: Bools
     if way == _ALONG:
         linked = (boxes.out[:-1] == boxes.out[1:]) & (boxes.n_out[:-1] == boxes.n_out[1:])
@@ -212,7 +212,7 @@ def _linked(boxes: Boxes, way: int) -> Bools:
 
 
 def _run_weights(boxes: Boxes, linked: Bools) -> Int64:
-    """For each box: the pairs of the run that it stands in; 0 where it stands alone."""
+    """Return for each box the number of pairs in its run; 0 if it is alone."""
     cells = np.where(boxes.diagonal, boxes.n_out, boxes.n_out * boxes.n_src)
     heads = np.flatnonzero(np.concatenate([[True], ~linked]))
     size = np.diff(np.append(heads, len(cells)))

@@ -1,4 +1,4 @@
-"""Lists of boxes as arrays: pick, put together, sort, transpose."""
+"""Lists of boxes as arrays: select, concatenate, sort, transpose."""
 
 from __future__ import annotations
 
@@ -39,44 +39,44 @@ _CHUNK = 1 << 16
 
 
 def constant(value: Any, n: int) -> Any:
-    """One value, an int64 or a bool, for `n` places, kept once; `is_constant` knows it."""
+    """Return an array of `n` equal values, an int64 or a bool, stored once; `is_constant` recognises it."""
     held = _held(value)
-    return np.ndarray((n,), held.dtype, held, strides=(0,))  # np.broadcast_to, ten times as fast
+    return np.ndarray((n,), held.dtype, held, strides=(0,))  # ten times as fast as np.broadcast_to
 
 
 @lru_cache(maxsize=1 << 10, typed=True)
 def _held(value: Any) -> npt.NDArray[Any]:
-    """One value, that nobody can change."""
+    """Return a read-only array of one value."""
     array = np.array([value])
     array.flags.writeable = False
     return array
 
 
 def every(mask: npt.NDArray[np.bool_]) -> bool:
-    """Whether all is true; for few values several times as fast as ``all``."""
+    """Return whether all values are true; for few values several times as fast as ``all``."""
     return int(np.count_nonzero(mask)) == len(mask)
 
 
 def is_constant(array: npt.NDArray[Any]) -> bool:
-    """Whether it is one value kept once."""
+    """Return whether an array is one value stored once."""
     return array.strides == (0,)
 
 
 def alike(values: npt.NDArray[Any]) -> bool:
-    """Whether all are one value; told without a look at all where the first ones differ."""
+    """Return whether all values are equal; the rest is not compared if the first ones differ."""
     if len(values) == 0 or is_constant(values):
         return True
     return bool((values[:_GLANCE] == values[0]).all()) and bool((values == values[0]).all())
 
 
 def cells(out: Int64, src: Int64) -> Boxes:
-    """A box for each pair: `are_cells` knows it."""
+    """Return a box for each pair; `are_cells` recognises the result."""
     one = constant(np.int64(1), len(out))
     return Boxes(out, one, src, one, constant(np.False_, len(out)))
 
 
 def are_cells(boxes: Boxes) -> bool:
-    """Whether it is plain to see that each box is one pair: no look is taken at every one."""
+    """Return whether each box is known to be one pair, without comparing every box."""
     return bool(
         len(boxes)
         and is_constant(boxes.n_out)
@@ -87,7 +87,7 @@ def are_cells(boxes: Boxes) -> bool:
 
 
 def take(boxes: Boxes, index: npt.NDArray[Any] | slice) -> Boxes:
-    """Pick boxes by position, mask or slice."""
+    """Select boxes by index, mask or slice."""
     return Boxes(
         boxes.out[index],
         picked(boxes.n_out, index),
@@ -98,14 +98,14 @@ def take(boxes: Boxes, index: npt.NDArray[Any] | slice) -> Boxes:
 
 
 def picked(array: Any, index: Any) -> Any:
-    """Pick; one value broadcast stays broadcast."""
+    """Select elements; one value stored once stays so."""
     if not is_constant(array) or not len(array) or isinstance(index, slice) or index.dtype == np.bool_:
         return array[index]
     return constant(array[0], len(index))
 
 
 def concat(parts: list[Boxes]) -> Boxes:
-    """Put lists of boxes one after another."""
+    """Concatenate lists of boxes."""
     if not parts:
         return Boxes.empty()
     if len(parts) == 1:
@@ -120,7 +120,7 @@ def concat(parts: list[Boxes]) -> Boxes:
 
 
 def _joined(arrays: list[Any]) -> Any:
-    """Concatenate; one value broadcast in all stays broadcast."""
+    """Concatenate arrays; one value stored once in all of them stays so."""
     some = [a for a in arrays if len(a)]
     if some and all(is_constant(a) and a[0] == some[0][0] for a in some):
         return constant(some[0][0], sum(map(len, some)))
@@ -128,7 +128,7 @@ def _joined(arrays: list[Any]) -> Any:
 
 
 def transpose(boxes: Boxes) -> Boxes:
-    """Swap the two axes; the order of boxes stays (see `sort`)."""
+    """Swap the two axes; the order of the boxes stays the same (see `sort`)."""
     return Boxes(boxes.src, boxes.n_src, boxes.out, boxes.n_out, boxes.diagonal)
 
 
@@ -139,19 +139,19 @@ def sort(boxes: Boxes) -> Boxes:
 
 
 def chunks(n: int) -> Iterator[slice]:
-    """Slices of `n` places, one after another: what is made of one stays in the processor's cache."""
+    """Yield slices of `n` elements, one after another, which are small enough for the processor's cache."""
     for start in range(0, n, _CHUNK):
         yield slice(start, start + _CHUNK)
 
 
 def neighbours(n: int) -> Iterator[slice]:
-    """The same, each with the first place of the next: each two neighbours are in one."""
+    """Yield such slices, each with the first element of the next: any two neighbours are in one slice."""
     for start in range(0, n - 1, _CHUNK):
         yield slice(start, start + _CHUNK + 1)
 
 
 def expand(counts: Int64) -> tuple[Int64, Int64]:
-    """Repeat position i counts[i] times; beside it, count 0 … counts[i]-1."""
+    """Return each index i counts[i] times, and for each the numbers 0 … counts[i]-1."""
     index = np.repeat(np.arange(len(counts)), counts)
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
@@ -159,7 +159,7 @@ def expand(counts: Int64) -> tuple[Int64, Int64]:
 
 
 def spread(first: Int64, stop: Int64) -> tuple[Int64, Int64]:
-    """Each of the numbers first[i] … stop[i]-1, and beside it i."""
+    """Return the numbers first[i] … stop[i]-1 of all i, and for each its i."""
     if len(first) == 1:
         numbers = np.arange(first[0], stop[0])
         return numbers, constant(np.int64(0), len(numbers))
@@ -171,13 +171,13 @@ def spread(first: Int64, stop: Int64) -> tuple[Int64, Int64]:
 
 
 def matched(left: Int64, right: Int64) -> tuple[Int64, Int64]:
-    """Places of equal values, each on the left with each on the right, which is sorted; by place on the left."""
+    """Return the indexes of all equal values on the left and on the right, which is sorted; by index on the left."""
     place, i = spread(right.searchsorted(left, "left"), right.searchsorted(left, "right"))
     return i, place
 
 
 def rising(major: Int64, minor: Int64, *, strictly: bool = False) -> bool:
-    """Whether pairs stand sorted by major, then minor; with `strictly`, no two alike."""
+    """Return whether pairs are sorted by major, then minor; with `strictly`, also whether no two are equal."""
     for part in neighbours(len(major)):
         above, below = major[part][1:], major[part][:-1]
         step = above > below
@@ -190,7 +190,7 @@ def rising(major: Int64, minor: Int64, *, strictly: bool = False) -> bool:
 
 
 def order_of(major: Int64, minor: Int64) -> Int64 | None:
-    """Sort order by major, then minor; None where they stand so already."""
+    """Return the sort order by major, then minor; None if they are sorted already."""
     if len(major) < 2:
         return None
     if rising(major, minor):
@@ -200,9 +200,9 @@ def order_of(major: Int64, minor: Int64) -> Int64 | None:
 
 
 def sort_rows(*columns: Int64) -> tuple[Int64, ...]:
-    """Sort the rows of some columns of ids by the first, then the second, and so on.
+    """Sort the rows of some id columns by the first column, then the second, and so on.
 
-    Where a row fits into 63 bits it is sorted as one number, which is three times as fast as by order and `take`.
+    A row that fits into 63 bits is sorted as one number, which is three times as fast as by order and `take`.
     """
     if len(columns[0]) < 2:
         return columns
@@ -220,7 +220,7 @@ def sort_rows(*columns: Int64) -> tuple[Int64, ...]:
 
 
 def joined_bits(columns: Sequence[Int64], bits: Sequence[int]) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """Rows of so many bits of each column as one number, of 32 bits where it fits: that is sorted twice as fast."""
+    """Return rows of the given bits per column as one number each; 32-bit numbers are sorted twice as fast."""
     kind = np.dtype(np.uint32 if sum(bits) <= 32 else np.uint64)
     key = columns[0].astype(kind)
     for column, wide in zip(columns[1:], bits[1:], strict=True):
@@ -230,7 +230,7 @@ def joined_bits(columns: Sequence[Int64], bits: Sequence[int]) -> npt.NDArray[np
 
 
 def packed(major: Int64, minor: Int64) -> Int64 | None:
-    """Both as one int64 that sorts alike; None where it would overflow."""
+    """Return both as one int64 that sorts in the same way; None if it would overflow."""
     low, first = int(minor.min()), int(major.min())
     span = int(minor.max()) - low + 1
     if (int(major.max()) - first + 1) * span >= 2**63:

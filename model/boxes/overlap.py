@@ -1,4 +1,4 @@
-"""Make boxes disjoint: a tensor is boolean, a pair that two boxes hold is one pair."""
+"""Separation of overlapping boxes: a tensor is boolean, so a pair in two boxes is one pair."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _MOST_PIECES = 1 << 27
 
 
 def disjoint(boxes: Boxes) -> Boxes:
-    """Cut boxes so that no pair is in two of them; the set of pairs stays.
+    """Cut boxes so that no pair is in two of them; the set of pairs stays the same.
 
-    The output axis is cut where any box begins or ends. Within such a strip rectangles are ranges of the source
-    axis, which are united; of diagonals only what no rectangle and no other diagonal holds is kept.
+    The output axis is cut where any box begins or ends. Within such a strip, rectangles are ranges of the source
+    axis, which are united; a diagonal keeps only what no rectangle and no other diagonal contains.
 
     Raises
     ------
     InvalidWriteError
-        So many boxes cross that they can't be told apart in memory.
+        Too many boxes cross to separate them in memory.
     """
     boxes = sort(boxes)
     if len(boxes) < 2 or _plainly_disjoint(boxes):
@@ -34,7 +34,7 @@ def disjoint(boxes: Boxes) -> Boxes:
     counts = np.searchsorted(points, boxes.out + boxes.n_out) - low
     if int(counts.sum()) > _MOST_PIECES:
         crossings = int(counts.sum())
-        raise InvalidWriteError(f"{len(boxes)} boxes cross one another in {crossings} places; hand in pairs")
+        raise InvalidWriteError(f"{len(boxes)} boxes cross in {crossings} places. Pass pairs instead.")
     box, k = expand(counts)
     strip = low[box] + k
     height = points[strip + 1] - points[strip]
@@ -43,7 +43,7 @@ def disjoint(boxes: Boxes) -> Boxes:
     pieces = Boxes(points[strip], height, src, np.where(boxes.diagonal[box], height, boxes.n_src[box]), diagonal)
     span = int((pieces.src + pieces.n_src).max()) + 1
     if len(points) * span >= 2**63:
-        raise InvalidWriteError(f"{len(boxes)} boxes over {span} source rows can't be told apart; hand in pairs")
+        raise InvalidWriteError(f"{len(boxes)} boxes over {span} source rows can't be separated. Pass pairs instead.")
     rect, slant = np.flatnonzero(~diagonal), np.flatnonzero(diagonal)
     start = strip[rect] * span + pieces.src[rect]
     order = np.argsort(start, kind="stable")
@@ -67,7 +67,7 @@ def disjoint(boxes: Boxes) -> Boxes:
 
 
 def _plainly_disjoint(boxes: Boxes) -> bool:
-    """Whether sorted boxes share no output row, or are ranges of single rows that lie beside one another."""
+    """Return whether sorted boxes share no output row, or are ranges of single rows beside each other."""
     shared = False
     for part in neighbours(len(boxes)):
         some = take(boxes, part)
@@ -82,7 +82,7 @@ def _plainly_disjoint(boxes: Boxes) -> bool:
 
 
 def _outside(diagonals: Boxes, line: Int64, start: Int64, reach: Int64) -> Boxes:
-    """Single pairs of diagonal pieces that lie in no rectangle of their strip."""
+    """Return single pairs of diagonal pieces that are in no rectangle of their strip."""
     box, k = expand(diagonals.n_out)
     out, src, at = diagonals.out[box] + k, diagonals.src[box] + k, line[box] + k
     before = np.searchsorted(start, at, side="right") - 1

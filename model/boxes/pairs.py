@@ -1,4 +1,4 @@
-"""Box algebra in plain numpy: cover pairs and ranges with boxes, and list a box's pairs.
+"""Box algebra in plain numpy: cover pairs and ranges with boxes, and list the pairs of boxes.
 
 A box relates ``n_out`` output rows to ``n_src`` source rows, all with all or along its diagonal
 (`provspark.model.boxes.Boxes`). Nothing here loops over rows.
@@ -50,12 +50,12 @@ def from_pairs(out: npt.ArrayLike, src: npt.ArrayLike) -> Boxes:
     Parameters
     ----------
     out, src : int arrays of one length, ids of 0 and more
-        In any order; a pair that is repeated counts once.
+        In any order; repeated pairs count once.
 
     Returns
     -------
     Boxes
-        Disjoint, sorted by out, then src; `pairs` gives the pairs back exactly.
+        Disjoint, sorted by out, then src; `pairs` returns exactly the same pairs.
     """
     out, src = _ids("out", out), _ids("src", src)
     _one_length(out, src)
@@ -74,7 +74,7 @@ def from_ranges(out: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike)
 
 
 def unite(out: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike) -> Boxes:
-    """The same, with a box for each row's every range: ranges that touch or overlap become one."""
+    """Cover the same with a box per range: ranges of a row that touch or overlap become one."""
     out, start, length = _ids("out", out), _ids("start", start), _ids("length", length)
     _one_length(out, start, length)
     if not every(length[: 1 if is_constant(length) else None] > 0):
@@ -100,7 +100,7 @@ def unite(out: npt.ArrayLike, start: npt.ArrayLike, length: npt.ArrayLike) -> Bo
 
 
 def pairs(boxes: Boxes) -> tuple[Int64, Int64]:
-    """List all (out, src) pairs, sorted by out, then src, each once."""
+    """Return all (out, src) pairs, sorted by out, then src, each once."""
     large = np.flatnonzero((boxes.n_out != 1) | (boxes.n_src != 1))
     if not len(large):
         return _distinct(boxes.out, boxes.src)
@@ -150,9 +150,9 @@ def _heads(out: Int64, start: Int64, end: Int64) -> Bools:
 
 
 def points(out: Int64, start: Int64) -> tuple[Int64, Int64, Int64] | None:
-    """Unite rows' ranges of one place each; rows, starts and lengths, in integers that hold them.
+    """Unite ranges of length 1 per row; return rows, starts and lengths, as integers of a sufficient width.
 
-    None where a row and a start do not fit one number.
+    Return None if a row and a start do not fit into one number.
     """
     wide = (int(start.max()) + 1).bit_length()  # the last row of one and the first of the next are two apart
     if int(out.max()).bit_length() + wide > 63:
@@ -176,13 +176,13 @@ def _ids(name: str, values: npt.ArrayLike) -> Int64:
     array = np.asarray(values)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
         shape = f"{array.ndim} dimensions of {array.dtype}"
-        raise ValueError(f"{name} must be a one-dimensional array of integers, found {shape}")
+        raise ValueError(f"{name} must be a one-dimensional array of integers, not {shape}")
     array = array.astype(np.int64, copy=False)
     if len(array) and int(array[0] if is_constant(array) else array.min()) < 0:
-        raise ValueError(f"{name} holds {int(array.min())}; ids start at 0")
+        raise ValueError(f"{name} contains {int(array.min())}; ids start at 0")
     return array
 
 
 def _one_length(*arrays: Int64) -> None:
     if len({len(a) for a in arrays}) > 1:
-        raise ValueError(f"arrays of one length are needed, found lengths {[len(a) for a in arrays]}")
+        raise ValueError(f"the arrays must have one length, not {[len(a) for a in arrays]}")

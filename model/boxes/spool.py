@@ -1,4 +1,4 @@
-"""Boxes of one tensor in parts: in memory, or in a temporary file where they would not fit."""
+"""Boxes of one tensor in parts: in memory, or in a temporary file if they do not fit."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ __all__ = ["Dealt", "Parts", "Spool", "recut"]
 
 _PART = 1 << 18
 _BUCKET = 1 << 19
-"""Boxes that are sorted at once."""
+"""Number of boxes sorted at once."""
 _MOST_BUCKETS = 128
 _KINDS = tuple(np.dtype(kind) for kind in ("u1", "<u2", "<u4", "<i8"))
 
 
 class Parts:
-    """Boxes of one tensor in memory: each part sorted and disjoint, and beyond the one before.
+    """Boxes of one tensor in memory: each part is sorted, disjoint, and after the one before.
 
     Attributes
     ----------
     edges : int
-        Pairs.
+        Number of pairs.
     """
 
     def __init__(self, parts: Sequence[Boxes]) -> None:
@@ -44,21 +44,21 @@ class Parts:
         return sum(part.edges for part in self._parts)
 
     def parts(self) -> Iterator[Boxes]:
-        """Them, part by part."""
+        """Yield the boxes, part by part."""
         yield from self._parts
 
 
 class Spool:
-    """Boxes of one tensor, kept in a file without a name, in the order in which they were added.
+    """Boxes of one tensor in a file without a name, in the order in which they were added.
 
-    As a tensor's they are sorted. Its parts can be read by several threads, any number of times.
+    The boxes of a tensor are sorted. Several threads can read the parts, any number of times.
 
     Attributes
     ----------
     edges : int
-        Pairs.
+        Number of pairs.
     end : int
-        Past the last source row.
+        One past the last source row.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Spool:
         return self._len
 
     def add(self, boxes: Boxes) -> None:
-        """Put boxes behind those that are there."""
+        """Append boxes."""
         for start in range(0, len(boxes), _PART):
             part = take(boxes, slice(start, start + _PART))
             columns = (part.out, part.n_out, part.src, part.n_src, part.diagonal.view(np.uint8))
@@ -84,14 +84,14 @@ class Spool:
                 self.end = max(self.end, int((part.src + part.n_src).max()))
 
     def parts(self) -> Iterator[Boxes]:
-        """Read them, part by part."""
+        """Read the boxes, part by part."""
         for rows, columns in self._parts:
             out, n_out, src, n_src, diagonal = (self._get(rows, *column) for column in columns)
             flags = constant(bool(diagonal[0]), rows) if diagonal.strides == (0,) else diagonal.astype(np.bool_)
             yield Boxes(out, n_out, src, n_src, flags)
 
     def _put(self, values: Any) -> tuple[int, Any]:
-        """Where a column stands and its kind; or its one value."""
+        """Write a column; return its offset and type, or -1 and its only value."""
         if alike(values):
             return -1, int(values[0])
         most = int(values.max())
@@ -109,20 +109,20 @@ class Spool:
 
 
 def buckets(boxes: int) -> int:
-    """How many files so many boxes are dealt out to, to be sorted one file at a time."""
+    """Return the number of files among which boxes are distributed, to be sorted one file at a time."""
     return min(_MOST_BUCKETS, -(-boxes // _BUCKET)) or 1
 
 
 class Dealt:
-    """Boxes dealt out to files by where they begin on an axis, so that those of one file fit memory.
+    """Boxes distributed among files by where they begin on an axis, so that those of one file fit in memory.
 
     Parameters
     ----------
     axis : {"out", "src"}
     end : int
-        Where the axis ends.
+        End of the axis.
     boxes : int
-        At most so many boxes.
+        Maximum number of boxes.
     """
 
     def __init__(self, axis: Literal["out", "src"], end: int, boxes: int) -> None:
@@ -134,19 +134,19 @@ class Dealt:
         return len(self._spools)
 
     def add(self, boxes: Boxes) -> None:
-        """Put boxes into their files."""
+        """Add boxes to their files."""
         bucket = getattr(boxes, self._axis) // self.wide
         for number in np.unique(bucket).tolist():
             self._spools.setdefault(number, Spool()).add(take(boxes, bucket == number))
 
     def files(self) -> Iterator[tuple[int, Boxes]]:
-        """Yield the boxes of each file along the axis, with the row from which on `wide` rows are its own."""
+        """Yield the boxes of each file along the axis, with the first of the `wide` rows that belong to the file."""
         for number in sorted(self._spools):
             yield number * self.wide, concat(list(self._spools[number].parts()))
 
 
 def recut(parts: Iterable[Boxes], rows: int) -> Iterator[Boxes]:
-    """Cut boxes into parts of `rows`, the last of fewer."""
+    """Cut boxes into parts of `rows` boxes; the last part may have fewer."""
     held: list[Boxes] = []
     waiting = 0
     for part in parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -16,6 +17,7 @@ from provspark.web.limits import LIMITS, Limits, named
 
 MAX_ROWS = 10_000
 MAX_COLUMNS = 10_000
+_SHOWN = 60
 MAX_REPLAYED = 20
 """Rows of a replay."""
 
@@ -23,14 +25,17 @@ DatasetId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="`id` of 
 VersionId = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="`version` of a data set")]
 
 
-def _no_mask(value: Any) -> Any:
-    """Refuse true and false, which would count as the rows 1 and 0."""
-    if isinstance(value, bool):
-        raise PydanticCustomError("row_id", "a row id is a whole number, found {value}", {"value": str(value).lower()})
+def _whole(value: Any) -> Any:
+    """Refuse what pydantic would turn into a whole number: true and false, texts, and 1.0."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        text = json.dumps(value, ensure_ascii=False)
+        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        raise PydanticCustomError("whole_number", "must be a whole number, found {value}", {"value": shown})
     return value
 
 
-RowId = Annotated[int, Field(ge=0, le=2**53 - 1), BeforeValidator(_no_mask)]
+WholeNumber = Annotated[int, BeforeValidator(_whole)]
+RowId = Annotated[WholeNumber, Field(ge=0, le=2**53 - 1)]
 ConditionText = Annotated[str, Field(min_length=1, max_length=500, examples=["age >= 40", "`name` in ('Ann', 'Bob')"])]
 ColumnName = Annotated[str, Field(min_length=1, max_length=500)]
 
@@ -246,13 +251,13 @@ class LocatedJson(Model):
 class TraceRowsQuery(ExampleQuery):
     """Rows of one node of a trace."""
 
-    node: Annotated[int, Field(ge=0, le=1_000_000)]
+    node: Annotated[WholeNumber, Field(ge=0, le=1_000_000)]
     node_version: VersionId | None = None
     """The version that the client saw in this node. If the node now has another version, the response is 409."""
     one: bool = False
     """Only rows in one derivation of the example, see `NodeJson.one`."""
     cursor: RowId = 0
-    limit: Annotated[int, Field(ge=1, le=1000)] = 50
+    limit: Annotated[WholeNumber, Field(ge=1, le=1000)] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
 
 
@@ -392,7 +397,7 @@ class PageOfRows(Model):
     """Some of the rows of an answer."""
 
     cursor: RowId = 0
-    limit: Annotated[int, Field(ge=1, le=1000)] = 50
+    limit: Annotated[WholeNumber, Field(ge=1, le=1000)] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
 
 
@@ -425,7 +430,7 @@ class CompositionQuery(Selection):
 
     source: DatasetId
     column: ColumnName
-    limit: Annotated[int, Field(ge=1, le=1000)] = 50
+    limit: Annotated[WholeNumber, Field(ge=1, le=1000)] = 50
 
 
 class ShareJson(Model):

@@ -21,6 +21,7 @@ from provspark.web.models import (
     Selection,
     StopJson,
     VersionId,
+    WholeNumber,
 )
 
 __all__ = [
@@ -170,7 +171,7 @@ class CellQuery(Selection):
     existence: bool = False
     """Also the cells that decided that a row is there."""
     cursor: RowId = 0
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+    limit: Annotated[WholeNumber, Field(ge=1, le=1000)] = 100
 
 
 class CellLineJson(Model):

@@ -26,8 +26,8 @@ Arguments = dict[str, Any]
 _VERSION = ("version", "run", "as_of")
 
 
-def arguments_of(scope: UserScope, question: Question, body: models.Model) -> Arguments:
-    """Read a request.
+def arguments_of(scope: UserScope, question: Question, body: models.Model) -> tuple[Arguments, VersionReference | None]:
+    """Read a request, and find the version that it is about; see `version_asked`.
 
     Raises
     ------
@@ -39,8 +39,9 @@ def arguments_of(scope: UserScope, question: Question, body: models.Model) -> Ar
     parameters = fields(question)
     given = {p: getattr(body, p.name) for p in parameters if p.name in body.model_fields_set}
     arguments = {p.name: _resolved(scope, p, value) for p, value in given.items() if value is not None}
-    _check(scope, parameters, arguments)
-    return arguments
+    at = _version(scope, parameters, arguments)
+    _check(scope, parameters, arguments, at)
+    return arguments, at
 
 
 def python(question: Question, arguments: Arguments) -> Arguments:
@@ -99,9 +100,10 @@ def _place(scope: UserScope, name: str) -> str:
     return name if name in scope.manifests else _dataset(scope, name)
 
 
-def _check(scope: UserScope, parameters: Iterable[Parameter], arguments: Arguments) -> None:
+def _check(
+    scope: UserScope, parameters: Iterable[Parameter], arguments: Arguments, at: VersionReference | None
+) -> None:
     """Refuse what would tell masked values: which rows have them, how many, or which are equal."""
-    at = _version(scope, parameters, arguments)
     if at is not None and arguments.get("semantics") == "set" and any(scope.visible.masked(at)):
         raise HTTPException(403, "columns are masked: which rows are equal in all columns (semantics: set) is not told")
     if arguments.get("replay") and not scope.visible.open:

@@ -30,10 +30,10 @@ _TYPES: dict[str, Any] = {
     "version": models.VersionId,
     "run": _WORD,
     "moment": Annotated[str, Field(min_length=1, max_length=64, examples=["2026-05-31T12:00:00Z"])],
-    "operation": Annotated[int, Field(ge=0, le=1_000_000)],
+    "operation": Annotated[models.WholeNumber, Field(ge=0, le=1_000_000)],
     "trust": _WORD,
     "flag": bool,
-    "number": Annotated[int, Field(ge=0, le=models.MAX_ROWS)],
+    "number": Annotated[models.WholeNumber, Field(ge=0, le=models.MAX_ROWS)],
 }
 """What a field holds, by what the parameter takes."""
 _NAMES = {"dataset", "step or dataset", "place"}

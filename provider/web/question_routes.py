@@ -11,6 +11,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 from pydantic import TypeAdapter
 
+from provspark.index_store.query.nodes import VersionReference
 from provspark.index_store.query.parameters import documentation, replays
 from provspark.index_store.query.question import Question
 from provspark.index_store.query.questions.select import select
@@ -25,7 +26,6 @@ from provspark.web.question_arguments import (
     arguments_of,
     checked_columns,
     python,
-    version_asked,
 )
 from provspark.web.question_bodies import asked_over_http, body, fields
 from provspark.web.replays import replayed
@@ -84,7 +84,7 @@ def _described(question: Question) -> told.QuestionJson:
 
 def _answering(question: Question) -> Callable[..., Any]:
     def ask(scope: UserScope, page: Page, query: models.Model) -> models.Model:
-        return _answer(scope, question, arguments_of(scope, question, query), page)
+        return _answer(scope, question, *arguments_of(scope, question, query), page)
 
     return _named(question, ask, form_of(question), scope=Seen, page=Paged, query=body(question))
 
@@ -94,16 +94,16 @@ def _replaying(question: Question) -> Callable[..., Any]:
     kind: TypeAdapter[Any] = TypeAdapter(form)
 
     async def ask(request: Request, scope: UserScope, page: Page, query: models.Model) -> Response:
-        def read() -> Arguments:
-            arguments = arguments_of(scope, question, query)
+        def read() -> tuple[Arguments, VersionReference | None]:
+            arguments, at = arguments_of(scope, question, query)
             if _will_replay(question, arguments):
                 _few(scope, question, arguments)
-            return arguments
+            return arguments, at
 
         def answer() -> Response:
-            return as_json(_answer(scope, question, arguments, page), kind)
+            return as_json(_answer(scope, question, arguments, at, page), kind)
 
-        arguments = await in_thread(read)
+        arguments, at = await in_thread(read)
         if not _will_replay(question, arguments):
             return await in_thread(answer)
         content = await replayed(request, scope, question.name, arguments, page.cursor, page.limit)
@@ -120,11 +120,12 @@ def _named(question: Question, ask: Callable[..., Any], answer: Any, **parameter
     return ask
 
 
-def _answer(scope: UserScope, question: Question, arguments: Arguments, page: Page) -> models.Model:
+def _answer(
+    scope: UserScope, question: Question, arguments: Arguments, at: VersionReference | None, page: Page
+) -> models.Model:
     if question.name == "values":
         return _values(scope, question, arguments, page)
     answer = answered(scope, question, arguments)
-    at = version_asked(scope, question, arguments)
     return shown(
         AskedFor(scope, arguments, at, question.words, checked_columns(question), page.cursor, page.limit), answer
     )

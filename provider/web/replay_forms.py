@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from provspark.index_store.profiles.comparison import Impact
@@ -13,7 +13,7 @@ from provspark.index_store.values.json_cells import plain
 from provspark.index_store.values.paths import find_path
 from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, ReplayError
-from provspark.model.operations import Operation
+from provspark.model.operations import Column, Operation
 from provspark.replay.columns import distinct, names_of
 from provspark.replay.history import History, Passage
 from provspark.replay.records import InputRow, Replayed, ReplayEnding, Stage
@@ -30,6 +30,8 @@ __all__ = ["LINES", "history", "replayed", "shared", "spreads", "why_not"]
 
 LINES = 200
 """Rows that a replay follows, and that an answer tells of a list."""
+UNNAMED = "a value of Spark's own"
+"""What stands for a column of Spark's own whose expression is not told."""
 UNTOLD = "the reason may tell values that are not shown here"
 
 
@@ -120,27 +122,35 @@ class _About:
         told = (self.visible.name_in(self.step, write, name) for write in self._writes)
         return next((t for t in told if t != name), name)
 
+    def name_of(self, column: Column, own: Mapping[int, str]) -> str:
+        """The same; one of Spark's own has its expression, which may quote any value, unless anything is masked."""
+        if column.id in own:
+            return own[column.id] if self.visible.open else UNNAMED
+        return self.name(column.name)
+
     def doubt(self, why: str) -> str:
         return why if self.all_open or not why else UNTOLD
 
     def stage(self, stage: Stage) -> told.ReplayStageJson:
         columns = distinct(stage.operation.columns)
         open_to = [self.visible.values and c.id not in self.hidden for c in columns]
-        closed = {c.name for c, o in zip(columns, open_to, strict=True) if not o}
+        names = [self.name_of(c, stage.own) for c in columns]
+        shown = dict(zip(stage.columns, names, strict=True))
+        closed = {name for name, o in zip(stage.columns, open_to, strict=True) if not o}
         lines = [
             told.ReplayLineJson(
                 values=[plain(v) if o else None for v, o in zip(line.values, open_to, strict=True)]
                 if self.visible.values
                 else None,
-                changed=[name for name in line.changed if name not in closed],
-                added=[self.name(name) for name in line.added],
+                changed=[shown[name] for name in line.changed if name not in closed],
+                added=[shown[name] for name in line.added],
                 parents=list(line.parents),
                 sources=[_source(self.visible, s) for s in line.sources[:LINES]],
             )
             for line in stage.lines
         ]
         named = [
-            ColumnJson(name=self.name(c.name), type=c.type, masked=not o) for c, o in zip(columns, open_to, strict=True)
+            ColumnJson(name=name, type=c.type, masked=not o) for c, name, o in zip(columns, names, open_to, strict=True)
         ]
         return told.ReplayStageJson(**self.described(stage.operation), columns=named, lines=lines, cut=stage.cut)
 
@@ -173,7 +183,9 @@ def _passage(scope: UserScope, passage: Passage) -> told.PassageJson:
         endings=about.endings(replayed.endings) if replayed else [],
         notes=list(about.notes(replayed)) if replayed else [],
         trail=[
-            told.TrailJson(**about.described(o), columns=list(dict.fromkeys(about.name(c.name) for c in columns)))
+            told.TrailJson(
+                **about.described(o), columns=list(dict.fromkeys(about.name_of(c, passage.own) for c in columns))
+            )
             for o, columns in passage.trail
         ],
     )

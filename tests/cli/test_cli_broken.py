@@ -52,7 +52,7 @@ def test_a_damaged_tensor_file_is_named_with_what_to_do(cli: Cli, folder: Path) 
     found = cli("trace", folder / "report.csv", "--row", "0")
     assert (found.exit_code, len(found.stderr.splitlines())) == (2, 1)
     assert str(path.relative_to(folder / "prov")) in found.stderr
-    assert "run `provspark repair`" in found.stderr
+    assert "Run `provspark repair`" in found.stderr
     with pytest.raises(CorruptIndexError) as caught:
         provspark.open(folder / "prov").backward(str(folder / "report.csv"), rows=[0]).table()
     assert (caught.value.file, caught.value.step) == (str(path.relative_to(folder / "prov")), path.parents[1].name)

@@ -75,11 +75,20 @@ def test_rows_that_a_step_appended(cli: Cli, folder: Path) -> None:
     assert (more["output"]["rows"], more["written"]) == (3000, 1200)
 
 
-@pytest.mark.parametrize("step", ["people", "nothing"])
-def test_a_step_that_is_not_one(cli: Cli, step: str) -> None:
-    result = cli("show", step)
+def test_a_step_that_is_not_one(cli: Cli) -> None:
+    result = cli("show", "nothing")
     assert result.exit_code == 2
-    assert f"no step '{step}'" in result.stderr
+    assert "No step named 'nothing'" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["show", "operations"])
+def test_a_beginning_of_several_steps_names_them(cli: Cli, command: str) -> None:
+    steps = sorted(s["step"] for s in json.loads(cli("ls", "--steps", "--json").stdout) if s["dag_id"] == "people")
+    result = cli(command, "people-")
+    assert result.exit_code == 2
+    assert f"Step prefix 'people-' matches 2 steps: {', '.join(steps)}. Pass more of the id." in " ".join(
+        result.stderr.split()
+    )
 
 
 def test_no_store_is_set(monkeypatch: pytest.MonkeyPatch) -> None:

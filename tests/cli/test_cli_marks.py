@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _people import people
 from _small_store import boxes, version
 from click.testing import CliRunner, Result
 
@@ -116,6 +117,30 @@ def test_no_command_sends_the_terminal_what_the_data_hold(hostile: Path) -> None
         assert not bad, (command, bad)
         seen += told
     assert "\\u202e" in seen and "\\x1b[2J" in seen and "\\x9b" in seen
+
+
+def test_no_name_forges_a_line(tmp_path: Path) -> None:
+    """A line break in a name is marked, so that what follows does not look like a line of the command's own."""
+    folder = tmp_path / "first\nforged\tx\rlast"
+    folder.mkdir()
+    people(folder)
+    seen = ""
+    report, source = folder / "report.csv", folder / "people.csv"
+    step = Store.open(str(folder / "prov")).steps()[0]
+    several: list[list[Any]] = [
+        *(["ls"], ["ls", "--steps"], ["show", step], ["datasets"], ["steps"], ["trace", report], ["backward", report]),
+        *(["trace", source, "--forward"], ["how", report], ["columns", report], ["operations", report]),
+        *(["dropped", source], ["derivations", report], ["select", report], ["locate", report], ["values", report]),
+        *(["profile", report], ["correspondence", report, "--to", source], ["impact", step], ["cells", report]),
+        *(["neighbourhood", report], ["trace", f"{folder}/none"], ["backward", report, "--csv", folder / "out"]),
+    ]
+    for command in several:
+        told = run(folder, *command)
+        assert told.exit_code in (0, 2), (command, told.output)
+        for line in (told.stdout + told.stderr).split("\n"):
+            assert not line.startswith("forged") and "\r" not in line and "\t" not in line, (command, line)
+        seen += told.stdout + told.stderr
+    assert "first⏎forged⇥x␍last" in seen
 
 
 def test_json_and_csv_keep_values_exact(hostile: Path) -> None:

@@ -48,12 +48,12 @@ def test_a_step(cli: Cli, folder: Path) -> None:
 def test_what_can_not_be_told(cli: Cli, folder: Path) -> None:
     for args, said in (
         (("profile", folder / "people.csv", "--column", "agge"), "no column 'agge'; did you mean age?"),
-        (("profile", folder / "poeple.csv"), "did you mean"),
+        (("profile", folder / "poeple.csv"), "Did you mean"),
         (("impact", folder / "clean.csv", "--column", "cty"), "no column 'cty'; did you mean city?"),
         (("impact", folder / "clean.csv", "--was", "age"), "write it as NEW=OLD"),
-        (("impact", folder / "people.csv"), "no step of this store wrote"),
-        (("impact", folder / "clean.csv", "--source", folder / "cleen.csv"), "no data set"),
-        (("impact", folder / "nothing"), "no data set"),
+        (("impact", folder / "people.csv"), "No step of this store wrote"),
+        (("impact", folder / "clean.csv", "--source", folder / "cleen.csv"), "No dataset named"),
+        (("impact", folder / "nothing"), "No dataset named"),
     ):
         result = cli(*args)
         assert result.exit_code == 2

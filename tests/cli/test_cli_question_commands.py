@@ -138,7 +138,7 @@ def test_a_new_question_is_a_command(cli: Cli, folder: Path) -> None:
         (["backward", "report.csv", "--row", "x"], "'x' is no row id; write 17, or 1,2, or a range 5-9"),
         (["backward", "report.csv", "--row", "9-5"], "'9-5' is no row id"),
         (["impact", "report.csv", "--was", "x"], "'x': write it as NEW=OLD"),
-        (["backward", "report.csv", "--where", "n"], "is no condition"),
+        (["backward", "report.csv", "--where", "n"], "is not a condition"),
         (["backward", "report.csv", "--semantics", "heap"], "'heap' is not one of 'bag', 'set'"),
         (["neighbourhood", "report.csv", "--hops", "many"], "'many' is not a valid integer"),
         (["trace", "report.csv", "--backward", "--forward"], "--backward and --forward contradict each other"),

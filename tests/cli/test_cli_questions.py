@@ -93,8 +93,8 @@ def test_runs_and_times_on_the_command_line(cli: Cli, folder: Path) -> None:
     assert [found.pop("versions")[0]["rule"] for found in (latest, plain)] == ["run", "disk"]
     assert latest == plain
     assert cli(*trace, "--run", "no").exit_code == 2
-    assert "no run 'no'" in cli(*trace, "--run", "no").output
-    assert "no dataset" in cli(*trace, "--as-of", "2020-01-01").output
+    assert "No run named 'no'" in cli(*trace, "--run", "no").output
+    assert "No dataset" in cli(*trace, "--as-of", "2020-01-01").output
 
 
 def test_located_rows_are_counted_beside_the_list_of_those_that_are_gone(cli: Cli, folder: Path) -> None:

@@ -101,7 +101,7 @@ def test_values_that_are_gone_leave_the_ids(cli: Cli, folder: Path) -> None:
     os.utime(folder / "people.csv", ns=(0, 0))
     result = cli("trace", folder / "report.csv", "--row", 1)
     assert result.exit_code == 0
-    assert "people.csv was written again since it was captured" in result.output
+    assert "people.csv was written again after it was captured" in result.output
     assert "rows 0, 2" in result.output
 
 
@@ -130,11 +130,11 @@ def test_json_tells_where_rows_ended(cli: Cli, folder: Path) -> None:
 
 def test_errors_are_one_line_and_exit_2(cli: Cli, folder: Path) -> None:
     cases = [
-        (["trace", folder / "repor.csv", "--row", 0], "did you mean"),
+        (["trace", folder / "repor.csv", "--row", 0], "Did you mean"),
         (["trace", folder / "report.csv", "--row", 2], "row ids go from 0 to 1"),
         (["trace", folder / "report.csv", "--where", "cty=Rome"], "did you mean city?"),
         (["trace", folder / "report.csv", "--where", "n=many"], "does not fit column n"),
-        (["trace", folder / "report.csv", "--where", "n"], "is no condition"),
+        (["trace", folder / "report.csv", "--where", "n"], "is not a condition"),
         (["trace", folder / "report.csv", "--row", 0, "--where", "n=1"], "one of them"),
         (["trace", folder / "report.csv", "--row", 0, "--version", "x"], "version"),
     ]

@@ -71,7 +71,7 @@ def test_gc_keeps_what_is_asked_for_and_what_that_needs(store: Store) -> None:
     assert old in said
     assert "1 step removed, 1 kept, 1 more needed by them; no leftover file removed." in said
     assert sorted(store.steps()) == sorted([clean, report])
-    assert "say what to keep" in call(store, "gc", code=2)
+    assert "Nothing is selected to be kept" in call(store, "gc", code=2)
     assert "2 kept" in call(store, "gc", "--keep-runs", "1")
     assert "2 steps removed" in call(store, "gc", "--keep-since", "2100-01-01")
 

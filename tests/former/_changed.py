@@ -90,11 +90,11 @@ def _without_own(key: str, now: dict[str, Any], then: dict[str, Any]) -> bool:
     return bool(now[key] == [name for name in then[key] if not re.fullmatch(OWN, name)])
 
 
-_LOOP = Change("0025-definitions.md", "where a script's loop alternates two lines", _in_a_loop)
-_NAMES = Change("0025-operations.md", "`makes` and `columns_out` of a line leave them out, too", _without_own)
+_LOOP = Change("0025-definitions", "where a script's loop alternates two lines", _in_a_loop)
+_NAMES = Change("0025-operations", "`makes` and `columns_out` of a line leave them out, too", _without_own)
 KEYS = {
-    "text": (Change("0025-operations.md", "operation texts no longer show columns that Spark adds", _text),),
-    "categories": (Change("0025-operations.md", "compare the columns before it with those after it", _categories),),
+    "text": (Change("0025-operations", "operation texts no longer show columns that Spark adds", _text),),
+    "categories": (Change("0025-operations", "compare the columns before it with those after it", _categories),),
     "columns_in": (_LOOP,),
     "columns_out": (_NAMES,),
     "makes": (_LOOP, _NAMES),
@@ -176,20 +176,20 @@ def _profiles(now: Any, then: Any) -> Any:
 _ITEM = "changes(prov.before_after(IMPUTED, [17]), 'credit_amount')"
 LINES: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
     "[line.text for line in prov.ask.operations('/data/report')]": (
-        *("0025-operations.md", "operation texts no longer show columns that Spark adds"),
+        *("0025-operations", "operation texts no longer show columns that Spark adds"),
         _texts,
     ),
-    _ITEM: (*("0025-operations.md", "operation texts no longer show columns that Spark adds"), _short),
+    _ITEM: (*("0025-operations", "operation texts no longer show columns that Spark adds"), _short),
     "provspark operations /data/people.csv --forward --column age": (
-        *("0025-operations.md", "operations that only changed other columns"),
+        *("0025-operations", "operations that only changed other columns"),
         _fewer,
     ),
-    "sorted(around.prov_json())": (*("0025-operations.md", "in W3C PROV, operations are activities"), _informed),
-    "sorted(cells.prov_json())": (*("0025-operations.md", "in W3C PROV, operations are activities"), _informed),
-    "told.table()": (*("0025-definitions.md", "compares a renamed column with its predecessor"), _paired),
-    "told.impact(3).shares()": (*("0025-definitions.md", "compares a renamed column with its predecessor"), _shares),
+    "sorted(around.prov_json())": (*("0025-operations", "in W3C PROV, operations are activities"), _informed),
+    "sorted(cells.prov_json())": (*("0025-operations", "in W3C PROV, operations are activities"), _informed),
+    "told.table()": (*("0025-definitions", "compares a renamed column with its predecessor"), _paired),
+    "told.impact(3).shares()": (*("0025-definitions", "compares a renamed column with its predecessor"), _shares),
     "GET /steps/shop-imputed-9d4cfb13709589f5/operations/3/profiles": (
-        *("0025-definitions.md", "compares a renamed column with its predecessor"),
+        *("0025-definitions", "compares a renamed column with its predecessor"),
         _profiles,
     ),
 }

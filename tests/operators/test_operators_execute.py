@@ -156,7 +156,7 @@ BROKEN: dict[str, tuple[Callable[[Path], str], str]] = {
     "no server": (lambda folder: "postgresql://me:secret@127.0.0.1:1/x", "127.0.0.1"),
     "no driver": (lambda folder: "postgresql+pg8000://me:secret@host/x", "needs a PostgreSQL driver"),
     "no such database": (lambda folder: "mysql://me:secret@host/x", "runs on SQLite or PostgreSQL"),
-    "no URL": (lambda folder: "nonsense", "URL can't be read"),
+    "no URL": (lambda folder: "nonsense", "URL is not valid"),
     "another application's": (others, r"contains tables of another application (dag)"),
 }
 
@@ -203,7 +203,7 @@ def test_a_failed_job_fails_as_ever(world: World, on_error: str, tmp_path: Path)
 def test_a_job_that_left_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:
     assert world.run() is None
     assert "Lineage for this step is unavailable" in warned(caplog)
-    with pytest.raises(Exception, match="no store"):
+    with pytest.raises(Exception, match="not a store"):
         world.run(on_error="fail")
 
 
@@ -278,6 +278,19 @@ def test_a_jvm_application_runs_plainly_and_is_published(world: World, caplog: p
     assert [u.node for u in manifest.untracked] == ["JVM application"]
     assert manifest.started < manifest.ended
     assert warned(caplog).count("JVM application") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "node"),
+    [({"conf": {"spark.remote": "sc://host"}}, "Spark Connect"), ({"deploy_mode": "cluster"}, "deploy mode")],
+)
+def test_a_script_that_can_not_be_captured_runs_plainly_and_is_published(
+    arguments: dict[str, Any], node: str, world: World
+) -> None:
+    world.run(**arguments)
+    assert world.calls.read_text().rstrip().endswith("a.py")
+    assert (world.manifest.status, world.manifest.writes) == ("succeeded", ())
+    assert [u.node for u in world.manifest.untracked] == [node]
 
 
 def test_a_failed_jvm_application_is_published_as_failed(world: World) -> None:

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import collections.abc
 import copy
 import csv
 import inspect
 import pickle
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from _every_answer import answer_classes, every_answer, replayed_answers, step_of
 from _people import people
 
 import provspark.api
 from provspark.api import stops_of
 from provspark.errors import AnswerMemberError, ConditionError, ProvSparkError
 from provspark.index_store.query.answer import Answer
-from provspark.index_store.query.question import QUESTIONS
 from provspark.index_store.query.row_values import Values
 from provspark.index_store.query.tabular import FormerTable, Readable
 from provspark.model.boxes import Boxes
-from provspark.model.operations import Column, Operation
 from provspark.model.runs import Runs
 from provspark.model.stops import Stop
-from provspark.replay.history import History, Passage
-from provspark.replay.records import Line, Replayed, Stage
-from provspark.replay.shared_witnesses import SharedRows
-from provspark.replay.spread import OperationProfile, OperationProfiles
-from provspark.replay.why_not import Missed, WhyNot
 
-HOSTILE = "<script>alert('x')</script>&<b>" + "long " * 300
 LONGEST = 600
 MEMBERS = ("table", "stops", "exact", "to_pandas", "rows", "values", "possible", "ends")
 
@@ -49,82 +42,6 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def prov(folder: Path) -> Any:
     return provspark.api.open(folder / "prov")
-
-
-def every_answer(prov: Any, folder: Path) -> dict[str, Any]:
-    """An answer of each question that needs no Spark."""
-    report, source, clean = (str(folder / name) for name in ("report.csv", "people.csv", "clean.csv"))
-    backward = prov.backward(report, to=source)
-    return {
-        "datasets": prov.datasets(),
-        "steps": prov.steps(),
-        "unfinished": prov.unfinished(),
-        "select": prov.select(report),
-        "locate": prov.locate(prov.select(report)),
-        "values": prov.values(source),
-        "backward": backward,
-        "backward to all": prov.backward(str(folder / "copy.csv"), kinds=("data", "context")),
-        "forward": prov.forward(source),
-        "trace": prov.trace(report),
-        "how": prov.how(report),
-        "co_contributory": prov.co_contributory(clean, [0], to=clean, via=report),
-        "co_dependency": prov.co_dependency(report, to=report, via=source),
-        "composition": prov.composition(report, source=source, column="city"),
-        "correspondence": prov.correspondence(report, to=source),
-        "derivations": prov.derivations(report),
-        "columns": prov.columns(report),
-        "columns stopped": prov.columns(str(folder / "copy.csv")),
-        "cells": prov.cells(report),
-        "cells forward": prov.cells(source, direction="forward"),
-        "operations": prov.operations(report),
-        "operations of columns": prov.operations(report, column="first"),
-        "operations of rows": prov.operations(report, [1]),
-        "operations of a step": prov.operations(step_of(prov, "report.csv")),
-        "dropped": prov.dropped(source),
-        "neighbourhood": prov.neighbourhood(report),
-        "cell_neighbourhood": prov.cell_neighbourhood(report),
-        "profile": prov.profile(report),
-        "impact": prov.impact(report),
-        "answer values": backward.values(),
-        "pickled": pickle.loads(pickle.dumps(backward)),
-        "none": prov.backward(report, rows=[], to=source),
-    }
-
-
-def step_of(prov: Any, name: str) -> str:
-    """The step that wrote a dataset."""
-    return next(str(s["step"]) for s in prov.steps() if s["outputs"][0].endswith(name))
-
-
-def replayed_answers() -> dict[str, Any]:
-    """An answer of each class that needs Spark, made by hand, with hostile names and values."""
-    column = Column(1, HOSTILE, "string")
-    operation = Operation(0, "Filter", ("horizontal reduction",), HOSTILE, columns=(column,), site=HOSTILE)
-    stage = Stage(operation, (Line((HOSTILE,)), Line((None,))))
-    told = Replayed(HOSTILE, 0, HOSTILE, (operation,), (stage,))
-    passage = Passage("backward", HOSTILE, 0, HOSTILE, ((HOSTILE, Runs.span(3)),), told, inputs=("file:///in",))
-    missed = Missed(HOSTILE, HOSTILE, (), Runs.span(2), None, why=HOSTILE)
-    return {
-        "replay": told,
-        "history": History(HOSTILE, "v", Runs.span(3), (passage,)),
-        "history without writes": History("file:///x", "v", Runs.span(1), ()),
-        "why_not": WhyNot(HOSTILE, (), Runs.span(0), (missed,), ()),
-        "lines": SharedRows(HOSTILE, stage, stage, None, HOSTILE),
-        "profiles": OperationProfiles(
-            HOSTILE, 0, HOSTILE, (operation,), (OperationProfile(operation, None, HOSTILE),), (0,), None, HOSTILE
-        ),
-    }
-
-
-def answer_classes() -> dict[str, type]:
-    """What questions say that they return."""
-    classes = {}
-    for name, question in QUESTIONS.items():
-        kind = eval(question.function.__annotations__["return"], question.function.__globals__)
-        if get_origin(kind) is collections.abc.Iterator:
-            (kind,) = get_args(kind)
-        classes[name] = kind
-    return classes
 
 
 def test_every_class_of_answers_has_a_short_repr_and_a_view_for_notebooks() -> None:
@@ -421,3 +338,17 @@ def test_unknown_members_are_unknown(prov: Any, folder: Path) -> None:
         with pytest.raises(AttributeError):
             _ = answer.no_such
         assert inspect.isclass(type(answer))
+
+
+def test_no_name_steers_a_terminal_or_forges_a_line(tmp_path: Path) -> None:
+    """Names of folders and steps may hold line breaks and controls: a `repr` and HTML show them escaped."""
+    folder = tmp_path / "first\nforged\x1b[31m\x9b\u202e\u2028\t"
+    folder.mkdir()
+    people(folder)
+    told = every_answer(provspark.api.open(folder / "prov"), folder) | replayed_answers()
+    for name, answer in told.items():
+        for shown in (repr(answer), answer._repr_html_()):
+            hidden = [c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")]
+            assert not hidden, (name, shown)
+    assert "first⏎forged\\x1b[31m\\x9b\\u202e\\u2028⇥" in repr(told["select"])
+    assert all("forged" in told[name]._repr_html_() for name in ("select", "trace", "neighbourhood"))

@@ -15,26 +15,26 @@ from provspark.errors import ArgumentError, ConditionError
 from provspark.index_store.store.store import Store
 
 WRONG: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
-    "data set": (lambda p: p.backward(5).table(), ArgumentError, "a data set is named by its path or URL, found 5"),
-    "goal": (lambda p: p.backward("/out", [0], to=5).table(), ArgumentError, "named by its path or URL, found 5"),
+    "data set": (lambda p: p.backward(5).table(), ArgumentError, "A dataset must be a path or URL, not 5"),
+    "goal": (lambda p: p.backward("/out", [0], to=5).table(), ArgumentError, "must be a path or URL, not 5"),
     "no goal": (
         lambda p: p.backward("/out", [0], to="").table(),
         ArgumentError,
-        "name of a data set is empty; pass its path",
+        "name of the dataset is empty. Pass its path",
     ),
-    "no data set": (lambda p: p.backward(" ").table(), ArgumentError, "the name of a data set is empty"),
+    "no data set": (lambda p: p.backward(" ").table(), ArgumentError, "The name of the dataset is empty"),
     "no witness": (
         lambda p: p.co_dependency("/out", to="/in", via="").table(),
         ArgumentError,
-        "of a data set is empty",
+        "of the dataset is empty",
     ),
-    "no step": (lambda p: p.operations("").table(), ArgumentError, "of a data set is empty"),
+    "no step": (lambda p: p.operations("").table(), ArgumentError, "of the dataset is empty"),
     "way": (lambda p: p.backward("/out", [0], via=5).table(), ArgumentError, "via takes a list, found 5"),
     "rows": (lambda p: p.backward("/out", 3).table(), ArgumentError, "rows takes a list, found 3"),
     "kinds": (lambda p: p.backward("/out", [0], kinds=5).table(), ArgumentError, "kinds takes a list, found 5"),
     "mapping as rows": (lambda p: p.backward("/out", {0: 1}).table(), ArgumentError, "rows takes a list, found {0: 1}"),
     "where": (lambda p: p.backward("/out", where=5).table(), ArgumentError, "where takes a list, found 5"),
-    "text as where": (lambda p: p.backward("/out", where="a = 1").table(), ConditionError, "found 'a = 1'"),
+    "text as where": (lambda p: p.backward("/out", where="a = 1").table(), ConditionError, "not 'a = 1'"),
     "parameter": (
         lambda p: p.backward("/out", [0], who=1).table(),
         ArgumentError,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from _people import people
+from _steps import publish
 
 import provspark
 from provspark.api import stops_of
-from provspark.errors import ConditionError, UnknownColumnError, UnknownDatasetError
+from provspark.errors import AmbiguousStepError, ConditionError, UnknownColumnError, UnknownDatasetError
+from provspark.index_store.store.store import Store
 
 
 @pytest.fixture
@@ -46,6 +49,30 @@ def test_columns_of_a_report(prov: provspark.Provenance, tmp_path: Path) -> None
         ("age", None, "data", "filter", True),
         ("age", "n", "data", "filter", True),
     ]
+
+
+def test_a_beginning_of_several_steps_names_them(
+    prov: provspark.Provenance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = sorted(s["step"] for s in prov.steps())
+    with pytest.raises(AmbiguousStepError) as raised:
+        prov.operations("people-")
+    assert raised.value.matches == tuple(steps)
+    assert str(raised.value) == f"Step prefix 'people-' matches 3 steps: {', '.join(steps)}. Pass more of the id."
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (str(again), again.matches) == (str(raised.value), raised.value.matches)
+    many = AmbiguousStepError("s", [f"s{n:02}" for n in range(25)])
+    assert "matches 25 steps: s00, " in str(many) and "s19 and 5 more. Pass" in str(many)
+    with pytest.raises(UnknownDatasetError):
+        prov.operations("nothing")
+    # The name of a dataset comes before the beginning of an id, also as a relative path.
+    monkeypatch.chdir(tmp_path)
+    assert prov.operations("report.csv") == prov.operations(str(tmp_path / "report.csv"))
+
+
+def test_a_step_without_writes_has_no_operations(prov: provspark.Provenance, tmp_path: Path) -> None:
+    manifest = publish(Store.open(str(tmp_path / "prov")), "idle")
+    assert not len(provspark.open(tmp_path / "prov").operations(manifest.step))
 
 
 def test_a_case_makes_a_superset_that_says_why(prov: provspark.Provenance, tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_paths_through_places(diamond: Diamond, tmp_path: Path) -> None:
     assert rows(via=[steps["left"], steps["right"]]) == set()
     ahead = prov.forward(people, to=report, via=[steps["right"]]).table()
     assert {(x["related_row"], x["row"]) for x in ahead.to_pylist()} == product(diamond.by[2], diamond.right)
-    with pytest.raises(UnknownDatasetError, match="did you mean"):
+    with pytest.raises(UnknownDatasetError, match="Did you mean"):
         rows(via="/rigt")
 
 
@@ -238,7 +238,7 @@ def test_runs_and_times(tmp_path: Path) -> None:
         prov.forward(where, [1], as_of="2024-01-01T00:05:30Z", versions="all").table()["gone"].to_pylist() == [True] * 2
     )
     assert prov.forward(where, [2], as_of="2024-01-01T00:05:30Z").table().num_rows == 1
-    with pytest.raises(UnknownRunError, match="did you mean run7"):
+    with pytest.raises(UnknownRunError, match="Did you mean run7"):
         behind(run="run7x")
     with pytest.raises(UnknownDatasetError):
         behind(as_of="2023-12-31")

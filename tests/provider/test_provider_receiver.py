@@ -150,7 +150,7 @@ def test_bad_requests_are_problems_and_take_nothing_in(sqlite_url):
             body = answer.json()
             assert set(body) == {"type", "title", "status", "detail"}
             assert body["status"] == status
-        assert "rows is to be a whole number" in cases[2][1].json()["detail"]
+        assert "rows must be a whole number" in cases[2][1].json()["detail"]
     with Catalogue.open(sqlite_url) as catalogue:
         assert catalogue.steps() == []
 

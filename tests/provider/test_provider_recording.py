@@ -95,7 +95,7 @@ def test_recorded_steps_link_to_one_another(places: dict[str, str]) -> None:
         ({"pairs": ([0], [5])}, RowOutOfRangeError, "row 5 of .*in.csv does not exist"),
         ({"pairs": ([-1], [0])}, RowOutOfRangeError, "row -1"),
         ({"boxes": [(3, 3, 0, 1, False)]}, RowOutOfRangeError, "row 5 of .*out"),
-        ({"boxes": [(0, 2, 0, 3, True)]}, InvalidWriteError, "two lengths"),
+        ({"boxes": [(0, 2, 0, 3, True)]}, InvalidWriteError, "is not square"),
         ({"pairs": ([0, 1], [0])}, InvalidWriteError, "of one length"),
         ({"pairs": ([0.5], [0])}, InvalidWriteError, "whole numbers"),
         ({"pairs": 3}, InvalidWriteError, "two arrays"),
@@ -107,7 +107,7 @@ def test_recorded_steps_link_to_one_another(places: dict[str, str]) -> None:
         ({"boxes": [(0.5, 1, 0, 1, False)]}, InvalidWriteError, "four whole numbers"),
         ({"boxes": [(0, 1, 0, 1)]}, InvalidWriteError, "four whole numbers"),
         ({"boxes": [(0, -1, 0, 1, False)]}, InvalidWriteError, "over -1 rows"),
-        ({"pairs": ([0], [0]), "kind": "other"}, InvalidWriteError, "'other'; there are data, context, possible"),
+        ({"pairs": ([0], [0]), "kind": "other"}, InvalidWriteError, "'other'; pass one of data, context, possible"),
         ({"cells": lambda rows: None}, InvalidWriteError, "four lists"),
         ({"cells": lambda rows: ([0], ["x"], [0])}, InvalidWriteError, "four lists"),
         ({}, InvalidWriteError, "gives nothing"),
@@ -271,12 +271,12 @@ def test_rows_of_another_store_are_refused(places: dict[str, str], tmp_path: Pat
     prov, stranger = provspark.open(places["prov"]), provspark.open(str(tmp_path / "prov2"))
     rows = stranger.select(str(other))
     for ask in (prov.backward, prov.cells, prov.history, prov.how, prov.profile):
-        with pytest.raises(UnknownDatasetError, match=r"no data set 'file://.*/other' in this store; did you mean"):
+        with pytest.raises(UnknownDatasetError, match=r"No dataset named 'file://.*/other' in this store. Did you"):
             ask(rows)  # type: ignore[operator]
     shared = provspark.open(places["prov"]).select(places["out"], [0])
     assert prov.backward(shared).table()["related_row"].to_pylist() == [0]
     (tmp_path / "in.csv").write_text("name,age\nm,1\n")
     relation = Relation(csv(places), pairs=([0], [0]))
     provspark.record(str(tmp_path / "prov2"), task="u", output=places["report.json"], relations=[relation])
-    with pytest.raises(UnknownVersionError, match=r"no version '\w+' of file://.*in\.csv in this store; there are \w+"):
+    with pytest.raises(UnknownVersionError, match=r"No version '\w+' of file://.*in\.csv.* of its versions: \w+"):
         prov.forward(provspark.open(str(tmp_path / "prov2")).select(places["in.csv"])).table()

@@ -145,6 +145,11 @@ def test_questions_take_relative_paths(name: str, prov: Any, folder: Path, monke
     assert answer(lambda v: Path("..") / v) == expected
     monkeypatch.chdir(folder)
     assert answer(lambda v: v) == answer(lambda v: f"./{v}") == expected
+    monkeypatch.chdir("/")
+    for around in ("sub/..", ".", "./sub/./../sub/.."):
+        assert answer(lambda v, around=around: f"{folder}/{around}/{v}") == expected
+        assert answer(lambda v, around=around: f"file://{folder}/{around}/{v}") == expected
+    assert answer(lambda v: f"/..{folder}/{v}") == answer(lambda v: f"file:{folder}/sub/../{v}") == expected
 
 
 def test_the_folder_at_the_time_of_the_question_counts(prov: Any, folder: Path, monkeypatch: Any) -> None:
@@ -165,6 +170,11 @@ def test_a_name_that_is_known_comes_first(tmp_path: Path, monkeypatch: Any) -> N
     prov: Any = provspark.open(tmp_path / "prov")
     assert prov.select("out", version=None).at.version.rows == 2
     assert prov.select(str(tmp_path / "out")).at.version.rows == 3
+    publish(store, "third", write(version("/data/../out", {"o": 4}, ["o"]), [(version("/in", {"i": 2}), [(3, 1)])]))
+    prov.refresh()
+    assert prov.select("/data/../out").at.version.rows == 4
+    with pytest.raises(UnknownDatasetError, match="'file:///out'"):
+        prov.select("/data/./x/../../out")
 
 
 def test_no_folder_counts_for_others(folder: Path, monkeypatch: Any) -> None:
@@ -180,15 +190,18 @@ def test_no_folder_counts_for_others(folder: Path, monkeypatch: Any) -> None:
             same.impact("report.csv")
         assert len(same.backward(str(folder / "report.csv")))
     prov.refresh()
-    with pytest.raises(UnknownDatasetError):
-        prov.select("report.csv")
+    for name in ("report.csv", f"{folder}/sub/../report.csv", f"file://{folder}/sub/../report.csv"):
+        with pytest.raises(UnknownDatasetError):
+            prov.select(name)
 
 
 def test_a_path_is_resolved_as_spark_resolves_it(folder: Path, monkeypatch: Any) -> None:
     (folder / "link").symlink_to(folder / "sub")
     monkeypatch.chdir(folder)
     assert Dataset.parse("link/a/../b").resolved().name == f"{os.fspath(folder)}/link/b"
-    for name in ("/data/x", "s3://bucket/x", "memory://driver/clean.py:12"):
+    assert Dataset.parse(f"file://{folder}/link/../b").resolved().name == f"{os.fspath(folder)}/b"
+    assert Dataset.parse("/data/../../x/./y/").resolved() == Dataset.parse("/x/y")
+    for name in ("s3://bucket/a/../x", "/data/x", "s3://bucket/x", "memory://driver/clean.py:12"):
         assert Dataset.parse(name).resolved() == Dataset.parse(name)
 
 

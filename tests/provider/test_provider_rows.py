@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from _people import people
 
 import provspark.api
-from provspark.errors import ArgumentError, ConditionError
+from provspark.errors import ArgumentError, ConditionError, RowOutOfRangeError
 
 
 @pytest.fixture
@@ -110,3 +111,65 @@ def test_no_rows_are_none(prov: Any, folder: Path, rows: Any) -> None:
 def test_missing_rows_are_refused(prov: Any, folder: Path, rows: Any) -> None:
     with pytest.raises(ConditionError, match="whole numbers"):
         prov.forward(str(folder / "people.csv"), rows)
+
+
+NAN = float("nan")
+NO_NUMBERS: dict[str, tuple[Any, str]] = {
+    "float": ([1.0], "1.0"),
+    "half": ([0, 1.5], "1.5"),
+    "nan": ([NAN], "nan"),
+    "nan of numpy": (np.array([1, NAN]), "nan"),
+    "nan of pandas": (pd.Series([1, None]), "nan"),
+    "infinity": ([float("inf")], "inf"),
+    "float of numpy": ([np.float64(1)], "1.0"),
+    "array of floats": (np.array([1.0]), "1.0"),
+    "floats of Arrow": (pa.array([1.0]), "1.0"),
+    "scalar of Arrow": ([pa.scalar(1.0)], "1.0"),
+    "bool": ([True], "True; for a mask"),
+    "bool among numbers": ([0, True], "True; for a mask"),
+    "bool of numpy": ([1, np.bool_(False)], "False; for a mask"),
+    "text": (["0"], "'0'"),
+    "text alone": ("0", "'0'"),
+    "texts of numpy": (np.array(["0"]), "'0'"),
+    "texts of pandas": (pd.Series(["0"]), "'0'"),
+    "bytes": ([b"0"], "b'0'"),
+    "none": ([0, None], "None"),
+    "null": (pa.array([1, None]), "null"),
+    "decimal": ([Decimal(1)], r"Decimal\('1'\)"),
+    "list": ([[0]], r"\[0\]"),
+    "table of numpy": (np.array([[0]]), r"int64 of shape \(1, 1\)"),
+    "long": (["x" * 500], "'x{59}…$"),
+}
+
+
+@pytest.mark.parametrize("form", NO_NUMBERS)
+@pytest.mark.parametrize("question", ["backward", "values", "select"])
+def test_what_is_no_whole_number_is_named(prov: Any, folder: Path, question: str, form: str) -> None:
+    rows, said = NO_NUMBERS[form]
+    with pytest.raises(ConditionError, match=f"rows must be a list of whole numbers, found {said}"):
+        getattr(prov, question)(str(folder / "people.csv"), rows)
+
+
+BEYOND: dict[str, tuple[Any, int]] = {
+    "above": ([2**70], 2**70),
+    "among others": ([0, 2**70, 1], 2**70),
+    "below": ([-(2**70)], -(2**70)),
+    "below and above": ([2**63, -(2**63) - 1], -(2**63) - 1),
+    "first that does not fit": ([2**63], 2**63),
+    "last that fits": ([2**63 - 1], 2**63 - 1),
+    "unsigned of numpy": (np.array([2**63], dtype=np.uint64), 2**63),
+    "scalar of numpy": ([np.uint64(2**64 - 1)], 2**64 - 1),
+    "objects of numpy": (np.array([2**70], dtype=object), 2**70),
+    "range": (range(2**70), 2**70 - 1),
+    "range below": (range(-(2**70), 3), -(2**70)),
+    "falling range": (range(3, -(2**70), -1), 1 - 2**70),
+}
+
+
+@pytest.mark.parametrize("form", BEYOND)
+@pytest.mark.parametrize("question", ["backward", "values", "select"])
+def test_numbers_beyond_64_bits_are_out_of_range(prov: Any, folder: Path, question: str, form: str) -> None:
+    rows, wrong = BEYOND[form]
+    with pytest.raises(RowOutOfRangeError, match=f"^row {wrong} of ") as raised:
+        getattr(prov, question)(str(folder / "people.csv"), rows)
+    assert raised.value.row == wrong

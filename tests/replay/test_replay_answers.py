@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from pyspark import RDD
 from pyspark.ml import Estimator
 from pyspark.ml.feature import OneHotEncoder, StandardScaler, StringIndexer, VectorAssembler
-from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as sf
 
 import provspark
@@ -30,8 +30,13 @@ from provspark.errors import (
     UnknownStepError,
     VersionChangedError,
 )
+from provspark.index_store.query.links import Linker
 from provspark.replay.session import Session
 from provspark.tracker import attach
+from provspark.web import replay_forms
+from provspark.web.policy import Policy
+from provspark.web.scope import UserScope
+from provspark.web.visible import Visible
 
 
 @pytest.fixture(scope="module")
@@ -324,7 +329,7 @@ def test_steps_that_were_not_captured(spark: SparkSession, tmp_path: Path) -> No
     assert "not tracked" in said.output
     cells = prov.cells(str(tmp_path / "coarse"), [0], "v", replay=True).table().to_pylist()
     assert cells and not any(c["exact"] for c in cells) and all("captured as a whole" in c["why"] for c in cells)
-    with pytest.raises(UnknownDatasetError, match="no data set"):
+    with pytest.raises(UnknownDatasetError, match="No dataset named"):
         prov.history(str(tmp_path / "elsewhere"), [0])
     with pytest.raises(UnknownStepError):
         prov.counts("another-store's-step").table()
@@ -397,3 +402,42 @@ def test_changed_since(prov: Provenance, store: Path) -> None:
         prov.replay(str(store / "clean"), [0])
     told = prov.history(str(store / "orders"), [0])
     assert told.passages[0].replayed is None and "has changed" in told.passages[0].why
+
+
+def test_a_column_of_sparks_own_has_its_expression_for_a_name(spark: SparkSession, tmp_path: Path) -> None:
+    """Python, the page and the command line name neither `_w0` nor `_we0`; where anything is masked, no expression."""
+    people, out, url = (str(tmp_path / name) for name in ("people", "out", "store"))
+    spark.createDataFrame([(i, 20 + i) for i in range(4)], "id int, age int").coalesce(1).write.parquet(people)
+    with attach(store=url, step="share"):
+        read = spark.read.parquet(people)
+        share = sf.col("age") / sf.sum(sf.when(sf.col("age") > 21, sf.col("age"))).over(Window.partitionBy())
+        read.withColumn("share", share).coalesce(1).write.parquet(out)
+    prov = provspark.open(url)
+    replayed = prov.replay(out, [0])
+    assert replayed.verified is True
+    named = {name for stage in replayed.stages for name in stage.columns}
+    window = next(name for name in named if "OVER" in name)
+    assert named >= {"id", "age", "share"} and not any(name.startswith("_w") for name in named)
+    assert window in {name for stage in replayed.stages for name in stage.lines[0].added}
+    history = prov.history(out, [0], "share")
+    assert window in {name for passage in history.passages for _, names in passage.told_trail() for name in names}
+    assert (window, "45") in {(x["column"], x["value"]) for x in history.cells().to_pylist()}
+    told = [json.dumps(x.as_dict(), default=str) + x._repr_html_() for x in (replayed, history)]
+    told += [str(x.table().to_pylist()) for x in (history, prov.history(out, columns="share"))]
+    for command in (["replay", out], ["history", out, "--column", "share"]):
+        asked = CliRunner().invoke(main, [*command, "--rows", "0", "--store", url], env={"COLUMNS": "300"})
+        assert asked.exit_code == 0, asked.output
+        told.append(asked.output)
+    assert "_w0" not in "".join(told) and "_we0" not in "".join(told)
+    for policy, shown in ((Policy.of(True, ""), True), (Policy.of(True, "other"), False)):
+        linker = Linker(prov.graph)
+        scope = UserScope(linker, prov, None, Visible(policy, linker))
+        for answer in (replay_forms.replayed(scope, replayed, "backward"), replay_forms.history(scope, history)):
+            (passage,) = answer.passages
+            names = {c.name for stage in passage.stages for c in stage.columns}
+            assert (window in names, replay_forms.UNNAMED in names) == (shown, not shown)
+            added = {name for stage in passage.stages for line in stage.lines for name in line.added}
+            assert window not in added if not shown else window in added
+            assert not any(
+                "_w0" in n or "_we0" in n for n in {*names, *added, *(c for t in passage.trail for c in t.columns)}
+            )

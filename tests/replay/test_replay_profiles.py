@@ -79,7 +79,7 @@ def test_some_operations_and_columns(prov: Provenance, root: Path) -> None:
         prov.operation_profiles(step, columns=["pey"])
     with pytest.raises(UnknownDatasetError):
         prov.operation_profiles("elsewhere")
-    with pytest.raises(ConditionError, match="no step of this store wrote"):
+    with pytest.raises(ConditionError, match="No step of this store wrote"):
         prov.operation_profiles(str(root / "people"))
     with pytest.raises(ConditionError, match="reads the rows of operations: none"):
         prov.operation_profiles(step, [0], columns=["pay"]).impact(0)
@@ -138,8 +138,8 @@ def _dedented(people: DataFrame) -> DataFrame:
 
 UNSETTLED: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
     "duplicates": (lambda p: p.dropDuplicates(["city"]), "which of some duplicates Spark kept"),
-    "any": (lambda p: p.limit(3), "no order stands right below it"),
-    "tied": (lambda p: p.orderBy("city").limit(7), "equal in its order"),
+    "any": (lambda p: p.limit(3), "there is no sort directly below"),
+    "tied": (lambda p: p.orderBy("city").limit(7), "equal in the sort order"),
     "numbered": (_ranked(["city"]), "rows of a partition are equal in its order"),
     "first": (lambda p: p.groupBy("city").agg(sf.first("pay").alias("pay")), "depends on the order"),
     "listed": (lambda p: p.groupBy("city").agg(sf.collect_list("pid").alias("pids")), "depends on the order"),

@@ -131,7 +131,7 @@ def test_each_call_of_begin_fails_in_turn(spark: Any, tmp_path: Path, caplog: py
 def test_a_call_of_begin_fails_where_trouble_is_to_stop_the_job(name: str, spark: Any, tmp_path: Path) -> None:
     block = attach(store=(tmp_path / "store").as_uri(), step="s", on_error="fail")
     failing = Failing(name)
-    with failing.during(), pytest.raises(CaptureError, match=r"capture can't start\. BrokenError"):
+    with failing.during(), pytest.raises(CaptureError, match=r"Capture can't start\. BrokenError"):
         block.__enter__()
     assert patched() == []
     assert small(spark, tmp_path) == 3

@@ -1,1 +1,1 @@
-"""One folder for each family of Spark's operators (docs/architecture.md, "Families"); `registry` finds them."""
+"""One package for each family of Spark's operators (docs/architecture.md, "Families"); `registry` finds them."""

@@ -1,4 +1,4 @@
-"""What a family of operators is made of."""
+"""Classes that describe a family of operators."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ _NODE = re.compile(r"(\w+)(?: \(([^)]*)\))?")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the tables of docs/operators.md.
+    """A row of the tables in docs/operators.md.
 
     Parameters
     ----------
     nodes : str
-        Simple names of Spark's classes, with commas; behind one, in brackets, the versions of Spark that have it.
+        Simple names of Spark's plan node classes, separated by commas. If only some versions of Spark have a class,
+        they follow it in brackets.
     how : {"exact", "coarse"}
+        Coverage of a write with these nodes.
     why : str
-        Markdown.
+        Which input rows an output row comes from, and what is refused, in Markdown.
     turned : bool
-        Spark's analysis or its own rules turn them into other nodes before capture's rules see the plan.
+        Whether Spark's analysis or normalising turns these nodes into others before the capture rules see the plan.
     """
 
     nodes: str
@@ -37,7 +39,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why no exact rule takes a family's nodes, and what a script can do instead."""
+    """Reason why no rule captures a family's nodes, and what to do instead."""
 
     reason: str
     instead: str
@@ -48,16 +50,16 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Operators that are captured, described and replayed alike; `FAMILY` of each package in this folder.
+    """Operators that are captured, described and replayed alike: `FAMILY` of each package in this folder.
 
     Parameters
     ----------
     rows : tuple of Row
-        Of a family that is captured.
+        Nodes of a captured family.
     refused : str
-        Of one that is not: its nodes, as in `Row.nodes`.
+        Nodes of a refused family, in the format of `Row.nodes`.
     why : Refusal, optional
-        Of one that is not.
+        Why they are refused.
     """
 
     rows: tuple[Row, ...] = ()
@@ -66,26 +68,26 @@ class Family:
 
     @property
     def nodes(self) -> Mapping[str, str]:
-        """By each node's name, the versions of Spark that have it; "" for all that are supported."""
+        """Versions of Spark that have each node, by the node's name; "" means all supported versions."""
         texts = [*(row.nodes for row in self.rows), self.refused]
         return {name: versions for text in texts for name, versions in _NODE.findall(text)}
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureRule:
-    """How nodes of a normalised plan are rewritten; `RULE` of a family's ``capture.py``.
+    """How nodes of a normalised plan are rewritten: `RULE` of a family's ``capture.py``.
 
     Parameters
     ----------
     kinds : frozenset of str
-        Simple names of the logical plan classes that it takes; none where normalising leaves none of the family.
+        Simple names of the logical plan classes that the rule takes; empty if normalising leaves none of the family.
     trace : function of (Rewriter, PlanNode, PlanNode or None)
-        Returns the node with its provenance columns; `UnsupportedPlanError` where that can't be exact. The third is
-        the filter straight above the node, if there is one.
+        Returns the rewritten node with its provenance columns. Raises `UnsupportedPlanError` if they can't be exact.
+        The third argument is the filter directly above the node, or None.
     chained : function of PlanNode
-        Whether Spark's optimiser may order a node together with joins above and below it.
+        Whether Spark's optimiser may reorder the node with joins above and below it.
     filters : function of PlanNode
-        Whether a scan below sees a node's condition.
+        Whether the node's condition is passed to a scan directly below.
     """
 
     kinds: frozenset[str]

@@ -1,4 +1,4 @@
-"""Finds families by name and their rules by the names of Spark's nodes. No part is imported before it is needed."""
+"""Finds families by name and their rules by node name. Each module of a family is imported when it is first needed."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ __all__ = [
     "replay_rules",
 ]
 
-_NO_RULE = "no exact rule for this operator, which is not one of Spark's own"
+_NO_RULE = "no rule for this operator, which is not one of Spark's own; replace it with one of docs/operators.md"
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """Return the names of all families: the packages of this folder."""
+    """Return the names of all families, sorted: the packages in this folder."""
     return tuple(sorted(module.name for module in iter_modules(families.__path__) if module.ispkg))
 
 
 @cache
 def family(name: str) -> Family:
-    """Return what a family says of itself."""
+    """Return a family's `FAMILY`."""
     family_: Family = import_module(f"{families.__name__}.{name}").FAMILY
     return family_
 
 
 def part(name: str, which: str) -> Any:
-    """Import a part of a family, such as its ``capture``; None where it has none."""
+    """Import a module of a family, such as its ``capture``; return None if there is none."""
     module = f"{families.__name__}.{name}.{which}"
     return None if find_spec(module) is None else import_module(module)
 
@@ -61,7 +61,7 @@ def _part_of(node: str, which: str) -> Any:
 
 @cache
 def capture_rule(node: str) -> CaptureRule | None:
-    """Return the rule that rewrites a node of a normalised plan."""
+    """Return the rule that rewrites a node of a normalised plan, or None."""
     rules = _part_of(node, "capture")
     rule: CaptureRule | None = None if rules is None else rules.RULE
     return rule if rule is not None and node in rule.kinds else None
@@ -69,33 +69,33 @@ def capture_rule(node: str) -> CaptureRule | None:
 
 @cache
 def operation_rule(node: str) -> OperationRule:
-    """Return how operations of a node of the user's plan are described."""
+    """Return how operations of a node of the user's plan are described; the default rule if its family has none."""
     operations = _part_of(node, "operation")
     rules: Mapping[str, OperationRule] = {} if operations is None else operations.OPERATIONS
     return rules.get(node, OperationRule())
 
 
 def replay_rules(node: str) -> Mapping[str, Any]:
-    """Return the rules of replay of the family of a node, by node."""
+    """Return the replay rules of a node's family, by node."""
     rules = _part_of(node, "replay")
     return getattr(rules, "RULES", {})
 
 
 def replay_refusal(node: str) -> str:
-    """Say why a node that could be done again from its text has no rule of replay, and what to do; "" otherwise."""
+    """Return why replay refuses a node, and what to do instead; "" if its family gives no reason."""
     rules = _part_of(node, "replay")
     refused: Mapping[str, str] = getattr(rules, "REFUSED", {})
     return refused.get(node, "")
 
 
 def changed(node: str) -> str:
-    """Say why a plan in which normalising leaves such a node is refused: it would do something else."""
+    """Return why a plan that still has this node after normalising is refused: its rewrite would return other rows."""
     why: str = _part_of(node, "capture").CHANGED[node]
     return why
 
 
 def refusal(node: str, otherwise: str = _NO_RULE) -> str:
-    """Say why a node that no rule takes is refused."""
+    """Return why a node without a rule is refused; `otherwise` if its family gives no reason."""
     name = _family_of().get(node)
     why = None if name is None else family(name).why
     return otherwise if why is None else str(why)

@@ -1,4 +1,4 @@
-"""Files that a script reads and writes in the driver's own process, by Python and not by Spark."""
+"""Capture of files that a script reads and writes on the driver with Python or pyarrow, not with Spark."""
 
 from provspark.tracker.files.driver import DriverFiles
 from provspark.tracker.files.file import FileRead, FileState, FileWrite

@@ -1,6 +1,6 @@
-"""Patches of pyarrow's readers and writers: they are C++, and open files without an audit event.
+"""Patches of pyarrow's readers and writers, which are C++ code and open files without an audit event.
 
-Classes of C have a stand-in of Python, to which every check of a type says what the class itself would.
+Extension classes can't be changed, so a Python subclass replaces them. Type checks with it give the same results.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class PatchedCall:
     Parameters
     ----------
     module : str
-        Where it is looked up, after import.
+        Module in which it is looked up after import.
     name : str
         ``function`` or ``Class.method``.
     place : int
-        Which positional argument is the path.
+        Position of the argument that contains the path.
     path : str
-        The argument's name.
+        Name of that argument.
     use : str
-        What it does to the file.
+        What the call does with the file.
     """
 
     module: str
@@ -49,7 +49,7 @@ class PatchedCall:
 
     @property
     def action(self) -> str:
-        """The name by which a script calls it."""
+        """The public name by which scripts call it."""
         name = self.name.removesuffix(".__init__")
         return f"{self.module.removesuffix('.core').removesuffix('.lib')}.{name}"
 
@@ -102,19 +102,20 @@ ENTRIES = (
 
 
 _CHANGEABLE = 1 << 9
-"""The flag of types whose attributes can be set (Py_TPFLAGS_HEAPTYPE)."""
+"""Flag of types whose attributes can be set (Py_TPFLAGS_HEAPTYPE)."""
 
 
 def _stand_in(module: str, plain: type, make: Callable[..., Any] | None = None) -> type:
-    """Return a class that stands for one that can't be changed: its instances are those of the other one.
+    """Return a subclass that replaces an immutable class, and counts all instances of that class as its own.
 
     Parameters
     ----------
     module : str
-        Where it stands, and others find it by name.
+        Module that the subclass claims to be from.
     plain : type
+        The immutable class.
     make : callable, optional
-        Makes an instance. Without it, instances are of a subclass, whose methods can be patched.
+        Makes an instance. Without it, instances are of the subclass, whose methods can be patched.
     """
 
     class Indistinct(type(plain)):  # type: ignore[misc]
@@ -136,7 +137,7 @@ def _modules() -> list[ModuleType]:
 
 
 class ArrowPatches:
-    """Patches of pyarrow's modules, made as each is imported, all undone by `remove`.
+    """Patches of pyarrow's modules, applied as each module is imported and undone by `remove`.
 
     Parameters
     ----------
@@ -147,20 +148,20 @@ class ArrowPatches:
         self._journal = journal
         self._undo: list[tuple[Any, str, Any]] = []
         self._plain: dict[int, tuple[Any, Any]] = {}
-        """What stands for what in pyarrow's modules, by the identity of the patched one."""
+        """Pairs of original and patched object in pyarrow's modules, by the id of the patched one."""
         self._waiting: list[WhenImported] = []
         self._modules: list[ModuleType] = []
         self._on = False
 
     def install(self) -> None:
-        """Patch what is imported; the rest follows when it is."""
+        """Patch the modules already imported now, and the others when they are imported."""
         self._on = True
         self._modules = _modules()
         for name in dict.fromkeys(entry.module for entry in ENTRIES):
             self._waiting.append(WhenImported(name, self._imported))
 
     def remove(self) -> None:
-        """Put everything back as it was."""
+        """Restore all originals."""
         self._on = False
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in self._waiting]
         self._waiting.clear()
@@ -168,7 +169,7 @@ class ArrowPatches:
         while self._undo:
             owner, name, original = self._undo.pop()
             setattr(owner, name, original)
-        for module in _modules():  # those too that were imported since, and took it from another
+        for module in _modules():  # including those imported since, which may have copied a patched name
             for name, value in list(vars(module).items()):
                 if id(value) in self._plain:
                     setattr(module, name, self._plain[id(value)][0])
@@ -182,7 +183,7 @@ class ArrowPatches:
                 try:
                     self._patch(module, entry)
                 except Exception as e:
-                    why = f"its files are not followed: {type(e).__name__}: {e}"
+                    why = f"patching it failed, so files that it opens are not followed: {type(e).__name__}: {e}"
                     self._journal.lose(Untracked(entry.action, why))
 
     def _patch(self, module: ModuleType, entry: PatchedCall) -> None:
@@ -200,9 +201,9 @@ class ArrowPatches:
             self._replaced(entry.name, plain, self._wrapped(plain, entry))
 
     def _replaced(self, name: str, plain: Any, patched: Any) -> Any:
-        """Put what is patched wherever pyarrow's modules have the plain one; return it.
+        """Replace the original by the patched object in all of pyarrow's modules; return the patched one.
 
-        Modules of C keep their classes: others of C, imported later, look there for the memory layout.
+        Extension modules keep their classes, because those imported later look up the memory layout there.
         """
         self._plain[id(patched)] = plain, patched
         for each in self._modules:
@@ -234,7 +235,7 @@ class ArrowPatches:
             self._journal.failed(e)
 
     def _before(self, entry: PatchedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], None] | None:
-        """Note what a call is about to do, unless pyarrow calls itself; return what is to be done after it."""
+        """Record what a call is about to do, unless pyarrow calls itself; return what to do after it, if anything."""
         by = None
         try:
             frame = sys._getframe(2)
@@ -247,7 +248,7 @@ class ArrowPatches:
             return self._noted(entry, by, args, kwargs)
         except LookupError as e:
             node = entry.action
-            why = f"{e} lies on another file system: what the driver reads and writes there is not followed"
+            why = f"{e} is on a remote file system, where reads and writes by the driver are not followed"
             self._journal.lose(Untracked(node, why, "" if by is None else by.site))
         except Exception as e:
             self._journal.failed(e)

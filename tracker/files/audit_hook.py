@@ -1,4 +1,4 @@
-"""The one audit hook of this process: Python never removes a hook, so it stays, and passes on to whoever listens."""
+"""The process's single audit hook. Python can't remove a hook, so it stays installed and forwards to the listener."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["listen", "stop"]
 Handlers = dict[str, Callable[..., None]]
 
 _handlers: Handlers = {}
-"""By event; empty while no step is captured."""
+"""Handlers by event; empty while no step is captured."""
 _installed: list[bool] = []
 
 
 def listen(handlers: Handlers) -> None:
-    """Pass events to these functions, called with the event's arguments, until `stop`.
+    """Call these functions with the arguments of their events until `stop`.
 
-    They are called in the thread that raises the event, before the event happens. What they raise would fail the
-    user's call, so they raise nothing. A process that is forked from this one passes nothing on.
+    They run in the thread that raises the event, before the event happens. An exception would fail the user's call, so
+    they must not raise. Forked processes forward no events.
     """
     _handlers.clear()
     _handlers.update(handlers)
@@ -31,12 +31,12 @@ def listen(handlers: Handlers) -> None:
 
 
 def stop() -> None:
-    """Pass nothing on."""
+    """Stop forwarding events."""
     _handlers.clear()
 
 
 def _hook(event: str, args: tuple[Any, ...], handlers: Handlers = _handlers) -> None:
-    # The default stays when Python shuts down and takes the names of this module away.
+    # A default argument stays valid when Python clears the module's names at shutdown.
     handler = handlers.get(event)
     if handler is not None:
         handler(*args)

@@ -1,4 +1,4 @@
-"""The files that a script reads and writes in the driver, while a step is captured."""
+"""Capture of the files that a script reads and writes on the driver during a step."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ __all__ = ["DriverFiles"]
 
 
 class DriverFiles:
-    """Notices files that the script opens, copies or moves in this process, other than by Spark.
+    """Records files that the script opens, copies or moves in this process without Spark.
 
-    It hears of them by Python's audit events, and by patches of pyarrow, whose readers and writers raise none. It
-    leaves out what libraries read of their own, logs, and temporary files that nobody else reads.
+    It listens to Python's audit events, and patches pyarrow, whose readers and writers raise none. It ignores the own
+    files of libraries, and logs and temporary files that nothing reads.
 
     Parameters
     ----------
     frames : Frames, optional
-        Tells the script's lines from those of libraries.
+        Distinguishes the script's frames from those of libraries.
     leave_out : iterable of str
-        Folders whose files are left out, such as the store's.
+        Folders whose files are ignored, such as the store's.
     """
 
     def __init__(self, frames: Frames | None = None, leave_out: Iterable[str] = ()) -> None:
@@ -42,27 +42,27 @@ class DriverFiles:
         self._writes: list[FileWrite] = []
 
     def begin(self) -> None:
-        """Start to listen."""
+        """Start recording."""
         self._arrow.install()
         hook.listen(self._journal.handlers)
 
     def end(self) -> None:
-        """Stop listening; what was noted can still be taken."""
+        """Stop recording; `take` still returns what was recorded."""
         try:
             hook.stop()
         finally:
             self._arrow.remove()
 
     def take(self, paths: Collection[str] = (), *, final: bool = False) -> list[FileRead | FileWrite]:
-        """Return, once, what the driver read since the last call, in order, and what it wrote before.
+        """Return the files that the driver read since the last call, in order, with its own earlier writes to them.
 
         Parameters
         ----------
         paths : collection of str
-            Absolute paths of files or folders that something else is about to read, such as Spark: what the driver
-            wrote there comes as well, in its present state.
+            Absolute paths of files or folders that Spark or another reader is about to read: files that the driver
+            wrote there are returned as well, in their present state.
         final : bool
-            The step ends: all files that were written and exist come.
+            Whether the step ends: all files that were written and still exist are returned as well.
         """
         with self._reading:
             records = list(self._replay.play(self._journal.take()))
@@ -75,19 +75,19 @@ class DriverFiles:
     def _flush(self) -> None:
         try:
             for path in flush_open(self._replay.paths):
-                why = f"{path} is still open when the step ends; what it will be then is not known"
+                why = f"{path} is still open when the step ends, so its final content is unknown; close it before"
                 self._journal.lose(Untracked("open", why))
         except Exception as e:
             self._journal.failed(e)
 
     def reads(self) -> list[FileRead]:
-        """Return, once, the files that were read since the last call."""
+        """Return the files that were read since the last call."""
         self._sort(self.take())
         reads, self._reads = self._reads, []
         return reads
 
     def written(self) -> list[FileWrite]:
-        """Return, once, the files that the step wrote and that exist; call it when the step ends."""
+        """Return the files that the step wrote and that still exist, and forget them; call it when the step ends."""
         self._sort(self.take(final=True))
         writes, self._writes = self._writes, []
         return writes
@@ -100,9 +100,9 @@ class DriverFiles:
                 self._writes.append(each)
 
     def processes(self) -> list[Untracked]:
-        """Return, once, the lines that forked this process, or started one that runs Spark."""
+        """Return, and forget, the lines that forked this process or started another one that runs Spark."""
         return self._journal.take_processes()
 
     def lost(self) -> list[Untracked]:
-        """Return, once, what could not be followed."""
+        """Return, and forget, the reasons why some files were not captured."""
         return self._journal.take_lost()

@@ -1,4 +1,4 @@
-"""Files that are no data of the script's: those of libraries, of the system, of Spark and of the store."""
+"""Files that capture ignores: those of libraries, the operating system, Spark and the store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["LeftOut"]
 
 _SYSTEM = ("/proc/", "/sys/", "/run/", "/etc/", "/usr/share/", "/usr/lib/", "/lib/", "/boot/")
 _DEVICES, _SHARED = "/dev/", "/dev/shm/"
-"""Of the devices' folder, shared memory holds data."""
+"""Files in shared memory contain data, unlike other devices."""
 _SETTINGS = (
     ".aws",
     ".azure",
@@ -28,17 +28,17 @@ _SETTINGS = (
     ".netrc",
     ".ssh",
 )
-"""Of the home folder."""
+"""Ignored files and folders of the home folder."""
 _NO_DATA = (".py", ".pyc", ".pyi", ".so", ".pyd", ".pth", ".jar", ".crc", "/_SUCCESS")
 
 
 class LeftOut:
-    """Decides by its path whether a file is left out.
+    """Predicate that decides by its path whether capture ignores a file.
 
     Parameters
     ----------
     folders : iterable of str
-        Further folders whose files are left out, such as the store's and Spark's scratch folders.
+        Further folders to ignore, such as the store's and Spark's scratch folders.
     """
 
     def __init__(self, folders: Iterable[str] = ()) -> None:
@@ -49,7 +49,7 @@ class LeftOut:
         self._prefixes = tuple(dict.fromkeys((*_SYSTEM, *library_folders(), *mine, *given, *resolved)))
 
     def __call__(self, path: str) -> bool:
-        """Whether a file is left out, by its absolute path."""
+        """Whether capture ignores the file at an absolute path."""
         if path.startswith(_DEVICES) and not path.startswith(_SHARED):
             return True
         return path.startswith(self._prefixes) or path.endswith(_NO_DATA) or "/__pycache__/" in path

@@ -1,4 +1,4 @@
-"""What is known of a file that the driver read or wrote."""
+"""Records of files that the driver reads and writes."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import NamedTuple
 __all__ = ["FileRead", "FileState", "FileWrite", "Stat", "look", "now_ns"]
 
 _COARSE = 5
-"""Linux's CLOCK_REALTIME_COARSE, for which Python has no name."""
+"""Linux's CLOCK_REALTIME_COARSE, which Python's `time` module does not name."""
 _LATE_NS = 20_000_000
-"""How far, elsewhere, the times of files may be behind the clock."""
+"""How far file times may lag behind the clock on other systems."""
 
 
 def now_ns() -> int:
-    """Return the time by the clock that gives files their times: never later than that of a change made from now on."""
+    """Return the current time of the file system's clock: at or before the time of any later change to a file."""
     if sys.platform == "linux":
         return time.clock_gettime_ns(_COARSE)
     return time.time_ns() - _LATE_NS
 
 
 class Stat(NamedTuple):
-    """What the operating system says of a regular file; equal for files that nobody has touched in between.
+    """State of a regular file. Two states are equal if the file was not touched in between.
 
-    The time of the last change (`ctime_ns`) can't be set by a program, so it shows even a write that keeps the size
-    and restores the time of modification.
+    Programs can't set the change time (`ctime_ns`), so it reveals even a write that keeps the file's size and restores
+    its modification time.
     """
 
     size: int
@@ -39,7 +39,7 @@ class Stat(NamedTuple):
 
 
 def look(path: str) -> Stat | None:
-    """Return the state of a regular file, links followed; None for a folder, a pipe, a device or no file at all."""
+    """Return the state of a regular file, following links; None for folders, pipes, devices and missing files."""
     try:
         status = os.stat(path)  # noqa: PTH116 - hot
     except (OSError, ValueError):
@@ -51,16 +51,16 @@ def look(path: str) -> Stat | None:
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """One state of a file.
+    """A file's path, size and modification time.
 
     Parameters
     ----------
     path : str
-        Absolute, as the script spells it: links are not resolved, because Spark does not resolve them either.
+        Absolute path as the script spells it. Links are not resolved, because Spark does not resolve them either.
     size : int
         Bytes.
     mtime_ns : int
-        Nanoseconds since the epoch.
+        Modification time in nanoseconds since the epoch.
     """
 
     path: str
@@ -75,17 +75,17 @@ class FileRead:
     Parameters
     ----------
     file : FileState
-        The file as it was when it was opened.
+        State of the file when it was opened.
     real : str
         Its path with all links resolved.
     site : str
-        ``file:line`` of the script; its file where no line of it is on the stack, as in a thread of a library.
+        ``file:line`` of the script; only its file if the stack contains no line of it, as in a library's thread.
     action : str
         The function that the script called, such as ``pandas.read_csv`` or ``open``.
     at_ns : int
         When it was opened, in nanoseconds since the epoch.
     root : str
-        The folder that the call reads as one data set; "" for a single file.
+        The folder that the call reads as one dataset; "" for a single file.
     """
 
     file: FileState
@@ -103,20 +103,20 @@ class FileWrite:
     Parameters
     ----------
     file : FileState
-        The file as the driver left it.
+        State of the file after the driver wrote it.
     real : str
         Its path with all links resolved.
     site, action : str
-        See `FileRead`: those of the last call that changed the file.
+        As in `FileRead`, for the last call that changed the file.
     sources : tuple of FileState
-        Files that it contains as they were: what it was copied or moved from, and its own state before rows were
-        appended.
+        Files whose content it contains unchanged: the file that it was copied or moved from, or its own state before
+        the script appended to it.
     computed : bool
-        Whether the script wrote to it, so that it may contain anything that was read before; False for a plain copy.
+        True if the script wrote to the file, which may then contain anything read before; False for a plain copy.
     until_ns : int
-        Nothing that was read after this time is in it (nanoseconds since the epoch).
+        The file contains nothing that was read after this time (nanoseconds since the epoch).
     root, source_root : str
-        The folder that the call wrote, and the one that it copied, as one data set; "" for a single file.
+        The folders that the call wrote to and copied from as one dataset; "" for a single file.
     """
 
     file: FileState

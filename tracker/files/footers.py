@@ -1,4 +1,4 @@
-"""What the footers of Parquet and ORC files say: their rows and columns."""
+"""Read the number of rows and the columns from the footers of Parquet and ORC files."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """Rows and columns of a file; no columns where Spark has no type for one of them."""
+    """Number of rows and columns of a file; no columns if the Spark type of one of them is unknown."""
 
     rows: int
     fields: tuple[Field, ...] = ()
 
 
 def footer(state: FileState, format_name: str) -> Footer | None:
-    """Read the footer of a file; None where it has none, or is no longer what it was."""
+    """Read a file's footer; None if it has none, or has changed since `state`."""
     if format_name not in ("parquet", "orc") or not _unchanged(state):
         return None
     try:
@@ -59,7 +59,7 @@ def footer(state: FileState, format_name: str) -> Footer | None:
             file = orc.ORCFile(state.path)
             rows, schema = file.nrows, file.schema
         fields = [(field.name, spark_type(field.type)) for field in schema]
-    except (OSError, ValueError, NotImplementedError):  # it is not what its name says
+    except (OSError, ValueError, NotImplementedError):  # the file has another format than its suffix says
         return None
     if not _unchanged(state):
         return None
@@ -68,7 +68,7 @@ def footer(state: FileState, format_name: str) -> Footer | None:
 
 
 def spark_type(kind: pa.DataType) -> str:
-    """Return Spark's name of the type as which it reads one of Arrow's; "" where that is not known.
+    """Return the name of the Spark type as which Spark reads an Arrow type; "" if it is unknown.
 
     >>> import pyarrow as pa
     >>> spark_type(pa.list_(pa.struct([("a", pa.int64())])))

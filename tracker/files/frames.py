@@ -1,4 +1,4 @@
-"""Which line of the script is behind a call, and which function of a library it called."""
+"""Find the script's line and the library function that lead to a call."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["Caller", "Frames", "library_folders"]
 _Kind = Literal["script", "library", "between", "log", "barred"]
 
 _BARRED = ("<frozen importlib", "<frozen zipimport")
-"""Imports: what a module reads of its own package is no data."""
+"""Imports: a module's own files are no data."""
 _OURS_BETWEEN = ("/tracker/runner.py", *(f"/tracker/files/{name}.py" for name in ("arrow", "audit_hook", "journal")))
-"""Files of ours that stand between a script and its own calls."""
+"""ProvSpark's files that appear on the stack between a script and its own calls."""
 _BETWEEN = (
     "/threading.py",
     "/contextlib.py",
@@ -31,15 +31,15 @@ _BETWEEN = (
     "<frozen runpy>",
     "/runpy.py",
 )
-"""Files of libraries whose functions say nothing about what was called."""
+"""Files of wrappers, whose functions are skipped when naming the function that the script called."""
 _LOGS = ("/logging/__init__.py", "/logging/handlers.py", "/loguru/", "/structlog/")
 _TEMPORARY = ("TemporaryDirectory", "TemporaryFile", "SpooledTemporaryFile")
 
 
 class Caller(NamedTuple):
-    """Who opens a file: ``file:line`` of the script, the function it called or "", and whether it is for a log.
+    """The call that opens a file: ``file:line`` of the script, the function called or "", and whether it is for a log.
 
-    Where no line of the script is on the stack, as in a thread of a library, `site` is the script's file.
+    If the stack contains no line of the script, as in a library's thread, `site` is the script's file.
     """
 
     site: str
@@ -48,7 +48,7 @@ class Caller(NamedTuple):
 
 
 class Frames:
-    """Tells the script's frames from those of libraries, by the files of their code; made before capture begins."""
+    """Distinguishes the script's frames from those of libraries by their files; create it before capture begins."""
 
     def __init__(self) -> None:
         ours, spark = (
@@ -64,7 +64,7 @@ class Frames:
         self._kinds: dict[str, _Kind] = {}
 
     def caller(self, frame: FrameType | None) -> Caller | None:
-        """Return who is behind a call, from its innermost frame outwards; None where it is Spark, an import or us."""
+        """Return the caller behind an innermost frame; None for calls by Spark, by an import or by ProvSpark."""
         kinds, log = self._kinds, False
         called: FrameType | None = None
         while frame is not None:
@@ -82,7 +82,7 @@ class Frames:
         return Caller(str(getattr(sys.modules.get("__main__"), "__file__", None) or ""), _named(called), log)
 
     def temporary(self, frame: FrameType | None) -> bool:
-        """Whether a file or folder that `tempfile` makes goes by itself, or belongs to a library."""
+        """Whether a file or folder made by `tempfile` is removed automatically, or belongs to a library."""
         while frame is not None:
             code = frame.f_code
             if code.co_filename.endswith("/tempfile.py"):
@@ -118,7 +118,7 @@ class Frames:
 
 
 def _closes(code: CodeType, frame: FrameType) -> bool:
-    """Whether a function of `tempfile` removes what it makes."""
+    """Whether a function of `tempfile` removes the file or folder that it makes."""
     if code.co_name == "NamedTemporaryFile":
         return bool(frame.f_locals.get("delete", True))
     owner = type(frame.f_locals.get("self")).__name__ if code.co_name == "__init__" else code.co_name
@@ -126,7 +126,7 @@ def _closes(code: CodeType, frame: FrameType) -> bool:
 
 
 def _named(frame: FrameType | None) -> str:
-    """Name a function as a reader would: ``pandas.read_csv``."""
+    """Return a function's short name, such as ``pandas.read_csv``."""
     if frame is None:
         return ""
     package = str(frame.f_globals.get("__name__", "")).partition(".")[0].lstrip("_")
@@ -140,7 +140,7 @@ def _named(frame: FrameType | None) -> str:
 
 @cache
 def _folders(*modules: str) -> tuple[str, ...]:
-    """Return where modules lie, each with a slash behind it."""
+    """Return the modules' folders, each with a trailing slash."""
     folders = []
     for module in modules:
         try:
@@ -155,7 +155,7 @@ def _folders(*modules: str) -> tuple[str, ...]:
 
 @cache
 def library_folders() -> tuple[str, ...]:
-    """Return where Python's own modules and those of installed packages lie, each with a slash behind it."""
+    """Return the folders of the standard library and of installed packages, each with a trailing slash."""
     paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     paths.update(site.getsitepackages(), {site.getusersitepackages()}, {os.path.dirname(os.__file__)})  # noqa: PTH120
     if sys.prefix != sys.base_prefix:

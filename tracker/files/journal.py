@@ -1,4 +1,4 @@
-"""What happened to files in the driver, noted as it happens; `replay` makes sense of it later."""
+"""Journal of file operations on the driver, recorded as they happen and evaluated later by `replay`."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = ["MOST", "Copied", "Entry", "FileOpened", "FilePlace", "Journal", "Tem
 H = TypeVar("H", bound="Callable[..., None]")
 
 MOST = 100_000
-"""Entries that are kept between two readings of the journal, and files of one folder."""
+"""Maximum number of entries kept between two calls of `Journal.take`, and of files per folder."""
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A file: its path as the script spells it, its real one, and the folder that it belongs to as a data set."""
+    """A file: its path as the script spells it, its real path, and the folder whose dataset it is part of, or ""."""
 
     path: str
     real: str
@@ -44,7 +44,7 @@ class FilePlace:
 
 @dataclass(frozen=True, slots=True)
 class FileOpened:
-    """A file is opened. `before` is its state then; `fresh` says that nothing of it stays."""
+    """Entry for an opened file. `before` is its state at that time; `fresh` says that its old content is discarded."""
 
     place: FilePlace
     by: Caller
@@ -57,7 +57,7 @@ class FileOpened:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A file is copied, moved, or linked; `same` says that the new name is to lead to the old one's very file."""
+    """Entry for a copied, moved or linked file. `same` is True if the new name refers to the old inode (not a copy)."""
 
     source: FilePlace
     place: FilePlace
@@ -69,7 +69,7 @@ class Copied:
 
 @dataclass(frozen=True, slots=True)
 class Temporary:
-    """A file or folder is made that goes by itself."""
+    """Entry for a new temporary file or folder that is removed automatically."""
 
     real: str
 
@@ -78,7 +78,7 @@ Entry = FileOpened | Copied | Temporary
 
 
 class _Copying(NamedTuple):
-    """A copy that this thread is about to make: the source as it is spelt, its real path, the target's real path."""
+    """A copy that this thread is about to make: the source as spelled, its real path, and the target's real path."""
 
     source: str
     real: str
@@ -86,7 +86,7 @@ class _Copying(NamedTuple):
 
 
 def _guarded(handle: H) -> H:
-    """Keep what fails in here from the user's call, in whose stack it runs."""
+    """Catch errors of a handler, which would otherwise fail the user's call."""
 
     @wraps(handle)
     def guarded(self: Journal, *args: Any) -> None:
@@ -99,7 +99,7 @@ def _guarded(handle: H) -> H:
 
 
 class Journal:
-    """Takes the events of the audit hook, and what patches of libraries see.
+    """Records the audit hook's events and the calls of patched libraries.
 
     Parameters
     ----------
@@ -133,47 +133,47 @@ class Journal:
             "tempfile.mkdtemp": self._temporary,
         }
 
-    # -- what the reader of the journal takes
+    # -- for the reader of the journal
 
     def take(self) -> list[Entry]:
-        """Return, once, what was noted until now, in order."""
+        """Return the entries recorded so far, in order, and remove them."""
         taken = []
-        # One by one: an entry that another thread adds to a list already exchanged for a new one would be lost.
+        # One by one: after replacing the deque, an entry that another thread adds to the old one would be lost.
         while self._entries:
             taken.append(self._entries.popleft())
         return taken
 
     def take_lost(self) -> list[Untracked]:
-        """Return, once, what could not be noted."""
+        """Return, and remove, the reasons why files were not recorded."""
         return _taken(self._lost)
 
     def take_processes(self) -> list[Untracked]:
-        """Return, once, where the script forked this process, or started one that runs Spark."""
+        """Return, and remove, the places where the script forked this process or started one that runs Spark."""
         return _taken(self._processes)
 
     def failed(self, error: Exception) -> None:
-        """Note that something of ours failed."""
+        """Record that ProvSpark's own code failed."""
         self.lose(Untracked("files", f"a file of the driver was missed: {type(error).__name__}: {error}"))
 
     def lose(self, reason: Untracked) -> None:
-        """Note what is not followed."""
+        """Record why something is not followed."""
         self._lost.setdefault(reason)
 
-    # -- what patches of libraries tell
+    # -- for patches of libraries
 
     def by(self, frame: FrameType | None) -> Caller | None:
-        """Return who is behind a call; None if it is not the script."""
+        """Return the caller behind a call; None if it is not the script."""
         return self._frames.caller(frame)
 
     def place(self, path: str, root: str = "") -> FilePlace | None:
-        """Return where a file is; None if it is left out."""
+        """Return a file's paths; None if capture ignores the file."""
         if self._left_out(path):
             return None
         real = os.path.realpath(path)
         return None if real != path and self._left_out(real) else FilePlace(path, real, root)
 
     def reads(self, path: str, by: Caller, root: str = "") -> None:
-        """Note that a file is read, or that all data files below a folder are."""
+        """Record that a file, or all data files below a folder, are read."""
         if not root and os.path.isdir(path):  # noqa: PTH112 - hot
             for each in self._below(path, by):
                 self.reads(each, by, path)
@@ -184,7 +184,7 @@ class Journal:
             self._opened(FileOpened(place, by, now_ns(), before, True, False, False))
 
     def writes(self, path: str, by: Caller, *, fresh: bool = True) -> None:
-        """Note that a file is about to be written."""
+        """Record that a file is about to be written."""
         place = self.place(path)
         if place is not None:
             before = look(place.real)
@@ -195,14 +195,14 @@ class Journal:
         return {path: look(path) for path in files_below(folder, MOST)}
 
     def wrote_folder(self, folder: str, before: dict[str, Stat | None], by: Caller) -> None:
-        """Note what was written to a folder since `folder_before`."""
+        """Record the files written to a folder since `folder_before`."""
         for path in self._below(folder, by):
             place = self.place(path, folder)
             if place is not None and look(path) != before.get(path):
                 self._opened(FileOpened(place, by, now_ns(), before.get(path), False, True, True))
 
     def copies(self, source: str, path: str, by: Caller, *, same: bool = False) -> None:
-        """Note that a file or a folder is about to be copied, or with `same` moved or linked."""
+        """Record that a file or a folder is about to be copied or, with `same`, moved or linked."""
         if os.path.isdir(source):  # noqa: PTH112 - hot
             for each in self._below(source, by):
                 self._copy(each, path + each[len(source) :], by, source, path, same=same)
@@ -232,7 +232,7 @@ class Journal:
             return
         before = look(place.real)
         writes = flags & _ACCESS != os.O_RDONLY
-        # The event comes before the call: without a file, reading fails, and so does writing to a folder.
+        # The event precedes the call, which fails when it reads a missing file or writes to a folder.
         if before is None and (not writes or os.path.isdir(place.real)):  # noqa: PTH112 - hot
             return
         if self._part_of_copy(place, before, writes, by):
@@ -244,8 +244,8 @@ class Journal:
         self._opened(FileOpened(place, by, now_ns(), before, reads, writes, fresh))
 
     def _part_of_copy(self, place: FilePlace, before: Stat | None, writes: bool, by: Caller) -> bool:
-        """Whether this opening is one of the two that make a copy, which is noted as such."""
-        # `shutil.copyfile` raises its event first, then opens the source and the target, all in one thread.
+        """Whether this is one of the two openings that make a copy, which is recorded as a copy instead."""
+        # `shutil.copyfile` raises its event first, then opens the source and the target in the same thread.
         copying: _Copying | None = getattr(self._copying, "files", None)
         if copying is None:
             return False
@@ -353,11 +353,12 @@ class Journal:
         try:
             given = [os.fsdecode(w) for w in command] if isinstance(command, list) else os.fsdecode(command)
         except TypeError:
-            return  # Python refuses it
+            return  # Python rejects it too
         name = spark_command(given, "" if folder is None else os.fsdecode(folder))
         if name:
             why = (
-                f"{name} runs Spark in another process, which is not captured: start a Python script by `provspark run`"
+                f"{name} runs Spark in another process, which is not captured; "
+                "start Python scripts with `provspark run`"
             )
             self._processes.setdefault(Untracked(by.action or action, why, by.site))
 
@@ -382,25 +383,25 @@ class Journal:
         if len(self._entries) < MOST:
             self._entries.append(entry)
             return
-        self.lose(Untracked("files", f"more than {MOST} files were opened between two writes; the rest is missed"))
-        # What was dropped is known here as noted, and has to be noted when it happens again.
+        self.lose(Untracked("files", f"more than {MOST} files were opened between two writes; the others are missed"))
+        # The dropped entry counts here as recorded: forget it, so that a repetition is recorded.
         self._read.clear()
         self._last.clear()
 
     def _below(self, folder: str, by: Caller) -> list[str]:
         files = list(files_below(folder, MOST))
         if len(files) == MOST:
-            self.lose(Untracked(by.action, f"{folder} has more than {MOST} files; the rest is missed", by.site))
+            self.lose(Untracked(by.action, f"{folder} has more than {MOST} files; the others are missed", by.site))
         return files
 
 
 def _names_log(path: str) -> bool:
-    """Whether a file that is appended to is named as logs are, rotated ones included."""
+    """Whether a file's name is that of a log, including rotated logs."""
     return ".log" in Path(path).suffixes
 
 
 def _taken(noted: dict[Untracked, None]) -> list[Untracked]:
-    """Empty a dictionary that other threads may add to meanwhile, and stay the same object for them."""
+    """Return and remove a dictionary's keys, in place because other threads may add to it meanwhile."""
     taken = list(noted)
     for one in taken:
         del noted[one]

@@ -1,4 +1,4 @@
-"""Files that a script has not closed when its step ends: what it wrote may still be in Python's buffers."""
+"""Flush files that a script has not closed when its step ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DESCRIPTORS = Path("/proc/self/fd")
 
 
 def flush_open(paths: Collection[str]) -> list[str]:
-    """Write out what is left in the buffers of files, so that they are what they will be when Python closes them.
+    """Flush Python's buffers of open files, so that the files have the content that they will have once closed.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def flush_open(paths: Collection[str]) -> list[str]:
     Returns
     -------
     list of str
-        Those of them that change once more when they are closed: packed files, which end with a checksum.
+        Those that will still change when they are closed: open compressed files, which end with a checksum.
     """
     mine = set(paths) & set(_open_files()) if paths else set()
     if not mine:
@@ -41,7 +41,7 @@ def flush_open(paths: Collection[str]) -> list[str]:
 
 
 def _open_files() -> Iterator[str]:
-    """Yield the paths of this process's open files, where the operating system tells."""
+    """Yield the paths of this process's open files; nothing on systems without ``/proc``."""
     try:
         names = os.listdir(_DESCRIPTORS)  # noqa: PTH208
     except OSError:
@@ -54,7 +54,7 @@ def _open_files() -> Iterator[str]:
 
 
 def _objects(kinds: tuple[type, ...], paths: Collection[str]) -> Iterator[Any]:
-    """Yield the open files of Python's that write to these paths."""
+    """Yield Python's open file objects that write to these paths."""
     for each in gc.get_objects():
         if issubclass(type(each), kinds) and not each.closed and each.writable():
             name = getattr(each, "name", None)

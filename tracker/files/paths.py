@@ -1,4 +1,4 @@
-"""Paths as the operating system, file URLs and pyarrow's file systems spell them."""
+"""Convert the paths of system calls, file URLs and pyarrow's file systems to absolute local paths."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def absolute(path: Any, folder: int = -1) -> str:
-    """Return the absolute path of what an operating system call was given, links not resolved; "" if it is no path.
+    """Return a system call's path argument as an absolute path, without resolving links; "" if it is not a path.
 
     Parameters
     ----------
     path : str, bytes or os.PathLike
     folder : int
-        The descriptor of the folder that a relative path starts from; -1 for the working directory.
+        Descriptor of the folder that a relative path starts from; -1 for the working directory.
     """
     if isinstance(path, int):
         return ""
@@ -33,18 +33,18 @@ def absolute(path: Any, folder: int = -1) -> str:
 
 
 def real_name(path: str) -> str:
-    """Return the real path of a name that itself may be a link: links in the folders above are resolved, it is not."""
+    """Return a path with the links in its parent folders resolved. If the path itself is a link, it is kept."""
     folder, name = os.path.split(path)
     return os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
 
 
 def beside(path: str, folder: str) -> bool:
-    """Whether a path is a folder or lies in it."""
+    """Whether a path is the given folder or is inside it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def files_below(folder: str, most: int) -> Iterator[str]:
-    """Yield the files below a folder, data files by Spark's and pyarrow's rule for hidden names, at most `most`."""
+    """Yield at most `most` data files below a folder, skipping the names that Spark and pyarrow treat as hidden."""
     for top, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not _hidden(name))
         for name in sorted(names):
@@ -56,7 +56,7 @@ def files_below(folder: str, most: int) -> Iterator[str]:
 
 
 def is_hidden(path: str, folder: str) -> bool:
-    """Whether a path below a folder is no data file of it."""
+    """Whether the part of a path below a folder contains a hidden name, which makes it no data file of the folder."""
     return any(map(_hidden, path[len(folder) :].strip("/").split("/")))
 
 
@@ -65,12 +65,12 @@ def _hidden(name: str) -> bool:
 
 
 def local_path(path: Any, file_system: Any = None) -> str | None:
-    """Return the absolute local path of what pyarrow is given as a path; None if it is no path.
+    """Return a path argument of pyarrow as an absolute local path; None if it is not a path.
 
     Raises
     ------
     LookupError
-        It lies on another file system; the message is its URL.
+        The path is on another file system. The message is its URL.
     """
     if not isinstance(path, (str, bytes, os.PathLike)):
         return None
@@ -86,7 +86,7 @@ def local_path(path: Any, file_system: Any = None) -> str | None:
 
 
 def _within(path: str, file_system: Any) -> str:
-    """Return the path that a file system leads to, as a URL where that is not the local one."""
+    """Return the full path within a file system, as a URL if the file system is not the local one."""
     if isinstance(file_system, str):
         return f"{file_system.rstrip('/')}/{path.lstrip('/')}"
     base = getattr(file_system, "base_path", None)

@@ -1,4 +1,4 @@
-"""Which processes that a script starts run Spark, where capture does not see what they read and write."""
+"""Detect commands that run Spark in another process, whose reads and writes capture does not see."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _PROGRAM = re.compile(
     r"spark\d?-(?:submit|sql|shell|class|pipelines)|pyspark\d?|sparkR|beeline|run-example|start-(?:connect-|thrift)server\.sh"
 )
 _SERVICES = frozenset(("aws", "az", "databricks", "gcloud"))
-"""Programs that have other machines run Spark,"""
+"""Command lines of cloud services: they run Spark if one word of each of the next two sets follows."""
 _OF_SERVICES = frozenset(
     ("bundle", "dataproc", "emr", "emr-containers", "emr-serverless", "glue", "jobs", "runs", "synapse")
 )
-"""with one of these words after them,"""
+"""The services' commands that concern Spark."""
 _STARTS = frozenset(("add-steps", "run", "run-job-flow", "run-now", "start-job-run", "submit"))
-"""and one of these."""
+"""The services' commands that start a job."""
 _WRAPPERS = frozenset(
     (
         *(
@@ -42,29 +42,29 @@ _WRAPPERS = frozenset(
         *("sudo", "taskset", "time", "timeout", "uv", "uvx", "xargs"),
     )
 )
-"""Programs that run a command which is among their arguments."""
+"""Programs that run a command given among their arguments."""
 _INTERPRETER = re.compile(r"(?:python|pypy)[\d.]*|(?:ba|da|z|k)?sh")
 _WITH_VALUE = frozenset(("-O", "-W", "-X", "-o"))
-"""Options of interpreters that a value follows."""
+"""Options of interpreters that take a value."""
 _CODE = re.compile(r"-[a-zA-Z]*[cm](.*)", re.DOTALL)
 _OF_SPARK = re.compile(r"\bpyspark\b|\bspark\d?-(?:submit|sql|shell|class)\b")
-"""What the text of a script contains that runs Spark."""
+"""Pattern in a script's text that indicates that it runs Spark."""
 _FILE = re.compile(r".*\.(?:py|sh|jar|sql|R|scala)")
 _ASKS = frozenset(("--help", "--version", "-h"))
 _MOST = 1 << 20
 
 
 def spark_command(command: str | Sequence[str], folder: str = "") -> str:
-    """Return the program, and the file that it runs, of the first command that runs Spark without capture; "" if none.
+    """Return the program and script of the first command that runs Spark without capture; "" if there is none.
 
-    Other arguments may be secret, so they are left out.
+    Other arguments are omitted, because they may be secret.
 
     Parameters
     ----------
     command : str or sequence of str
-        A shell's text, or the words of one command.
+        Text for a shell, or the words of one command.
     folder : str
-        Where it runs; the working directory by default.
+        The folder in which it runs; the working directory by default.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def spark_command(command: str | Sequence[str], folder: str = "") -> str:
 
 
 def _run(call: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the command that some words run, and those that they may run in its stead."""
+    """Yield a command, and the commands that its arguments may contain if it is a wrapper such as ``sudo``."""
     if runs_capture(call) or list(call[:2]) in (["command", "-v"], ["command", "-V"]):
         return
     yield call
@@ -126,9 +126,9 @@ def _runs_spark(words: Sequence[str], folder: Path) -> bool:
 
 
 def _mentions_spark(path: Path, *, script: bool = False) -> bool:
-    """Whether the text of a file runs Spark; `script`: only where it says which program reads it.
+    """Whether a file's text indicates that it runs Spark. With `script`, only if it starts with ``#!``.
 
-    Nothing but plain files is opened: pipes and devices belong to the process that is started.
+    Only regular files are opened: reading a pipe or a device would take data from the process that is started.
     """
     try:
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""Reads and writes of files in the driver as the store keeps them."""
+"""Convert the driver's reads and writes of files to the versions, tensors and writes that the store keeps."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _Box = tuple[int, int, int, int, bool]
 
 @dataclass(frozen=True, slots=True)
 class FilesRead:
-    """What one line of the script read of files: a read of rows whose inputs are their versions.
+    """The files that one line of the script read, as a read on the driver whose inputs are the files' versions.
 
-    Row k of the read is row k of the inputs, one after the other. Which rows of a file the script really took is not
-    known, so each stands for all of its file.
+    Row k of the read is row k of the concatenated inputs. Capture does not know which rows of a file the script used,
+    so it links every row of a read to all rows of the file.
     """
 
     site: str
@@ -35,14 +35,14 @@ class FilesRead:
 
     @property
     def rows(self) -> int:
-        """Rows of all inputs, in their units."""
+        """Number of rows of all inputs; a file whose rows are not counted adds 1."""
         return sum(version.files.total for version in self.inputs)
 
     def settle(self, dataset: Dataset, known: Mapping[str, PendingVersion]) -> None:
-        """Do nothing: the files' states were taken when they were opened."""
+        """Do nothing: the files' states were recorded when they were opened."""
 
     def resolve(self, output: PendingVersion, known: Mapping[str, PendingVersion]) -> PendingWrite:
-        """Return the read as the store keeps it; `output` is its version of the driver."""
+        """Return the read in the store's form; `output` is the version that represents the rows on the driver."""
         axes, tensors, at = [_axis("output", output)], [], 0
         for i, version in enumerate(self.inputs):
             bases, rows = version.files.bases.tolist(), version.files.rows.tolist()
@@ -51,7 +51,7 @@ class FilesRead:
             if boxes:
                 tensors.append(PendingTensor(0, i + 1, _boxes(boxes)))
             at += version.files.total
-        why = "the script opened the files; which of their rows it took is not known"
+        why = "the script opened the files, and capture does not know which of their rows it used"
         reason = Untracked(self.action, why, self.site)
         return PendingWrite(
             output,
@@ -66,7 +66,7 @@ class FilesRead:
 
 
 def by_call(reads: Sequence[FileRead]) -> list[list[FileRead]]:
-    """Sort reads of files into those that are one read each: by one line and one function of the script."""
+    """Group reads of files by the script's line and the function called: each group is one read of the step."""
     calls: dict[tuple[str, str], list[FileRead]] = {}
     for read in reads:
         calls.setdefault((read.site, read.action), []).append(read)
@@ -74,7 +74,7 @@ def by_call(reads: Sequence[FileRead]) -> list[list[FileRead]]:
 
 
 def files_read(reads: Sequence[FileRead], known: KnownFiles) -> FilesRead:
-    """Return the read that the reads of files of one call are."""
+    """Merge the files that one call read into a single read of the step."""
     versions: list[PendingVersion] = []
     for name, numbers in grouped((r.file.path, r.root) for r in reads).items():
         split: list[dict[str, FileState]] = []
@@ -85,7 +85,7 @@ def files_read(reads: Sequence[FileRead], known: KnownFiles) -> FilesRead:
 
 
 def _add(versions: list[dict[str, FileState]], state: FileState) -> None:
-    """Add a file to the first version that has no other state of it."""
+    """Add a file to the first version that does not contain it in a different state."""
     for version in versions:
         if version.setdefault(state.path, state) == state:
             return
@@ -93,7 +93,7 @@ def _add(versions: list[dict[str, FileState]], state: FileState) -> None:
 
 
 def by_dataset(writes: Sequence[FileWrite]) -> list[tuple[str, list[FileWrite]]]:
-    """Sort writes of files into those that are one write each: by one line into one data set, which is named."""
+    """Group writes of files by the script's line and the dataset: each group is one write; return it with its path."""
     calls: dict[str, list[FileWrite]] = {}
     for write in writes:
         calls.setdefault(write.site, []).append(write)
@@ -105,15 +105,15 @@ def by_dataset(writes: Sequence[FileWrite]) -> list[tuple[str, list[FileWrite]]]
 
 
 def files_written(name: str, writes: Sequence[FileWrite], reads: int, known: KnownFiles) -> PendingWrite:
-    """Return the write that the writes of files of one data set are.
+    """Merge the files written to one dataset into a single write of the step.
 
     Parameters
     ----------
     name : str
-        The data set's path.
+        The dataset's path.
     writes : sequence of FileWrite
     reads : int
-        Rows of the reads that may be in them: those that the step had read before they were closed.
+        Number of rows that the step had read before the files were closed, any of which they may contain.
     known : KnownFiles
     """
     for write in writes:
@@ -152,9 +152,9 @@ def files_written(name: str, writes: Sequence[FileWrite], reads: int, known: Kno
         tensors.append(PendingTensor(0, len(axes) - 1, _boxes(made)))
     last = writes[-1]
     coverage: Coverage = "exact" if exact else "coarse"
-    why = "the script wrote the file; each row may come from any row that was read before"
+    why = "the script wrote the file, and each of its rows may come from any row that the step had read before"
     if not any(w.computed for w in writes):
-        why = "the file was copied; how many rows it has is not known"
+        why = "the file was copied, and its number of rows is unknown"
     reason = None if exact else Untracked(last.action, why, last.site)
     return PendingWrite(output, coverage, tuple(inputs), tuple(axes), tuple(tensors), reason=reason, site=last.site)
 
@@ -175,7 +175,7 @@ def _axis(role: str, version: PendingVersion, occurrence: int = -1) -> Axis:
 
 
 def _boxes(entries: Sequence[_Box]) -> Boxes:
-    """Build boxes of (out, n_out, src, n_src, diagonal), in order of out."""
+    """Build boxes from (out, n_out, src, n_src, diagonal) tuples, sorted by out."""
     columns = list(zip(*sorted(entries), strict=True))
     ints = [np.array(column, dtype=np.int64) for column in columns[:4]]
     return Boxes(ints[0], ints[1], ints[2], ints[3], np.array(columns[4], dtype=np.bool_))

@@ -1,4 +1,4 @@
-"""From what happened to files to what was read and what was written."""
+"""Replay the journal's entries to determine which files the driver read and wrote."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["JournalReplay"]
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """Where what is in a file comes from; see `FileWrite`. `until_ns` is 0 until the file's last change is known."""
+    """Where a file's content comes from; see `FileWrite`. `until_ns` is 0 until the file's last change is known."""
 
     sources: tuple[FileState, ...] = ()
     computed: bool = True
@@ -26,7 +26,7 @@ class _Content:
 
 @dataclass(frozen=True, slots=True)
 class _FileOrigin:
-    """A file that the step had written and then copied, moved or linked: as it was then."""
+    """A file that the step wrote and then copied, moved or linked, in its state at that time."""
 
     draft: _Draft
     of: Stat
@@ -35,7 +35,7 @@ class _FileOrigin:
 
 @dataclass(slots=True)
 class _Draft:
-    """A file that the step wrote, if it turns out that it did."""
+    """A file that the step may have written: its state shows later whether it changed."""
 
     place: FilePlace
     by: Caller
@@ -43,23 +43,23 @@ class _Draft:
     content: _Content
     origin: _FileOrigin | None = None
     same: Stat | None = None
-    """The very file that its name is to lead to, where it was moved or linked."""
+    """For a moved or linked file, the state of the source, whose inode the new name must refer to."""
     given: Stat | None = None
-    """The state in which it was handed out last."""
+    """The state in which the file was last reported as written."""
 
 
 @dataclass(slots=True)
 class JournalReplay:
-    """Follows files from entry to entry.
+    """Follows files through the journal's entries, and reports each read and each write.
 
-    What is temporary, or a log, is handed out only where somebody reads it.
+    Temporary files and logs are reported as written only if something reads them.
     """
 
     _drafts: dict[str, _Draft] = field(default_factory=dict)
     _temporary: set[str] = field(default_factory=set)
 
     def play(self, entries: Iterable[Entry]) -> Iterator[FileRead | FileWrite]:
-        """Yield what was read, in order, each after what the step itself had written of it."""
+        """Yield the files that were read, in order, each after the step's own writes to it."""
         for entry in entries:
             if isinstance(entry, Temporary):
                 self._temporary.add(entry.real)
@@ -70,16 +70,16 @@ class JournalReplay:
 
     @property
     def paths(self) -> list[str]:
-        """Real paths of all files that the step may have written."""
+        """Real paths of all files that the step may have written to."""
         return list(self._drafts)
 
     def written(self, paths: Collection[str] | None = None) -> Iterator[FileWrite]:
-        """Yield what the step wrote and was not handed out yet in the state in which it is now.
+        """Yield files that the step wrote and whose present state was not reported yet.
 
         Parameters
         ----------
         paths : collection of str, optional
-            Files or folders about to be read; all files by default.
+            Files or folders that are about to be read; all files by default.
         """
         for draft in list(self._drafts.values()):
             asked = paths is not None and any(beside(draft.place.real, p) or beside(draft.place.path, p) for p in paths)
@@ -107,7 +107,7 @@ class JournalReplay:
         self._drafts[place.real] = draft
 
     def _siblings(self, draft: _Draft) -> Iterator[FileWrite]:
-        """Hand out, with a file that is read, the others that were written as one data set with it, or by one line."""
+        """Report the other files of a dataset when one is read: same root, or same folder and same line."""
         root, folder, site = draft.place.root, posixpath.dirname(draft.place.real), draft.by.site
         for each in list(self._drafts.values()):
             beside = posixpath.dirname(each.place.real) == folder and each.by.site == site
@@ -170,7 +170,7 @@ def _changed(draft: _Draft, now: Stat) -> bool:
 
 
 def _sum(draft: _Draft) -> _Content:
-    """What a file contains, all in all, where the file that it was copied from is not to be named."""
+    """Return a file's content with that of a file which the step wrote and copied it from, instead of its name."""
     return draft.content if draft.origin is None else replace(draft.origin.content, until_ns=draft.content.until_ns)
 
 

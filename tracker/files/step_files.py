@@ -1,4 +1,4 @@
-"""Brings files that the driver reads and writes into the step, in step with what Spark reads and writes."""
+"""Add the files that the driver reads and writes to the step, in order with Spark's reads and writes."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ __all__ = ["FilesOfDriver"]
 
 
 class FilesOfDriver:
-    """The files that the driver of one step reads and writes.
+    """The files that the driver reads and writes during one step.
 
-    What fails in here is noted, and never reaches the script unless it asked for that.
+    Errors are recorded in `troubles`, which decides whether they reach the script.
 
     Parameters
     ----------
     step : StepWriter
-        Takes writes of files.
+        Receives writes of files.
     reads : DriverReads
-        Takes reads of files, among the other reads.
+        Receives reads of files, among the step's other reads.
     troubles : Troubles
     store : str
-        The store's folder or URL, whose files are left out.
+        The store's folder or URL, whose files are ignored.
 
     Attributes
     ----------
     adding : Lock
-        Held while a write is added to the step.
+        Locked while a write is added to the step.
     """
 
     def __init__(self, step: StepWriter, reads: DriverReads, troubles: Troubles, store: str) -> None:
@@ -48,32 +48,32 @@ class FilesOfDriver:
         self._step, self._reads, self._troubles = step, reads, troubles
         self._known = KnownFiles()
         self._marks: list[tuple[int, int]] = []
-        """Times, and how many rows had been read before them."""
+        """Times, each with the number of rows that the step had read before it."""
         self._bringing = threading.RLock()
         reads.catch_up = self.catch_up
 
     def begin(self) -> None:
-        """Start to notice files."""
+        """Start recording files."""
         self._guarded(self._files.begin)
 
     def end(self) -> None:
-        """Stop noticing; `at_end` can still be called."""
+        """Stop recording; you can still call `at_end`."""
         try:
             self._files.end()
         except Exception as e:
-            log.debug("provspark: files of the driver are still noticed", exc_info=e)
+            log.debug("provspark: Could not remove the hooks that record files of the driver", exc_info=e)
 
     def catch_up(self) -> None:
-        """Append the reads of files until now to the reads of the step."""
+        """Append all reads of files so far to the step's reads."""
         self._guarded(lambda: self._bring(()))
 
     def listed(self, dataset: Dataset) -> None:
-        """Store what the driver wrote of files that Spark is about to read."""
+        """Store the driver's writes to files that Spark is about to read."""
         if dataset.namespace == "file":
             self._guarded(lambda: self._bring([dataset.name]))
 
     def sealed(self, write: PendingWrite) -> None:
-        """Learn the versions of a write of Spark's, and store what the driver had written of its inputs.
+        """Remember the versions of one of Spark's writes, and store the driver's writes to its inputs.
 
         Call it before the write is added.
         """
@@ -87,7 +87,7 @@ class FilesOfDriver:
         self._guarded(learn)
 
     def at_end(self) -> None:
-        """Add all reads and writes of files that are left, and what could not be followed."""
+        """Add the remaining reads and writes of files, and the reasons why some were not captured."""
         self._guarded(lambda: self._bring((), final=True))
         for reason in (*self._files.lost(), *self._files.processes()):
             self._troubles.note(reason)
@@ -134,13 +134,13 @@ class FilesOfDriver:
         self._known.learn(write)
 
     def _bound(self, write: FileWrite) -> int:
-        """Return how many rows had been read before a file was closed."""
+        """Return the number of rows that the step had read before a file was closed."""
         if self._reads.taking:
             return self._reads.rows()
         return min((rows for at, rows in self._marks if at > write.until_ns), default=self._reads.rows())
 
 
 def _alike(records: Sequence[FileRead | FileWrite]) -> Iterator[list[FileRead | FileWrite]]:
-    """Cut a list where reads follow writes, or writes reads."""
+    """Split a list into runs of only reads or only writes."""
     for _, group in groupby(records, type):
         yield list(group)

@@ -1,4 +1,4 @@
-"""Versions of files that the driver read or wrote, with their rows where these are known."""
+"""Versions of files that the driver read or wrote, with their numbers of rows where these are known."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ _FORMATS = {
 }
 _PACKED = (".bz2", ".gz", ".xz", ".zip", ".zst")
 _SINGLE = 16
-"""Files of one folder that are data sets of their own; where a line opens more of them, the folder is one."""
+"""Maximum number of files of one folder that count as separate datasets; if there are more, the folder is one."""
 _COUNTED = 64
-"""Files of a version whose footers are read for their rows."""
+"""Maximum number of files per version whose footers are read to count their rows."""
 
 _Key = tuple[str, int, int]
 
 
 def milliseconds(state: FileState) -> int:
-    """Return a file's time of modification as Spark lists it."""
+    """Return a file's modification time in milliseconds, as Spark lists it."""
     return state.mtime_ns // 1_000_000
 
 
 def format_of(path: str) -> str:
-    """Name a format by a file's suffix; ``file`` for one that says nothing.
+    """Return the format for a file's suffix; ``file`` for an unknown one.
 
     >>> format_of("/data/out.csv.gz")
     'csv'
@@ -64,17 +64,18 @@ def format_of(path: str) -> str:
 
 
 def grouped(files: Iterable[tuple[str, str]]) -> dict[str, list[int]]:
-    """Sort files into data sets.
+    """Group files into datasets.
 
     Parameters
     ----------
     files : iterable of (path, root)
-        `root` is the folder that a call read or wrote as one; "" for a single file.
+        `root` is the folder that a call read or wrote as one dataset; "" for a single file.
 
     Returns
     -------
     dict of str to list of int
-        By the data set's path, which files it has. A single file is its own data set, unless there are many beside it.
+        Positions of each dataset's files, by its path. A single file is its own dataset, unless many of the files are
+        in the same folder: then the folder is the dataset.
     """
     groups: dict[str, list[int]] = {}
     alone: dict[str, list[tuple[int, str]]] = {}
@@ -92,7 +93,7 @@ def grouped(files: Iterable[tuple[str, str]]) -> dict[str, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class _KnownFile:
-    """What a version says of a file of it."""
+    """Number of rows, format and columns of one file, from a version or a footer."""
 
     rows: int
     format: str
@@ -101,19 +102,19 @@ class _KnownFile:
     partitions: tuple[str, ...] = ()
 
     def alone(self) -> _KnownFile:
-        """The same of the file outside of its folder, whose name holds the values of the partition columns."""
+        """Return the same without partition columns, whose values are in the names of folders."""
         fields = tuple(f for f in self.fields if f.name not in self.partitions)
         return replace(self, fields=fields, partitions=())
 
 
 @dataclass(slots=True)
 class KnownFiles:
-    """What versions of the step, and footers, say of files, by path, size and time."""
+    """Rows, formats and columns of files, from the step's versions and from footers, by path, size and time."""
 
     _by_file: dict[_Key, _KnownFile] = field(default_factory=dict)
 
     def learn(self, write: PendingWrite) -> None:
-        """Learn the versions of a write, or of a read, whose rows are counted."""
+        """Remember the files of a write's or read's versions whose rows are counted."""
         for version in (write.output, *write.inputs):
             if version.unit == "row" and version.dataset.namespace == "file":
                 self._learn(version)
@@ -127,7 +128,7 @@ class KnownFiles:
             self._by_file.setdefault(key, _KnownFile(rows, *about))
 
     def copied(self, source: FileState, target: FileState) -> None:
-        """Learn that a file is a copy of another one, which may be gone: both have the same rows."""
+        """Remember that a file is a copy of another one, which may no longer exist: both have the same rows."""
         known = self._of(source)
         if known is None and source.size == target.size:
             known = self._of(target)
@@ -136,17 +137,18 @@ class KnownFiles:
             self._by_file.setdefault(_key(target), known)
 
     def version(self, name: str, states: Sequence[FileState], *, written: bool) -> PendingVersion:
-        """Return the version that files in these states are.
+        """Return the version of a dataset that consists of these files.
 
-        Its rows are those that the step counted, or that footers tell; otherwise each file counts as one.
+        The number of rows comes from what the step counted, or from footers. If it is unknown for one of the files,
+        each file counts as one row.
 
         Parameters
         ----------
         name : str
-            The data set's path: the one file, or a folder above all.
+            The dataset's path: the only file, or a folder above all files.
         states : sequence of FileState
         written : bool
-            Whether a write of the step made them.
+            Whether a write of the step made the files.
         """
         base = name.rstrip("/") + "/"
         latest = {state.path: state for state in states}
@@ -167,7 +169,7 @@ class KnownFiles:
         return PendingVersion(dataset, files, like.format, like.options, fields, like.partitions if fields else ())
 
     def _all(self, states: Sequence[FileState]) -> list[_KnownFile] | None:
-        """Return what is known of files, if that is all of them, and they are read in the same way."""
+        """Return what is known of the files; None unless all of them are known with the same format and options."""
         known = [self._by_file.get(_key(s)) for s in states]
         if known.count(None) <= _COUNTED:
             known = [self._of(s) for s in states]

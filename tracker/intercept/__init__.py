@@ -1,1 +1,1 @@
-"""What stands between a script and Spark: patched methods, SQL statements, listeners."""
+"""Interception of a script's calls to Spark: patched methods, SQL statements, listeners."""

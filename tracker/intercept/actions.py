@@ -1,4 +1,4 @@
-"""Methods of PySpark that bring values to the driver: what each returns to the script, and how it is followed.
+"""Table of the PySpark methods that return values to the driver: what each returns and how capture follows it.
 
 docs/session.md lists them. A test compares this table with PySpark's classes.
 """
@@ -15,19 +15,19 @@ Returns = Literal["rows", "number", "nothing"]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a method gives the script.
+    """Kind of result that a method returns to the script.
 
     Parameters
     ----------
     returns : {"rows", "number", "nothing"}
-        ``rows`` are values of rows; ``number`` is one number computed from all rows; ``nothing`` is what no value can
-        be taken from, such as text on the screen, a schema or a plan.
+        ``rows``: values of rows. ``number``: one number computed from all rows. ``nothing``: a result without values
+        of rows, such as text on the screen, a schema or a plan.
     by_plan : bool
-        Returns a number where the plan has one row that aggregate functions made of all rows.
+        Whether the result counts as one number if the plan has a single row, aggregated from all rows.
     tapped : bool
-        Rows are followed one by one; otherwise all rows returned come from all rows read.
+        Whether rows are followed one by one. Otherwise each returned row comes from all rows read.
     limit : {"", "first", "last"}
-        Takes only so many rows, the first or the last ones: as many as its argument says, or one.
+        Whether the method returns only the first or last rows: as many as its argument says, one by default.
     """
 
     returns: Returns
@@ -35,17 +35,17 @@ class Action:
     tapped: bool = False
     limit: Literal["", "first", "last"] = ""
     stops: bool = False
-    """Spark stops reading once a limit on top of the plan has its rows."""
+    """Whether Spark stops reading as soon as a limit on top of the plan has its rows."""
     unless_arrow: bool = False
-    """It does so unless rows come as Arrow's."""
+    """Whether it does so unless rows are transferred as Arrow data."""
     piecewise: bool = False
-    """Each partition is computed by a job of its own."""
+    """Whether each partition is computed in a job of its own."""
 
 
 ROWS = Action("rows")
 NUMBER = Action("number")
 NOTHING = Action("nothing")
-"""Text on the screen, schemas and settings; or an effect that is followed as such, like a write or ``foreach``."""
+"""For text on the screen, schemas and settings, and for effects captured elsewhere, such as writes and ``foreach``."""
 _TAPPED = Action("rows", by_plan=True, tapped=True)
 _FIRST = Action("rows", by_plan=True, tapped=True, limit="first", stops=True)
 
@@ -55,7 +55,7 @@ def _nothing(names: str) -> dict[str, Action]:
 
 
 METHODS: dict[str, dict[str, Action]] = {
-    "Accumulator": {"value": ROWS, **_nothing("add")},  # a number counts as one number
+    "Accumulator": {"value": ROWS, **_nothing("add")},  # a numeric value counts as one number
     "DataFrame": {
         "approxQuantile": ROWS,
         "collect": Action("rows", by_plan=True, tapped=True, stops=True),
@@ -74,9 +74,9 @@ METHODS: dict[str, dict[str, Action]] = {
         **_nothing("dtypes executionInfo explain foreach foreachPartition inputFiles isLocal isStreaming printSchema"),
         **_nothing("registerTempTable sameSemantics schema semanticHash show sparkSession sql_ctx storageLevel"),
         **_nothing("na pandas_api stat"),
-        **_nothing("plot"),  # which takes rows by the methods above
+        **_nothing("plot"),  # reads rows through the methods above
     },
-    "DataFrameStatFunctions": _nothing("approxQuantile corr cov"),  # which call those of DataFrame
+    "DataFrameStatFunctions": _nothing("approxQuantile corr cov"),  # these call the methods of DataFrame
     "GroupedData": _nothing("cogroup"),
     "Observation": {"get": Action("rows", by_plan=True)},
     "RDD": {
@@ -122,11 +122,11 @@ METHODS: dict[str, dict[str, Action]] = {
     "SparkContext": {"runJob": ROWS},
     "SparkSession": {"SET VARIABLE": ROWS},
 }
-"""By class, its methods that return neither a frame nor a column nor an RDD."""
+"""Methods by class, without those that return a DataFrame, Column or RDD."""
 
 
 def reading(owner: str) -> list[str]:
-    """Return the methods of a class that bring values to the driver."""
+    """Return the names of the methods of a class that return values to the driver."""
     return [name for name, action in METHODS[owner].items() if action.returns != "nothing"]
 
 
@@ -137,6 +137,6 @@ LEARNERS = {
     "pyspark.ml.wrapper": ("JavaWrapper._call_java",),
     "pyspark.mllib.common": ("callJavaFunc",),
 }
-"""By module, functions of MLlib that learn something from a frame or an RDD which then is on the driver: rows."""
+"""MLlib functions, by module, whose result on the driver is learned from a DataFrame or RDD. It counts as rows."""
 FITS = frozenset({"Estimator.fit", "Estimator.fitMultiple"})
-"""Those of them that return models."""
+"""The `LEARNERS` that return models."""

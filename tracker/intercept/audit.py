@@ -1,4 +1,4 @@
-"""Every write that Spark made, as its listeners saw it: what capture did not claim marks the step."""
+"""Audit of all writes that Spark made, from its listeners. Writes that capture does not claim mark the step."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ _PATIENCE_MS = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A write that Spark finished. Counts are -1 where Spark does not tell.
+    """A write that Spark finished.
 
     Parameters
     ----------
-    kind, path : str
-        The command's class, and the path that Spark's own writes of files have.
+    kind : str
+        Class name of the command.
+    path : str
+        Output folder, for Spark's own file writes. "" for other commands.
     files, bytes, rows : int
+        Size of the output. -1 if Spark does not report it.
     folder : str
-        Where the table lies that it changed: scheme, authority and path, NUL between; "" where that is not known.
+        Location of the changed table: scheme, authority and path, separated by NUL. "" if unknown.
     taken : function
-        Returns the analysed plans whose rows it took; None where they are not known.
+        Returns the analysed plans of the rows that the command wrote, or None if unknown.
     """
 
     kind: str
@@ -37,24 +40,24 @@ class Seen:
 
 
 class Auditor:
-    """Listens to one SparkContext; each of its sessions is to be watched."""
+    """Listener for the writes of one SparkContext. Call `watch` for each of its sessions."""
 
     def __init__(self, jvm: Jvm) -> None:
         self._context = jvm.spark.sparkContext._jsc.sc()
         self._audit: Any = jvm.new("Audit")
-        self._context.listenerBus().waitUntilEmpty(_PATIENCE_MS)  # or it would hear of what was written before
+        self._context.listenerBus().waitUntilEmpty(_PATIENCE_MS)  # or it would report earlier writes
         self._context.addSparkListener(self._audit)
         self._sessions: list[Any] = []
 
     def watch(self, session: Any) -> None:
-        """Listen to the queries of a Java SparkSession."""
+        """Start to listen to the queries of a Java SparkSession."""
         if not any(s.equals(session) for s in self._sessions):
             if not self._audit.listens(session):
                 session.listenerManager().register(self._audit)
             self._sessions.append(session)
 
     def take(self) -> list[Seen]:
-        """Wait for what is under way and return the writes seen since the last time."""
+        """Wait until Spark has delivered all events, and return the writes since the last call."""
         self._context.listenerBus().waitUntilEmpty(_PATIENCE_MS)
         out = []
         for part in self._audit.take().split("\x02"):

@@ -1,4 +1,4 @@
-"""Holds what capture claims against what Spark's listeners saw: a write that nobody claims went around capture."""
+"""Comparison of captured writes with those that Spark's listeners saw: an unclaimed write went around capture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from provspark.tracker.spark.jvm import Jvm
 
 
 class BypassWatch:
-    """The audit of one SparkContext after another; what is seen and not claimed is kept."""
+    """Audit of a step's SparkContexts, one after another. Keeps the writes that capture has not claimed."""
 
     def __init__(self) -> None:
         self._auditor: Auditor | None = None
@@ -20,7 +20,7 @@ class BypassWatch:
         self._claiming = threading.Lock()
 
     def session(self, spark: Any, jvm: Jvm) -> bool:
-        """Watch a session; return whether it is the first of its SparkContext."""
+        """Watch a session. Return whether it is the first of its SparkContext."""
         first = self._auditor is None
         if self._auditor is None:
             self._auditor = Auditor(jvm)
@@ -28,22 +28,25 @@ class BypassWatch:
         return first
 
     def claim(self, sink: Output) -> Seen | None:
-        """Return what Spark's listener said of the write just done, and leave the rest for the end."""
+        """Claim the write that just finished: return the listener's record of it, or None if there is none.
+
+        Other writes stay unclaimed until `close`.
+        """
         assert self._auditor is not None
         with self._claiming:
             self._unclaimed.extend(self._auditor.take())
-            for seen in reversed(self._unclaimed):  # the last one, as others may have gone around capture before
+            for seen in reversed(self._unclaimed):  # the latest, because earlier ones may have gone around capture
                 if sink.is_own(seen.kind, seen.path):
                     self._unclaimed.remove(seen)
                     return seen
         return None
 
     def unaudited(self, call: Callable[[], Any]) -> Any:
-        """Run a write of which the step knows already, or which writes nothing: none of it is to be told."""
+        """Run a call whose writes, if any, the step already records. Discard what the listeners see of it."""
         return self.watched(call, lambda seen, done: None)
 
     def watched(self, call: Callable[[], Any], wrote: Callable[[list[Seen], bool], None]) -> Any:
-        """Run what may write; `wrote` hears of what was seen if it did, and whether it came to its end."""
+        """Run a call that may write. If it wrote, call `wrote` with the writes and whether `call` succeeded."""
         if self._auditor is None:
             return call()
         self._unclaimed.extend(self._auditor.take())
@@ -58,7 +61,7 @@ class BypassWatch:
                 wrote(seen, done)
 
     def close(self) -> list[Seen]:
-        """Stop listening; return what nobody claimed."""
+        """Stop listening and return the unclaimed writes."""
         if self._auditor is None:
             return []
         self._unclaimed.extend(self._auditor.take())

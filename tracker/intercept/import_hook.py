@@ -1,4 +1,4 @@
-"""Tells when a module of the script's is imported, so that what may never be needed is not imported for us."""
+"""Import hook that calls back once the script imports a module, so that capture need not import it itself."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["WhenImported"]
 
 
 class WhenImported(MetaPathFinder):
-    """Calls `then` with a module as soon as it is there: at once where it is imported already.
+    """Import hook for one module. If the module is already imported, it calls `then` at once.
 
     Parameters
     ----------
     name : str
-        The module's full name.
+        Full name of the module.
     then : callable
-        Takes the module.
+        Called with the module after its import.
     """
 
     def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:
@@ -32,10 +32,10 @@ class WhenImported(MetaPathFinder):
             sys.meta_path.insert(0, self)
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """See `MetaPathFinder.find_spec`; all but the one module is left to others."""
+        """Wrap the loader of the awaited module. Return None for any other module."""
         if name != self._name:
             return None
-        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]  # or it would be asked again
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]  # or `find_spec` below recurses
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
             spec.loader = _Telling(spec.loader, self._then)
@@ -43,7 +43,7 @@ class WhenImported(MetaPathFinder):
 
 
 class _Telling(Loader):
-    """A loader of one module, in place of its own, which may be that of others too (a zip file has one for all)."""
+    """Wrapper around a module's loader, which may be shared with other modules (a zip file has one loader for all)."""
 
     def __init__(self, loader: Any, then: Callable[[ModuleType], None]) -> None:
         self._loader, self._then = loader, then
@@ -52,12 +52,12 @@ class _Telling(Loader):
         return getattr(self._loader, name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """See `Loader.create_module`."""
+        """Create the module with its own loader."""
         made: ModuleType | None = self._loader.create_module(spec)
         return made
 
     def exec_module(self, module: ModuleType) -> None:
-        """Execute the module by its own loader, which it then has as ever, and tell of it."""
+        """Restore the module's own loader, execute the module with it, and call back."""
         module.__loader__ = self._loader
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader

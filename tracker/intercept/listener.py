@@ -1,4 +1,4 @@
-"""What capture hears of a running script."""
+"""Interface through which the patched methods report a running script's calls to capture."""
 
 from __future__ import annotations
 
@@ -7,88 +7,88 @@ from typing import Any, Protocol
 
 
 class Listener(Protocol):
-    """Who is told of what the script does: a `Capture`, whose module imports what tells it."""
+    """Receiver of a script's calls. `Capture` implements it; a protocol avoids a circular import."""
 
     def session_made(self, spark: Any) -> None:
-        """Take note of a SparkSession that now exists."""
+        """Handle a SparkSession that was created or already exists."""
 
     def context_stops(self, context: Any) -> None:
-        """Hear that a SparkContext is about to stop."""
+        """Handle a SparkContext that is about to stop."""
 
     def frame_made(self, frame: Any) -> None:
-        """Take note of a frame that a line of the script just made."""
+        """Handle a DataFrame that a line of the script just created."""
 
     def batch_made(self, frame: Any) -> None:
-        """Take note of a frame that holds a batch of a stream."""
+        """Handle a DataFrame that holds a batch of a stream."""
 
     def function_made(self, function: Any, made: Any) -> None:
-        """Take note of a function of the script's, and of the Java object that Spark made for it."""
+        """Handle a Python function of the script, with the Java object (`made`) that Spark created for it."""
 
     def cache_changed(self, spark: Any) -> None:
-        """Hear that something was put into Spark's cache, or taken out of it."""
+        """Handle a possible change of Spark's cache."""
 
     def cache_table(self, spark: Any, text: str) -> Any:
-        """Run a CACHE TABLE; return its Java Dataset, or None to let Spark run it."""
+        """Run a ``CACHE TABLE``. Return its Java Dataset, or None to let Spark run it."""
 
     def checkpoint(self, frame: Any, take: Callable[[Any], Any]) -> Any:
-        """Checkpoint a frame's Java Dataset, or another in its stead, by `take`; return the Java Dataset."""
+        """Call `take` with the Java Dataset to checkpoint, the DataFrame's own or a traced one. Return the result."""
 
     def rows_made(self, frame: Any, maker: str, data: Any, *, local: bool) -> None:
-        """Take note of a frame that a call made of rows (`data`) that the script handed over (`local`), or of none."""
+        """Handle a DataFrame that the method `maker` created, from rows of the script (`data`) if `local`."""
 
     def effect(self, node: str, why: str, call: Callable[[], Any], rows: Any = None) -> Any:
-        """Run what leaves something behind that can't be followed; `rows`: of which frame or RDD, if of one."""
+        """Run a call with effects that capture can't follow. `rows`: the DataFrame or RDD that it uses, if any."""
 
     def refused(self, node: str, why: str) -> None:
-        """Hear that something is about to start that can't be followed."""
+        """Handle the start of something that capture can't follow."""
 
     def transposed(self, frame: Any, index: Any, take: Callable[[Any], Any]) -> Any:
-        """Return the Java Dataset that `take` makes of a frame, or of another in its stead."""
+        """Call `take` with the Java Dataset to transpose, the DataFrame's own or a traced one. Return the result."""
 
     def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
-        """Return the RDD that `take` makes of a frame's Java Dataset, or of another in its stead."""
+        """Call `take` with the Java Dataset to convert, the DataFrame's own or a traced one. Return the RDD."""
 
     def rows_handed(self, rdd: Any, rows: int, content: str, data: Any) -> None:
-        """Take note of a JavaRDD that holds `data` of the script; `content`: what they are, where it doesn't say."""
+        """Handle a JavaRDD with rows of the script (`data`). `content` identifies the rows; if "", their hash does."""
 
     def frame_read(self, frame: Any, action: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
-        """Run an action of a frame with some arguments, by `call` with this frame or another in its stead."""
+        """Run an action: call `call` with the DataFrame or a traced one, and return the result."""
 
     def shown(self, frame: Any, action: str, rows: int) -> None:
-        """Take note that a frame printed so many of its rows, at most."""
+        """Handle a DataFrame that printed at most so many of its rows."""
 
     def rdd_read(self, rdd: Any, action: str, result: Any) -> None:
-        """Take note that an action of the script brought values of an RDD to the driver."""
+        """Handle an action that returned values of an RDD to the driver."""
 
     def observed(self, frame: Any) -> None:
-        """Take note that the script took what an Observation saw of an observed frame."""
+        """Handle the read of an Observation's metrics of a DataFrame."""
 
     def variable_set(self, frame: Any) -> None:
-        """Take note that a query, of which this is the frame, set a variable of the session."""
+        """Handle the DataFrame of a query that set a session variable."""
 
     def computed(self, rows: Any) -> None:
-        """Take note that a frame or an RDD is about to be computed, of which the script gets nothing."""
+        """Handle a DataFrame or RDD that Spark is about to compute without returning its values to the script."""
 
     def accumulated(self, value: Any) -> None:
-        """Take note that the script read the value of an accumulator."""
+        """Handle the read of an accumulator's value."""
 
     def learned(self, values: Sequence[Any], action: str, result: Any) -> None:
-        """Take note that MLlib returned a result learned from frames and RDDs."""
+        """Handle a result that MLlib learned from the DataFrames and RDDs among `values`."""
 
     def model_called(self, owner: Any, action: str, result: Any) -> None:
-        """Take note of what a method of MLlib's objects in Java returned, such as a model's frame."""
+        """Handle what a method of a Java-backed MLlib object returned, such as a DataFrame of a model."""
 
     def model_loaded(self, instance: Any, path: str) -> None:
-        """Told of what MLlib loaded from a path."""
+        """Handle an object that MLlib loaded from a path."""
 
     def model_saved(self, instance: Any, path: str, call: Callable[[], Any]) -> Any:
-        """Save a model of MLlib, or what has none, by `call`; return what that returns."""
+        """Save an MLlib object with `call`, and return its result."""
 
     def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
-        """Run the end of a DataFrameWriter; return what it returns."""
+        """Run the final call of a DataFrameWriter, and return its result."""
 
     def write_v2(self, spark: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
-        """Run the end of a DataFrameWriterV2; return what it returns."""
+        """Run the final call of a DataFrameWriterV2, and return its result."""
 
     def sql(self, spark: Any, call: Callable[[], Any], text: str, args: Any) -> Any:
-        """Run SQL text by `call`, or otherwise; return what that returns."""
+        """Run SQL text, with `call` or with a rewritten plan, and return the result."""

@@ -1,4 +1,4 @@
-"""What a script asked to write, by a writer or by SQL: where it goes, and how it runs with other plans in it."""
+"""Orders: calls of a script that write, through a writer or SQL. They list their outputs and run rewritten plans."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 _ITSELF = (
-    "it overwrites a table that it reads in a subquery or from a cache: write the rows to a table of their own, and"
-    " from there"
+    "the write overwrites a table that it also reads in a subquery or from a cache. Write the rows to another table"
+    " first, and copy them from there"
 )
 
 Planned = Callable[[Any], Any]
-"""From a Java Dataset to its analysed plan, with cached parts in their places."""
+"""Maps a Java Dataset to its analysed plan, with cached parts replaced by their cache entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """One output of an order: its sink, the Java Dataset of its rows, their plan as `Planned` gives it."""
+    """One output of an order: its sink, the Java Dataset of its rows, and their plan from `Planned`."""
 
     sink: Output
     rows: Any
@@ -36,37 +36,37 @@ class Order(Protocol):
     """A call of the script that writes."""
 
     def plain(self) -> Any:
-        """Run it as the script wrote it."""
+        """Run the call as the script wrote it."""
 
     def rows(self) -> list[Any]:
-        """Return the Java Datasets whose rows it writes, as far as it is known."""
+        """Return the Java Datasets whose rows the call writes, as far as they are known."""
 
     def aims(self, jvm: Jvm, planned: Planned) -> list[Aim]:
-        """Return its outputs; UnsupportedPlanError where one can't be followed exactly."""
+        """Return the outputs. Raise UnsupportedPlanError if capture can't follow one of them exactly."""
 
     def check_refusals(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
-        """Raise UnsupportedPlanError if Spark would refuse the user's plans and not these, or the other way round."""
+        """Raise UnsupportedPlanError if Spark would refuse only one of the user's plans and the rewritten `plans`."""
 
     def run(self, jvm: Jvm, plans: list[Any]) -> Any:
-        """Run it with these plans, which put out what the user's would."""
+        """Run the call with rewritten plans, which have the same output as the user's."""
 
 
 class WriterOrder:
-    """An end of a DataFrameWriter."""
+    """Final call of a DataFrameWriter."""
 
     def __init__(self, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> None:
         self._frame, self._writer, self._end, self._args = frame, writer, end, args
 
     def plain(self) -> Any:
-        """Call the end."""
+        """Run the call unchanged."""
         return getattr(self._writer, self._end)(*self._args)
 
     def rows(self) -> list[Any]:
-        """Return the frame's."""
+        """Return the Java Dataset of the DataFrame."""
         return [self._frame._jdf]
 
     def aims(self, jvm: Jvm, planned: Planned) -> list[Aim]:
-        """Read the writer."""
+        """Return the writer's one output."""
         rows = self._frame._jdf
         plan = planned(rows)
         sink: Output
@@ -77,7 +77,7 @@ class WriterOrder:
         return [Aim(sink, rows, plan)]
 
     def check_refusals(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
-        """Compare what Spark sees when a table that exists is overwritten: whether the plan reads it."""
+        """Check that both plans, or neither, read the table that they overwrite."""
         (aim,) = aims
         if self._end not in ("insertInto", "saveAsTable") or not isinstance(aim.sink, Sink) or aim.sink.dynamic:
             return
@@ -90,7 +90,7 @@ class WriterOrder:
             raise UnsupportedPlanError(f"write.{self._end}", _ITSELF)
 
     def run(self, jvm: Jvm, plans: list[Any]) -> Any:
-        """Call the end with another Dataset in the writer, and put the user's back."""
+        """Run the call with the rewritten Dataset in the writer, and restore the user's afterwards."""
         original = jvm.plans.field(self._writer, "df")
         jvm.plans.setField(self._writer, "df", jvm.rows(plans[0]))
         try:
@@ -100,29 +100,29 @@ class WriterOrder:
 
 
 class StatementOrder:
-    """A write that is a statement: SQL text, or what a DataFrameWriterV2 makes of its calls.
+    """Write by a statement: SQL text, or the command of a DataFrameWriterV2.
 
     Parameters
     ----------
     call : callable
-        The script's own.
+        Runs the statement as the script would.
     statement : provspark.intercept.SqlStatement
-        Of the kind ``write``.
+        Statement of the kind ``write``.
     """
 
     def __init__(self, call: Callable[[], Any], statement: Any) -> None:
         self._call, self._statement = call, statement
 
     def plain(self) -> Any:
-        """Make the script's call."""
+        """Run the script's own call."""
         return self._call()
 
     def rows(self) -> list[Any]:
-        """Return those of the commands."""
+        """Return the Java Dataset of each command."""
         return [self._statement.rows(command) for command in self._statement.commands()]
 
     def aims(self, jvm: Jvm, planned: Planned) -> list[Aim]:
-        """Read the commands: several where one FROM has several INSERTs."""
+        """Return an output for each command. A ``FROM`` with several ``INSERT``s has several."""
         out = []
         for command in self._statement.commands():
             rows = self._statement.rows(command)
@@ -130,12 +130,16 @@ class StatementOrder:
             table = None if options is None else KeyedSink.of_command(jvm, command, options)
             out.append(Aim(table or Sink.of_command(jvm, command), rows, planned(rows)))
         if len({aim.sink.dataset for aim in out}) < len(out):
-            raise UnsupportedPlanError(UNION, "two INSERTs of one statement write to one table: which wrote a file?")
+            raise UnsupportedPlanError(
+                UNION,
+                "two INSERTs of one statement write to one table, so capture can't tell their files apart. Use one "
+                "statement for each INSERT",
+            )
         return out
 
     def check_refusals(self, jvm: Jvm, aims: list[Aim], plans: list[Any]) -> None:
-        """Do nothing: Spark has checked the user's when it made the commands, and does not check again."""
+        """Do nothing: Spark checked the user's plans when it created the commands, and does not check again."""
 
     def run(self, jvm: Jvm, plans: list[Any]) -> Any:
-        """Put the plans into the commands and run them as Spark would."""
+        """Run the commands with the rewritten plans, as Spark would."""
         return self._statement.run(jvm.jlist(plans))

@@ -1,4 +1,4 @@
-"""Stands between the user's script and Spark's writers, and takes itself away again."""
+"""Patches of pyspark that report a script's calls to capture, and their removal."""
 
 from __future__ import annotations
 
@@ -31,49 +31,49 @@ _RDD_SAVES = (
     "saveAsTextFile",
 )
 _RDD_LOOKS = ("sortBy", "sortByKey", "zipWithIndex")
-"""Methods of RDD that run jobs of their own, of whose results the script gets nothing."""
+"""Methods of RDD that run a job without returning its results to the script."""
 _JSON_FRAME = "spark.sql.pyspark.toJSON.returnDataFrame"
-"""Of Spark 4.2: whether toJSON makes a frame and no RDD."""
-_STREAM = "streaming writes are not followed: write each batch by a step of its own"
-_CONNECT = "what it reads and writes is not seen: use a session of the script's own (`builder.master`) to have lineage"
-_CHANGES = "it may change rows that exist, or write others, which is not captured"
+"""Setting since Spark 4.2: whether toJSON returns a DataFrame instead of an RDD."""
+_STREAM = "capture does not follow streaming writes. Write each batch in a step of its own"
+_CONNECT = "capture can't see what it reads and writes. Create a classic session in the script (`builder.master(…)`)"
+_CHANGES = "it may change existing rows or write new ones, and capture does not follow that"
 _CHANGERS = {
     "MergeIntoWriter": ("merge",),
     "DeltaTable": ("delete", "update", "restoreToVersion", "restoreToTimestamp", "clone", "cloneAtVersion"),
     "DeltaMergeBuilder": ("execute",),
     "DeltaOptimizeBuilder": ("executeCompaction", "executeZOrderBy"),
 }
-"""Methods that change the rows of a table, by class."""
+"""Methods that change rows of a table, by class."""
 _REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
 _CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
 _CACHES = re.compile(_REMARKS + r"(?:cache|uncache|clear|refresh)\b", re.IGNORECASE | re.DOTALL)
 _VARIABLES = re.compile(_REMARKS + r"(?:set\s+var(?:iable)?|execute\s+immediate)\b", re.IGNORECASE | re.DOTALL)
-"""Statements that may keep values of rows in the session."""
+"""SQL statements that may store values of rows in session variables."""
 
 
 class Interception:
-    """Patches of pyspark's classes, all undone by `remove`."""
+    """Patches of pyspark's classes. `remove` undoes them all."""
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
-        # Each thread's own: other threads of the script, and callbacks of foreachBatch, act for themselves. So do those
-        # that an action starts, such as CrossValidator's pool: what they call counts as the script's.
+        # Thread-local, because other threads of the script and foreachBatch callbacks run actions of their own. So do
+        # threads that an action starts, such as CrossValidator's pool: their calls count as the script's.
         self._acting = threading.local()
-        # Threads share the dictionaries without a lock: each use is one get or one set, and nobody goes through them.
+        # Threads share these without a lock: each use is a single get or set, and nothing iterates over them.
         self._handed: weakref.WeakSet[Any] = weakref.WeakSet()
-        """RDDs that hold rows of the script, and compute nothing."""
+        """RDDs that hold rows of the script and compute nothing."""
         self._rdds: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-        """RDDs of frames, by frame."""
+        """RDDs of DataFrames, by DataFrame."""
         self._observed: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-        """Observed frames, by what observes them."""
+        """Observed DataFrames, by Observation."""
         self._of_writer: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-        """What a JavaMLWriter saves: it does not keep that itself, as writers in Python do."""
+        """Objects that JavaMLWriters save. Unlike writers in Python, they keep no reference themselves."""
         self._undo: list[tuple[Any, str, Any]] = []
         self._sessions: list[Any] = []
         self._waiting: list[WhenImported] = []
 
     def install(self) -> None:
-        """Patch; sessions that exist already are told of at once."""
+        """Patch pyspark, and report the sessions that already exist."""
         from pyspark import RDD, Accumulator, SparkContext
         from pyspark.sql import Observation, SparkSession
         from pyspark.sql.catalog import Catalog
@@ -87,7 +87,7 @@ class Interception:
 
         def writer_made(writer: Any, frame: Any) -> None:
             def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
-                if self._within():  # as when a model is saved: pyspark itself writes by this writer, never by V2's
+                if self._within():  # pyspark itself writes through it, such as to save a model, but not through V2
                     return getattr(java, name)(*args)
                 listener.computed(frame)
                 return listener.write(writer._spark, frame, java, name, args)
@@ -115,7 +115,7 @@ class Interception:
             self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
         for name in reading("DataFrame"):
             self._around(DataFrame, name, self._read)
-        for name in ("show", "_show_string", *EAGER):  # scripts take the text from `_show_string`, too
+        for name in ("show", "_show_string", *EAGER):  # some scripts call `_show_string` for the text
             self._around(DataFrame, name, self._show)
         plain = DataFrame.__dict__["rdd"]
         self._patch(DataFrame, "rdd", plain, property(lambda frame: self._rdd(plain, frame)))
@@ -158,7 +158,7 @@ class Interception:
             self._session_made(spark)
 
     def remove(self) -> None:
-        """Put everything back as it was."""
+        """Undo all patches."""
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in self._waiting]
         self._waiting.clear()
         while self._undo:
@@ -172,12 +172,12 @@ class Interception:
         self._watch_sql(spark)
 
     def _watch_sql(self, spark: Any) -> None:
-        """Stand before the Java session's ``sql``: there the text is put together and the arguments are Java's."""
-        session = spark._jsparkSession  # where pyspark makes another object for it, that passes here as well
+        """Patch ``sql`` of the Java session, where the text is complete and arguments are already Java objects."""
+        session = spark._jsparkSession  # if pyspark creates another object for it, that one passes here as well
         if "sql" in vars(session):
             return
         plain = session.sql
-        # An attribute of py4j's object hides the Java method of its name; `remove` takes it away again.
+        # An attribute of the py4j object hides the Java method of the same name. `remove` deletes it.
 
         def sql(text: str, *args: Any) -> Any:
             return self._listener.sql(spark, lambda: plain(text, *args), text, args[0] if args else None)
@@ -189,7 +189,7 @@ class Interception:
         from pyspark.sql import DataFrame
 
         if "sql" not in vars(spark._jsparkSession):
-            self._session_made(spark)  # it was made before `install`, and was neither the default nor the active one
+            self._session_made(spark)  # older than `install`, and neither the default nor the active session then
         if not args and not kwargs and isinstance(text, str) and _CACHE.match(text):
             cached = self._listener.cache_table(spark, text)
             if cached is not None:
@@ -206,7 +206,7 @@ class Interception:
     def _read(self, action: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
             return action(frame, *args, **kwargs)
-        self._listener.cache_changed(frame.sparkSession)  # Java may have cached something (`df._jdf.persist()`)
+        self._listener.cache_changed(frame.sparkSession)  # a Java call may have cached something (`df._jdf.persist()`)
         run = lambda rows: self._outermost(lambda: action(rows, *args, **kwargs))  # noqa: E731
         return self._listener.frame_read(frame, action.__name__, (*args, *kwargs.values()), run)
 
@@ -241,7 +241,7 @@ class Interception:
 
     def _accumulated(self, read: Callable[..., Any], accumulator: Any) -> Any:
         result = read(accumulator)
-        # Frame 0 is this one, 1 the lambda or `patched` that `install` put in front, 2 who asks.
+        # Stack frame 0 is this one, 1 the lambda or `patched` from `install`, 2 the caller.
         if not self._within() and not is_library(sys._getframe(2).f_code.co_filename):
             self._listener.accumulated(accumulator._value)
         return result
@@ -249,7 +249,7 @@ class Interception:
     def _rdd(self, plain: Any, frame: Any) -> Any:
         from pyspark.sql import DataFrame
 
-        # `plain` is a cached_property, which keeps its RDD in the frame: asked for before the patch, or below.
+        # `plain` is a cached_property: the DataFrame holds its RDD if it was read before the patch, or below.
         known = self._rdds.get(frame) or vars(frame).get("rdd")
         if known is not None:
             return known
@@ -263,7 +263,7 @@ class Interception:
         from pyspark.sql import DataFrame
 
         conf = frame.sparkSession.conf
-        # Not modifiable: this Spark has no such setting, and `get` would raise.
+        # If it is not modifiable, this Spark has no such setting, and `get` would raise.
         framed = conf.isModifiable(_JSON_FRAME) and conf.get(_JSON_FRAME) == "true"
         if framed or self._within():
             return to_json(frame, *args, **kwargs)
@@ -273,13 +273,13 @@ class Interception:
     def _read_rdd(self, action: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
             return action(rdd, *args, **kwargs)
-        self._listener.computed(rdd)  # it may fail, and tasks that did not have added to accumulators
+        self._listener.computed(rdd)  # before it runs: if it fails, finished tasks have already added to accumulators
         result = self._outermost(lambda: action(rdd, *args, **kwargs))
         self._listener.rdd_read(rdd, action.__name__, result)
         return result
 
     def _run_job(self, run: Callable[..., Any], context: Any, rdd: Any, *args: Any, **kwargs: Any) -> Any:
-        def runJob(rdd: Any) -> Any:  # noqa: N802 - `_read_rdd` notes the action by its name
+        def runJob(rdd: Any) -> Any:  # noqa: N802 - `_read_rdd` takes the action's name from it
             return run(context, rdd, *args, **kwargs)
 
         return self._read_rdd(runJob, rdd)
@@ -292,8 +292,10 @@ class Interception:
     def _learner_imported(self, module: ModuleType) -> None:
         try:
             self._watch_learning(module)
-        except Exception as e:  # the script's import goes on
-            self._listener.refused(module.__name__, f"what it learns from rows is not seen: {type(e).__name__}: {e}")
+        except Exception as e:  # must not break the script's import
+            self._listener.refused(
+                module.__name__, f"capture can't see what it learns from rows: {type(e).__name__}: {e}"
+            )
 
     def _watch_learning(self, module: ModuleType) -> None:
         for path in LEARNERS[module.__name__]:
@@ -326,8 +328,8 @@ class Interception:
             for writer in (module.JavaMLWriter, module.MLWriter):
                 self._around(writer, "save", self._save_model)
             self._around(module.JavaMLReader, "load", self._load_model)
-        except Exception as e:  # the script's import goes on
-            why = f"models that it saves or loads are not seen: {type(e).__name__}: {e}"
+        except Exception as e:  # must not break the script's import
+            why = f"capture can't see the models that it saves or loads: {type(e).__name__}: {e}"
             self._listener.refused(module.__name__, why)
 
     def _model_writer(self, init: Callable[..., Any], writer: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
@@ -358,11 +360,11 @@ class Interception:
                 return learn(*args, **kwargs)
             result = self._outermost(lambda: learn(*args, **kwargs))
             values, name = (*args, *kwargs.values()), learn.__qualname__
-            if learn.__name__ == "_call_java":  # of JavaWrapper: (self, Java's method, *its arguments)
+            if learn.__name__ == "_call_java":  # called as (wrapper, name of the Java method, *arguments)
                 name = f"{type(args[0]).__name__}.{args[1]}"
                 self._listener.model_called(args[0], name, result)
                 if isinstance(result, DataFrame):
-                    return result  # which is followed as a frame, or refused where it is written
+                    return result  # followed as a DataFrame, or refused when it is written
             if not isinstance(result, RDD) and any(isinstance(value, (DataFrame, RDD)) for value in values):
                 self._listener.learned(values, name, result)
             return result
@@ -373,7 +375,7 @@ class Interception:
         if self._within():
             return action(this, *args, **kwargs)
         node = f"{type(this).__name__}.{action.__name__}"
-        why = "what its function does with the rows is not seen"
+        why = "capture can't see what its function does with the rows"
         self._listener.computed(this)
         call = lambda: action(this, *args, **kwargs)  # noqa: E731
         return self._listener.effect(node, why, lambda: self._outermost(call), this)
@@ -384,11 +386,11 @@ class Interception:
         to = next((f" to {a}" for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
         self._listener.computed(rdd)
         call = lambda: save(rdd, *args, **kwargs)  # noqa: E731
-        why = f"writes of RDDs are not followed: rows went{to}"
+        why = f"capture does not follow writes of RDDs: it wrote rows{to}. Write a DataFrame instead"
         return self._listener.effect(f"RDD.{save.__name__}", why, lambda: self._outermost(call), rdd)
 
     def _within(self) -> bool:
-        """Whether an action of the script is under way, which calls others: of those the script knows nothing."""
+        """Whether an action of the script is running, so that calls now come from pyspark and not from the script."""
         return bool(getattr(self._acting, "now", False))
 
     def _outermost(self, call: Callable[[], Any]) -> Any:
@@ -409,7 +411,7 @@ class Interception:
 
         data = args[0] if args else kwargs["data"]
         if isinstance(data, RDD) and not self._within():
-            self._listener.computed(data)  # by its first rows Spark tells the types
+            self._listener.computed(data)  # Spark infers the types from its first rows
         frame = self._outermost(lambda: create(spark, *args, **kwargs))
         local = data in self._handed if isinstance(data, RDD) else not isinstance(data, DataFrame)
         self._listener.rows_made(frame, "SparkSession.createDataFrame", data, local=local)
@@ -428,8 +430,8 @@ class Interception:
         rdd = self._outermost(lambda: parallelize(context, rows, *args, **kwargs))
         self._handed.add(rdd)
         if not self._within():
-            java = rdd._jrdd if rdd.__class__ is RDD else rdd._prev_jrdd  # a range is made of nothing
-            # `c`: the script's own object, which tells where it came from, though a generator is used up by now.
+            java = rdd._jrdd if rdd.__class__ is RDD else rdd._prev_jrdd  # a range is a PipelinedRDD over empty rows
+            # `c` is the script's own object, which shows where it came from, even if it is an exhausted generator.
             self._listener.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "", c)
         return rdd
 
@@ -438,8 +440,8 @@ class Interception:
 
         spark = frame.sparkSession
         if checkpoint.__name__ == "checkpoint" and not all((*args, *kwargs.values())):
-            # `eager`, its one argument, is false: the first job computes the rows, and Spark once more to save them. A
-            # localCheckpoint keeps what the first job computes.
+            # `eager`, its one argument, is false: Spark computes the rows in the first job, and again to save them. A
+            # localCheckpoint keeps the rows of the first job.
             return checkpoint(frame, *args, **kwargs)
         self._listener.computed(frame)
         take = lambda jdf: checkpoint(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
@@ -453,7 +455,10 @@ class Interception:
         return DataFrame(self._listener.transposed(frame, index, take), spark)
 
     def _around(self, owner: type, name: str, instead: Callable[..., Any]) -> None:
-        """`instead` is called with the original before its arguments; if those don't fit, the original says so."""
+        """Replace a method by `instead`, which gets the original method and the arguments.
+
+        If the arguments don't match the signature, the original method is called, so that it raises its own error.
+        """
         original = owner.__dict__[name]
         expected = signature(original)
 
@@ -467,7 +472,7 @@ class Interception:
         self._patch(owner, name, original, patched)
 
     def _after(self, owner: type, name: str, then: Callable[..., None]) -> None:
-        """`then` is called with the object and the first argument, however that was given."""
+        """Call `then` after a method, with the object and the first argument, positional or not."""
         original = owner.__dict__[name]
 
         def patched(this: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""SQL scripts (BEGIN … END): run statement by statement, so that each may be a write of the step's."""
+"""SQL scripts (BEGIN … END), run statement by statement so that each statement can be a write of the step."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from provspark.model.errors import UnsupportedPlanError
 if TYPE_CHECKING:
     from provspark.tracker.spark.jvm import Jvm
 
-_UNSEEN = "its rows become values of the script unseen: loop over them in Python, or write by one query"
+_UNSEEN = (
+    "it copies rows into variables of the SQL script, where capture can't see them. Loop in Python, or write one query"
+)
 
 
 class Script:
-    """A script that Spark's own interpreter runs (java/intercept/SqlScript.java).
+    """SQL script, run by Spark's own interpreter (java/intercept/SqlScript.java).
 
     Parameters
     ----------
     jvm : Jvm
     statement : provspark.intercept.SqlStatement
-        Of the kind ``CompoundBody``.
+        Statement of the kind ``CompoundBody``.
 
     Raises
     ------
     UnsupportedPlanError
-        It has a FOR loop or a cursor.
+        The script has a FOR loop or a cursor.
     """
 
     def __init__(self, jvm: Jvm, statement: Any) -> None:
@@ -36,14 +38,14 @@ class Script:
             raise UnsupportedPlanError(unseen, _UNSEEN)
 
     def run(self, each: Callable[[Callable[[], Any], Any], Any], read: Callable[[Any, str], None]) -> Any:
-        """Run it to its end; return the Java Dataset of its last query's rows.
+        """Run the script and return the Java Dataset with the rows of its last query.
 
         Parameters
         ----------
         each : callable
-            Runs a statement, given Spark's own way to do it and its parsed plan.
+            Runs one statement. Its arguments are the call with which Spark would run it, and the parsed plan.
         read : callable
-            Hears of each plan whose values the script used, and how.
+            Called for each plan whose values the script uses, with the plan and the kind of use.
         """
         java = self._java
         java.enter()

@@ -1,4 +1,4 @@
-"""Statements that write: which of them are followed, and why the others are not."""
+"""SQL statements and DataFrameWriterV2 calls that write: which of them capture follows, and why not the others."""
 
 from __future__ import annotations
 
@@ -13,36 +13,40 @@ if TYPE_CHECKING:
     from provspark.tracker.spark.jvm import Jvm
 
 _IMMEDIATE = frozenset({"UnresolvedExecuteImmediate", "ExecuteImmediateQuery"})
-_UNCERTAIN = "capture can't tell what it runs: its text or an argument is not constant. Pass the text to spark.sql"
+_UNCERTAIN = (
+    "capture can't see what it runs, because its text or an argument is not constant. Pass the text to spark.sql"
+)
 _COMMANDS = {"create": "createCommand", "append": "appendCommand", "overwrite": "overwriteCommand"}
-"""By an end of a DataFrameWriterV2, what gives the command that it runs."""
+"""Java methods that return the command of a DataFrameWriterV2, by the Python method that runs it."""
 _WHY = {
-    "MergeIntoTable": "MERGE changes rows that exist, which is not captured",
-    "UpdateTable": "UPDATE changes rows that exist, which is not captured",
-    "DeleteFromTable": "DELETE removes rows from files that exist, which is not captured",
-    "LoadData": "LOAD DATA moves files without reading their rows: read them by spark.read, and write them by INSERT",
-    "TruncateTable": "TRUNCATE removes rows, which is not captured",
-    "TruncatePartition": "TRUNCATE removes rows, which is not captured",
-    "DropPartitions": "dropping partitions removes rows, which is not captured",
+    "MergeIntoTable": "MERGE changes existing rows, and capture does not follow that",
+    "UpdateTable": "UPDATE changes existing rows, and capture does not follow that",
+    "DeleteFromTable": "DELETE removes rows from existing files, and capture does not follow that",
+    "LoadData": "LOAD DATA moves files without reading their rows. Read them with spark.read, and write with INSERT",
+    "TruncateTable": "TRUNCATE removes rows, and capture does not follow that",
+    "TruncatePartition": "TRUNCATE removes rows, and capture does not follow that",
+    "DropPartitions": "dropping partitions removes rows, and capture does not follow that",
 }
 _WRITES = frozenset({"OverwritePartitionsDynamic", "ReplaceTableAsSelect", "AppendData", "OverwriteByExpression"})
-_ELSE = "the files of this table can't be captured: write to a table or folder of Parquet or another supported format"
-_COMMAND = "this command is not known: it may change rows that exist, or write others, which is not captured"
+_ELSE = (
+    "capture can't follow the files of this table. Write to a table or folder in Parquet or another supported format"
+)
+_COMMAND = "capture does not know this command, which may change existing rows or write new ones"
 
 
 def sql(jvm: Jvm, call: Callable[[], Any], text: str, args: Any) -> Order | Script | None:
-    """Return what SQL text is about to write, or a script that may; None where it writes nothing.
+    """Return the write or the SQL script that SQL text is about to run, or None if it writes nothing.
 
     Raises
     ------
     UnsupportedPlanError
-        It may write, and what it writes can't be followed.
+        The text may write, and capture can't follow it.
     """
     return _read(jvm, call, jvm.new("SqlStatement", jvm.session, text, args, None))
 
 
 def parsed(jvm: Jvm, call: Callable[[], Any], plan: Any) -> Order | Script | None:
-    """Return what a parsed statement is about to write; see `sql`."""
+    """Return the write or the SQL script of a parsed statement, as `sql` does for text."""
     return _read(jvm, call, jvm.new("SqlStatement", jvm.session, None, None, plan))
 
 
@@ -59,12 +63,12 @@ def _read(jvm: Jvm, call: Callable[[], Any], statement: Any) -> Order | Script |
 
 
 def v2(jvm: Jvm, call: Callable[[], Any], writer: Any, end: str, args: tuple[Any, ...]) -> Order | None:
-    """Return what a DataFrameWriterV2 is about to write; see `sql`."""
+    """Return the write that a DataFrameWriterV2 is about to run, or raise, as `sql` does for text."""
     node = f"DataFrameWriterV2.{end}"
     if end not in _COMMANDS:
         raise UnsupportedPlanError(node, _ELSE)
     if str(jvm.spark.version).startswith("4.0."):
-        raise UnsupportedPlanError(node, "writeTo is captured from Spark 4.1 on: use DataFrameWriter.saveAsTable")
+        raise UnsupportedPlanError(node, "writeTo is captured on Spark 4.1 and later. Use DataFrameWriter.saveAsTable")
     statement = jvm.new("SqlStatement", jvm.session, None, None, getattr(writer, _COMMANDS[end])(*args))
     return _order(call, statement, str(statement.kind()), node)
 

@@ -1,4 +1,4 @@
-"""A Java writer as pyspark holds it, whose ends go through capture."""
+"""Proxy of the Java writer that pyspark holds, which routes final calls through capture."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 _SETTERS = frozenset(
     {"format", "mode", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy", "schema"}
 )
-"""Methods whose result takes the writer's place: pyspark's DataFrameWriter keeps what they return. Of Java's
-DataFrameWriterV2 it keeps the first writer and drops what setters return, so that only its ends need to be known.
-A setter that a later Spark adds counts as an end until it stands here."""
+"""Methods whose result replaces the writer: pyspark's DataFrameWriter keeps what they return. Its DataFrameWriterV2
+keeps the first Java writer and drops what setters return, so it needs no such list. A setter that a later Spark adds
+counts as a final call until you add it here."""
 
 
 class WriterProxy:
-    """A Java writer whose ends go through the listener; anything else passes."""
+    """Java writer whose final calls go to `end`. All other members pass through."""
 
     def __init__(self, writer: Any, end: Callable[[Any, str, tuple[Any, ...]], Any]) -> None:
         self._writer = writer

@@ -1,1 +1,1 @@
-"""Plans: normalised by rules of Spark, then rewritten so that each row carries where it came from."""
+"""Plans: normalised by rules of Spark, then rewritten so that each row carries provenance columns."""

@@ -1,9 +1,10 @@
-"""Brings an analysed plan to the few node kinds that the rewrite rules know, by Spark's rules (java/plan/Normal.java).
+"""Rules of Spark that reduce an analysed plan to nodes with rewrite rules (java/plan/Normal.java applies them).
 
-The rules keep which rows make which: they unnest subqueries to joins, turn set operators and DISTINCT into joins and
-aggregates, and push predicates down, which Spark's optimiser could no longer do past a tap. Where a rule would make
-one kind of edge look like another, the side that it concerns is marked by an alias; families/names reads the marks.
-Sorts whose order nothing uses go here, too: below a tap they would stay, and a sort reads what is below it twice.
+The rules don't change which rows an output row comes from. They turn subqueries into joins, turn set operators and
+DISTINCT into joins and aggregates, and push predicates down, which Spark's optimiser could no longer do past a tap.
+Where a rule would make one kind of edge look like another, an alias marks the side concerned; families/names reads the
+marks. Sorts whose order nothing uses are removed as well: below a tap Spark would keep them, and a sort reads its input
+twice.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ CONTEXT = "provspark: context"
 """Marks the rows of a scalar subquery that became the right side of a join."""
 
 UNSEEN = "provspark: unseen"
-"""Marks rows that others are counted against, and that none is owed to: the right side of EXCEPT ALL."""
+"""Marks rows that only reduce the counts of others, so that no edge leads to them: the right side of EXCEPT ALL."""
 
 DOMAIN = "provspark: domain"
-"""Marks what is no reading of its own: the distinct outer rows that Spark joins to a subquery correlated by no
-equality, and the subquery of a filter that Spark inferred from one of the user's (java/plan/Inferred.java)."""
+"""Marks plans that are not reads of their own: the distinct outer rows that Spark joins to a subquery correlated
+without an equality, and the subquery of a filter that Spark inferred from one of the user's
+(java/plan/Inferred.java)."""
 
 CHOSEN = "provspark: chosen"
-"""Marks the window by which Spark numbers rows for a LIMIT of each outer row's own: the row, and no partition."""
+"""Marks the window by which Spark numbers rows for a LIMIT within each outer row: it adds no context."""
 
 CLEANING: tuple[str, ...] = (
     _ANALYSIS + "EliminateSubqueryAliases",
@@ -31,7 +33,7 @@ CLEANING: tuple[str, ...] = (
     _OPTIMIZER + "EliminateSQLFunctionNode",
     _OPTIMIZER + "PullOutGroupingExpressions",
 )
-"""Applied first, to the plan and to all subqueries in it."""
+"""Rules applied first, to the plan and to all subqueries in it."""
 
 RULES: tuple[str, ...] = tuple(
     _OPTIMIZER + name
@@ -49,9 +51,9 @@ RULES: tuple[str, ...] = tuple(
         "EliminateSorts",
     )
 )
-"""Applied in this order, each once, to each subquery before the plan that holds it.
+"""Rules applied in this order, each once, to each subquery before the plan that contains it.
 
-Before them windows and subqueries whose values nothing uses are taken away (java/plan/Unused.java), common table
-expressions put in their places, correlated predicates pulled up, and subqueries and EXCEPT ALL made joins and unions,
-some with a marked side.
+Before them, Normal removes windows and subqueries whose values nothing uses (java/plan/Unused.java), inlines common
+table expressions, pulls up correlated predicates, and turns subqueries and EXCEPT ALL into joins and unions, some with
+a marked side.
 """

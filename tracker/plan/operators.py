@@ -1,4 +1,4 @@
-"""java/plan/Operators.java: what is asked of nodes in the JVM, by families."""
+"""Java objects that describe plan nodes, by family (java/plan/Operators.java)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from provspark.tracker.spark.jvm import Jvm, java_files
 
 
 def operators(jvm: Jvm) -> Any:
-    """Return what finds the answers of a node's family, a file ``*Operator.java`` in its folder."""
+    """Return the Java object that finds a node's `Operator`: a class ``*Operator`` in its family's folder."""
     return jvm.new("Operators", _classes())
 
 

@@ -1,4 +1,4 @@
-"""Nodes that only order, move, keep or drop rows: each row stays the row it was."""
+"""Rewrite of nodes that only order, move, keep or drop rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 
 
 def passing(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Keep the node over its traced child; provenance columns come along."""
+    """Keep the node over its rewritten child, with the same provenance columns."""
     below = rewriter.trace(node.children[0])
     return Traced(rewriter.java.over(node.number, below.number), below.provenance)

@@ -1,4 +1,4 @@
-"""What a rewritten node hands up."""
+"""The result of rewriting a node: its number and its provenance columns."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from provspark.model.writes import Kind
 
 @dataclass(frozen=True, slots=True)
 class ProvenanceColumn:
-    """Columns that say where a row came from.
+    """A provenance column: where the rows of a plan came from.
 
-    A row provenance column is one long, the address of a row in the scan `origin`, or any where it stands for all rows
-    of the scan (`whole`); a group provenance column is two, the hashes of a key whose derivations tap `origin` noted;
-    with `others` there is a third, the number of the one derivation that it leaves out. Null where the row has no such
-    origin (an outer join's other side, another branch of a union). Its kind is that of the edges from the row to what
-    it points at: a derivation that a tap notes has edges of both kinds, and a path is context if any of its edges is.
+    It consists of one to three columns of 64-bit integers. For a row it is one: the address of the row in scan
+    `origin`, or any value if it stands for all rows of the scan (`whole`). For a group (`grouped`) it is two: the
+    hashes of a key whose derivations tap `origin` recorded. With `others` a third column has the number of the one
+    derivation that is left out. The columns are null if the row has no such origin, for example on the other side of an
+    outer join or in another branch of a union.
+
+    `kind` is the kind of the edges from the row to what it points at. Derivations that a tap recorded may have edges of
+    both kinds, and a path is context if any of its edges is.
     """
 
     grouped: bool
@@ -27,18 +30,18 @@ class ProvenanceColumn:
 
     @property
     def width(self) -> int:
-        """Number of its columns."""
+        """Number of the integer columns that it consists of."""
         return 1 + self.grouped + self.others
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A rewritten node, by its number in java/plan/Rewrite.java; it puts out its columns and provenance columns."""
+    """A rewritten node, by its number in java/plan/Rewrite.java, with the provenance columns in its output."""
 
     number: int
     provenance: tuple[ProvenanceColumn, ...]
 
 
 def as_context(provenance: Iterable[ProvenanceColumn]) -> tuple[ProvenanceColumn, ...]:
-    """Return provenance columns of rows from which only a value was computed."""
+    """Return the provenance columns as context: of their rows, only a value was used."""
     return tuple(replace(column, kind="context") for column in provenance)

@@ -1,4 +1,4 @@
-"""Rewrites a normalised plan from its scans up, so that every row carries where it came from."""
+"""Rewrites a normalised plan from its scans upwards, so that every row carries its provenance columns."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from provspark.tracker.taps.taps import PlacedTap, Receipt, counted
 
 @dataclass(frozen=True, slots=True)
 class PlanNode:
-    """A node of a logical plan: its number in java/plan/Rewrite.java and what is asked of every node."""
+    """A node of a logical plan, as java/plan/Nodes.java reads it. `number` is its number in java/plan/Rewrite.java."""
 
     number: int
     kind: str
     subqueries: int
     detail: str
-    """What its family's rule has to know of it: `detail` of java/plan/Operator.java."""
+    """Details for its family's rule: `detail` of java/plan/Operator.java."""
     same: int
-    """The first node read that has the same rows by the same plan: its own number, unless it is used again."""
+    """Number of the first node with the same rows by the same plan; its own number if it is that one."""
     leaf: int
-    """Its number among the leaves of the user's plan; -1 of any other node."""
+    """Number among the leaves of the user's plan; -1 for other nodes."""
     children: tuple[PlanNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Twins:
-    """A plan that is read again, by the taps and scans of its first reading; each of these counts once more, as a twin.
+    """Another reading of a plan, with the taps and scans of the first; each of them counts once more, as a twin.
 
-    `leaves` are its leaves by those of the first reading, `made` the twins so far by (grouped, origin).
+    `leaves` maps the leaves of the first reading to its own; `made` has the twins so far, by (grouped, origin).
     """
 
     leaves: dict[int, int]
     made: dict[tuple[bool, int], int]
 
 
-_MALFORMED = "ProvSpark's plan for it failed a check, so the plain one ran (please report it)"
+_MALFORMED = "ProvSpark's rewritten plan failed a check, so Spark ran the plain plan (please report it)"
 
 
 class Lender(Protocol):
-    """A plan that was traced before, and that others read. It is not a class of this package: they depend on it."""
+    """A plan that was traced before and that other plans read, such as a cache. Dependent packages implement it."""
 
     def receipts(self) -> dict[int, list[Receipt]]:
-        """Return by tap what was noted while it was computed."""
+        """Return the receipts of its taps, by tap."""
 
 
 class Rewriter:
-    """One write's rewrite: the rules call back into it and leave scans and taps here.
+    """Rewrite of one write's plan: the rules call its methods, and add scans and taps to it.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Rewriter:
     folder : str
         URL of the folder for sidecars, reachable from the executors.
     caches : Caches, optional
-        What the script caches, for plans that read it.
+        Caches, checkpoints and RDDs of the script, for plans that read them.
     """
 
     def __init__(self, jvm: Jvm, folder: str, caches: Any = None) -> None:
@@ -76,59 +76,63 @@ class Rewriter:
         self._parts: dict[str, Any] = {}
         self.scans: list[Scan] = []
         self.paths: list[tuple[int, ...]] = []
-        """Which leaf each scan was made for; of what is cached, and then which one within: (4, 1) is leaf 1 of the plan
-        that leaf 4 keeps. `_ruled` puts the first number, `TracedCache.place` brings the rest."""
+        """The leaf that each scan was made for. In a cached plan the path goes on: (4, 1) is leaf 1 of the plan that
+        leaf 4 caches. `_ruled` adds the first number, `TracedCache.place` the rest."""
         self.taps: list[PlacedTap] = []
         self.placed = 0
-        """How many taps stand in plans, those of plans traced before among them: java/taps/Taps.java counts the same,
-        and receipts and sidecars go by it (`PlacedTap.place`). Provenance columns go by numbers in `taps`, where twins
-        count, too."""
+        """Number of taps in plans, including those of plans traced before. java/taps/Taps.java counts the same way, and
+        receipts and sidecars use this number (`PlacedTap.place`). Provenance columns use positions in `taps`, where
+        twins count too."""
         self.lent: dict[int, tuple[Lender, int]] = {}
-        """By a tap's place, which plan traced before noted what it says, and at which place there."""
+        """Plan that was traced before and whose receipts count for a tap, and the tap's place there, by the tap's place
+        here."""
         self.root: PlanNode | None = None
         self.taps_of: dict[int, int] = {}
-        """By an aggregate's number, its tap."""
+        """Tap of each aggregate, by the aggregate's number."""
         self._answers: dict[int, tuple[ProvenanceColumn, range]] = {}
-        """By a scalar subquery's number: its value's provenance column, and the scans made for it."""
+        """Provenance column of each scalar subquery's value, and the scans made for it, by the subquery's number."""
         self._shareable: dict[int, tuple[Traced, range]] = {}
-        """By the number of a node with taps below: what it became, and the scans made for it."""
+        """Result of rewriting each node with taps below, and the scans made for it, by the node's number."""
 
     def part(self, name: str) -> Any:
-        """Return what java/plan/Rewrite.java leaves to a family: an object of a class in its folder, given that."""
+        """Return the object of a class in a family's folder that works on this rewrite (java/plan/Rewrite.java)."""
         if name not in self._parts:
             self._parts[name] = self.jvm.new(name, self.java)
         return self._parts[name]
 
     def run(self, analysed: Any) -> Traced:
-        """Normalise and rewrite; UnsupportedPlanError names the first node that can't be traced exactly."""
+        """Normalise and rewrite a plan; raise `UnsupportedPlanError` for the first node that can't be exact."""
         try:
             marks = CONTEXT, UNSEEN, DOMAIN, CHOSEN
             rules = self.jvm.new("Normal", *marks)
             normal = rules.apply(analysed, "\n".join(CLEANING), "\n".join(NORMAL))
             order = str(rules.order()).split()
-            self.java.keeping(rules.kept())  # before `_read`, which writes of each node whether it keeps rows
+            self.java.keeping(rules.kept())  # before `_read`, whose details depend on it
         except Exception as e:
-            raise UnsupportedPlanError("Subquery", f"Spark's rules can't unnest it: {reason(e)}") from e
+            raise UnsupportedPlanError(
+                "Subquery", f"Spark's rules can't turn it into a join, so write it as one: {reason(e)}"
+            ) from e
         if normal is None:
             kind = str(rules.refused())
             raise UnsupportedPlanError(kind, changed(kind))
         root = self.root = self._read(normal)
         traced = self.trace(root)
-        # Last, as it numbers inputs anew. There is an order only if all leaves bear numbers, each its own (java/trees/
-        # Marks.java); it leaves out those below DOMAIN, of which no scan is made.
+        # Last, because it renumbers inputs. There is an order only if each leaf has a number of its own (java/trees/
+        # Marks.java). It lacks the leaves below DOMAIN, which have no scans.
         provenance = self._ordered([int(leaf) for leaf in order], traced.provenance) if order else traced.provenance
         return Traced(self.java.front(self.java.answered(traced.number)), provenance)
 
     def sound(self, plan: Any, analysed: Any) -> Any:
-        """Return a plan that replaces the user's, whose columns are its first; UnsupportedPlanError if it is malformed.
+        """Return the analysed form of a plan that replaces the user's; raise `UnsupportedPlanError` if it is malformed.
 
-        A plan whose columns' ids are ambiguous would make Spark's optimiser move filters wrongly: other rows come out.
+        Its first columns must be the user's. If the ids of its columns were ambiguous, Spark's optimiser would move
+        filters wrongly, and the plan would return other rows.
         """
         kind = self.root.kind if self.root else "Plan"
         try:
-            # Spark's analyser gives relations that are read twice columns of their own, and then checks the plan. The
-            # check would refuse taps in subqueries: for a plan with some, `checked` does the first and marks the plan
-            # as analysed, so that Spark leaves out both.
+            # Spark's analyser gives each reading of a relation its own columns, and then checks the plan. The check
+            # would refuse taps in subqueries: for a plan with some, `checked` does the first part and marks the plan
+            # as analysed, so that Spark skips both.
             ready = self._phases(self.java.checked(plan)).analyzed()
         except Exception as e:
             raise UnsupportedPlanError(kind, f"{_MALFORMED}: {reason(e)}") from e
@@ -138,9 +142,9 @@ class Rewriter:
         return ready
 
     def nullable(self, plan: Any, analysed: Any, *, optimised: bool) -> Any:
-        """Return a sound plan whose columns may be null where the user's may: Parquet files and tables tell.
+        """Return a sound plan whose columns are nullable where the user's are: Parquet files and tables store that.
 
-        The optimised plans are compared, or those that they are made of.
+        Compare the optimised plans if `optimised`, otherwise the given ones.
         """
         rules = self.jvm.new("Nullability", self._operators)
         if optimised and not rules.open(analysed):
@@ -154,7 +158,7 @@ class Rewriter:
         return self.jvm.rows(plan).queryExecution()
 
     def _ordered(self, leaves: list[int], provenance: tuple[ProvenanceColumn, ...]) -> tuple[ProvenanceColumn, ...]:
-        """Number the inputs by the order of their leaves; return provenance columns that know the new numbers."""
+        """Number the inputs in the order of their leaves; return the provenance columns with the new numbers."""
         # A cached leaf has several scans: the sort is stable, so they stay in order.
         before = sorted(range(len(self.scans)), key=lambda i: leaves.index(self.paths[i][0]))
         now = {old: new for new, old in enumerate(before)}
@@ -168,10 +172,11 @@ class Rewriter:
         return renumbered(provenance)
 
     def trace(self, node: PlanNode, above: PlanNode | None = None) -> Traced:
-        """Rewrite one node; `above` is the filter straight above it, where there is one.
+        """Rewrite one node; `above` is the filter directly above it, or None.
 
-        What is used again keeps its taps, so that Spark can compute it once; it counts as read again. Nodes of a chain
-        of joins are rewritten each time: Spark orders no chain whose filters stand above the columns' new names.
+        A node that is used again keeps its taps, so that Spark can compute it once; it counts as another reading. Nodes
+        of a chain of joins are rewritten each time: Spark can't reorder a chain whose filters use the columns' new
+        names.
         """
         if node.same in self._shareable:
             first, scans = self._shareable[node.same]
@@ -181,8 +186,8 @@ class Rewriter:
         taps, inputs = len(self.taps), len(self.scans)
         traced = self._traced(node, above)
         new = self.taps[taps:]
-        # Two readings share a tap's notes. Without taps nothing is to be shared, and Spark plans each place alone; keys
-        # that are not lasting, such as rows' numbers, would differ where Spark computes the plan at each place.
+        # Two readings share a tap's records. Without taps there is nothing to share. Keys that are not lasting, such as
+        # row numbers, would differ if Spark computed the plan at each place.
         if new and all(tap.lasting for tap in new) and not self._rule(node).chained(node):
             self._shareable[node.number] = traced, range(inputs, len(self.scans))
         return traced
@@ -203,7 +208,7 @@ class Rewriter:
         return traced
 
     def unseen(self, node: PlanNode, above: PlanNode | None = None) -> int:
-        """Rewrite a node that no row is owed to: its inputs count among those read. Returns its number in java."""
+        """Rewrite a node to which no edges lead, though its inputs count as read; return its number in Java."""
         if node.detail == DOMAIN:
             return int(self.java.bare(node.number))
         if node.subqueries:
@@ -221,11 +226,11 @@ class Rewriter:
         provenance: list[ProvenanceColumn] = []
         for line in self.java.scalars(node.number).splitlines():
             if not line.isdigit():
-                raise UnsupportedPlanError(node.kind, f"{line} in an expression has no exact rule")
+                raise UnsupportedPlanError(node.kind, f"no rule for {line} in an expression; use a join")
             number = int(line)
             if number not in self._answers:
                 self._answer_one(number, traced)
-            if number in self._answers:  # it is not where no row is owed to its value
+            if number in self._answers:  # it is missing if no edges lead to its rows
                 provenance.append(self._answers[number][0])
         return provenance
 
@@ -247,7 +252,7 @@ class Rewriter:
         self._answers[number] = column, range(before, len(self.scans))
 
     def _twins(self, scans: range, first: Any, again: Any) -> Twins:
-        """Return the twins for a plan that is equal to one before it, all of whose inputs count again."""
+        """Return the twins for a plan that equals an earlier one, whose inputs all count again."""
         leaves = (map(int, self.java.leaves(plan).split()) for plan in (first, again))
         twins = Twins(dict(zip(*leaves, strict=False)), {})
         for scan in scans:
@@ -255,7 +260,7 @@ class Rewriter:
         return twins
 
     def twin(self, column: ProvenanceColumn, twins: Twins) -> ProvenanceColumn:
-        """Return a provenance column to the same rows as another reading of them."""
+        """Return a provenance column for another reading of the same rows."""
         made = twins.made
         if (column.grouped, column.origin) not in made:
             if column.grouped:
@@ -277,11 +282,11 @@ class Rewriter:
         return rule
 
     def scan(self, node: PlanNode, predicates: Any) -> Traced:
-        """Give a relation its address column; `predicates` on its rows may tell which partitions are read."""
+        """Give a relation its address column; `predicates` on its rows may limit which partitions are read."""
         return self.leaf(scan_relation(self.jvm, self.java.node(node.number), predicates))
 
     def leaf(self, scan: Scan) -> Traced:
-        """Read an input, as its next occurrence."""
+        """Add an input, as its next occurrence; return its leaf."""
         self.scans.append(scan)
         self.paths.append(())
         return Traced(self.java.leaf(scan.plan), (ProvenanceColumn(False, len(self.scans) - 1),))
@@ -298,7 +303,7 @@ class Rewriter:
         coarse: bool = False,
         lasting: bool = True,
     ) -> Traced:
-        """Note that traced node `number` is a tap now."""
+        """Register traced node `number` as a tap."""
         self.taps.append(
             PlacedTap(len(self.taps), provenance, keyed, label, self.placed, keyless, numbered, coarse, lasting)
         )
@@ -306,11 +311,11 @@ class Rewriter:
         return Traced(number, provenance)
 
     def receipts(self) -> dict[int, list[Receipt]]:
-        """Return by tap what its tasks say that they noted; see `taps.counted`."""
+        """Return the receipts that count, by tap; see `taps.counted`."""
         return counted(self.java.receipts()) | self.lent_receipts()
 
     def lent_receipts(self) -> dict[int, list[Receipt]]:
-        """Return the receipts of taps in what is cached."""
+        """Return the receipts of taps in cached plans, by tap."""
         held = {id(h): h.receipts() for h, _ in self.lent.values()}
         return {place: held[id(h)].get(there, []) for place, (h, there) in self.lent.items()}
 
@@ -319,7 +324,7 @@ class Rewriter:
 
 
 def _node(lines: Iterator[str]) -> PlanNode:
-    # As java/plan/Nodes.java writes them, in pre-order; only the detail, the last field, may hold blanks.
+    # The format of java/plan/Nodes.java, in pre-order; only the last field, the detail, may contain spaces.
     number, same, kind, children, subqueries, leaf, detail = next(lines).split(" ", 6)
     below = tuple(_node(lines) for _ in range(int(children)))
     return PlanNode(int(number), kind, int(subqueries), detail, int(same), int(leaf), below)

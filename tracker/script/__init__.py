@@ -1,4 +1,4 @@
-"""Reads the user's script as text: which values does it show, and which come from elsewhere."""
+"""Static analysis of the user's script: which values are constants of its text, and which come from elsewhere."""
 
 from provspark.tracker.script.place import CallPlace, script_files, script_place
 from provspark.tracker.script.program import Program, program

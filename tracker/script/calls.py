@@ -1,4 +1,4 @@
-"""What calls pass to the functions of a program, as far as the text shows it."""
+"""Match the arguments of calls in the text with the parameters of the program's functions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from provspark.tracker.script.source import FUNCTIONS, Function, last_name
 
 
 def passed_values(call: ast.Call) -> list[ast.AST]:
-    """Return all values that a call passes."""
+    """Return all arguments of a call."""
     return [*(a.value if isinstance(a, ast.Starred) else a for a in call.args), *(k.value for k in call.keywords)]
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is in a function, without the functions in it."""
+    """Yield the nodes in a function, without those of nested functions, lambdas and classes."""
     for child in ast.iter_child_nodes(function):
         if not isinstance(child, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
             yield child
@@ -22,13 +22,13 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def is_enum(node: ast.AST) -> bool:
-    """Whether a class lists constants."""
+    """Whether a class is an enumeration."""
     names = {last_name(base) for base in node.bases} if isinstance(node, ast.ClassDef) else set()
     return bool(names & {"Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"})
 
 
 def as_called(call: ast.Call) -> ast.Call:
-    """Return the call that ``frame.transform(function, …)`` or ``partial(function, …)`` makes of a function."""
+    """Return the call of the function that ``frame.transform(function, …)`` or ``partial(function, …)`` makes."""
     function, rest = call.args[0], call.args[1:]
     if isinstance(call.func, ast.Attribute) and call.func.attr == "transform":
         rest = [call.func.value, *rest]
@@ -52,14 +52,14 @@ def default(function: Function, name: str) -> ast.expr | None:
 
 
 def argument(function: Function, call: ast.Call, name: str, *, method: bool) -> ast.expr | list[ast.expr] | None:
-    """Return what a call passes for a parameter; None where the text does not tell."""
+    """Return the argument that a call passes for a parameter, or its default; None if the text shows neither."""
     spread = [a.value for a in call.args if isinstance(a, ast.Starred)]
     named = next((k.value for k in call.keywords if k.arg == name), None)
     if named is not None:
         return named
     spread += [k.value for k in call.keywords if k.arg is None]
     if spread:
-        return [*spread, *(a for a in call.args if not isinstance(a, ast.Starred))]  # any of them
+        return [*spread, *(a for a in call.args if not isinstance(a, ast.Starred))]  # it may be any of these
     places = _places(function, method=function.name == "__init__" or (method and isinstance(call.func, ast.Attribute)))
     if function.args.vararg is not None and function.args.vararg.arg == name:
         return call.args[len(places) :]
@@ -72,12 +72,12 @@ def argument(function: Function, call: ast.Call, name: str, *, method: bool) -> 
 
 
 def listed(value: ast.expr | list[ast.expr]) -> list[ast.expr]:
-    """Return the expressions of what a call passes for one parameter."""
+    """Return the result of `argument` as a list."""
     return value if isinstance(value, list) else [value]
 
 
 def receives(function: Function, call: ast.Call, passed: ast.AST) -> str | None:
-    """Return the parameter that an expression is passed for, or None."""
+    """Return the name of the parameter that receives an argument, or None."""
     names = _places(function, method=True)
     for i, argument in enumerate(call.args):
         if argument is passed and i < len(names):

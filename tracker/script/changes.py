@@ -1,4 +1,4 @@
-"""Decides whether lists, dictionaries and other objects of a script stay what they were made as, but for constants."""
+"""Decide whether a script changes its lists, dictionaries and other objects only by adding constants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHANGING = _words(
     "__iadd__ __setattr__ __setitem__ add append appendleft clear discard extend extendleft insert pop popitem put"
     " remove reverse rotate setdefault sort subtract update"
 )
-"""Methods that change what they are called on."""
+"""Methods that change the object that they are called on."""
 _KEEPING = _words(
     "__contains__ __getitem__ capitalize casefold combine copy count date difference elements encode endswith exists"
     " find findall finditer format format_map fullmatch get index intersection is_dir is_file isdisjoint isoformat"
@@ -32,42 +32,42 @@ _KEEPING = _words(
     " strftime strip sub swapcase symmetric_difference timetuple title translate union upper values"
     " with_name with_suffix write write_bytes write_text writelines writerow writerows zfill"
 )
-"""Methods of Python's own types that leave what they are called on as it is, whatever they are given."""
+"""Methods of Python's own types that do not change their object, whatever their arguments."""
 _INNER = _words("__getitem__ copy elements get items pop popitem setdefault values")
-"""Methods that return what is in an object."""
+"""Methods that return items of their object."""
 _MAKING = BUILTINS | _words(
     "ChainMap Counter DataFrame OrderedDict Series array deque defaultdict deepcopy split zeros"
 )
-"""Functions and methods that return an object of its own."""
+"""Functions and methods that return a new object."""
 _SINGLE = _words(
     "Decimal Path abs bool capitalize chr date datetime float format getenv hash hex int isoformat join len lower"
     " lstrip now ord repr replace round rstrip str strftime strip sum timedelta timestamp title today upper"
     " utcnow uuid4"
 )
-"""Functions and methods that return a text, a number or a date."""
+"""Functions and methods that return an immutable value: a text, a number, a date or a path."""
 _ITERATING = _words("dict enumerate frozenset list product reversed set sorted tuple zip")
-"""Functions that return the items of what they are given."""
+"""Functions that return the items of their arguments."""
 _LOOKING = _words(
     "assertEqual critical debug dump dumps error exception execute executemany fire info log print publish safe_dump"
     " send warn warning write writelines writerow writerows"
 )
-"""Functions that leave what they are given as it is."""
+"""Functions that do not change their arguments."""
 _CONTROL = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.comprehension)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _LEAVES_LOOP = (ast.Break, ast.Continue)
 _FAILING = _words("float index int next strptime fromisoformat fromtimestamp remove")
-"""Functions that raise an exception for some values."""
+"""Functions and methods that raise an exception for some values."""
 
 
 class Changes:
-    """What happens to the objects that names and attributes hold.
+    """Analysis of how a program changes the objects that its names and attributes refer to.
 
     Parameters
     ----------
     names : Names
     decisions : Decisions
     shows : callable
-        Tells whether an expression's value is made of constants alone.
+        Returns whether an expression's value is made only of constants.
     """
 
     def __init__(self, names: Names, decisions: Decisions, shows: Callable[[ScriptFile, ast.AST], bool]) -> None:
@@ -76,7 +76,7 @@ class Changes:
         self._shows = shows
 
     def unchanged(self, source: ScriptFile, use: ast.AST) -> bool:
-        """Whether a use of an object puts nothing into it but constants."""
+        """Whether a use of an object adds only constants to it."""
         node: ast.AST = use
         for above in source.above(use):
             if isinstance(above, ast.Attribute) and above.value is node:
@@ -87,14 +87,14 @@ class Changes:
                 elif isinstance(above.ctx, (ast.Store, ast.Del)):
                     return self._assigned(source, above)
                 elif above.attr in CHANGING:
-                    return False  # handed on: who calls it, and with what, is not known
+                    return False  # a bound method passed on: its calls and their arguments are unknown
             elif isinstance(above, ast.Subscript) and above.value is node:
                 if isinstance(above.ctx, (ast.Store, ast.Del)):
                     return self._assigned(source, above)
                 if self._flat(source, node):
-                    return True  # a text, or a list of its own
+                    return True  # the item is immutable, or a new list
             elif isinstance(above, ast.Call) and above.func is node:
-                pass  # what it returns may be what is in the object
+                pass  # the result may be an item of the object
             elif isinstance(above, (ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Await)):
                 if isinstance(above, ast.IfExp) and above.test is node:
                     return True
@@ -106,7 +106,7 @@ class Changes:
         return True
 
     def _held(self, source: ScriptFile, above: ast.AST, node: ast.AST) -> bool:
-        """Whether what stands around an object leaves it as it is."""
+        """Whether the node around a use of an object adds only constants to it."""
         if isinstance(above, (ast.Call, ast.keyword)):
             call = above if isinstance(above, ast.Call) else source.up.get(above)
             return not isinstance(call, ast.Call) or self._passed(source, call, node)
@@ -136,7 +136,7 @@ class Changes:
         if method in _KEEPING or method in pyspark_names():
             return True
         if any(isinstance(b.node, FUNCTIONS) for _, b in self._program.stored(method)):
-            return True  # of a class of the program: what it changes are attributes
+            return True  # a method of the program's class, whose changes of attributes are checked there
         return self._all(source, iter(values))
 
     def _assigned(self, source: ScriptFile, target: ast.AST) -> bool:
@@ -162,7 +162,7 @@ class Changes:
         return self._decisions.once(("alias", owner, target.id), lambda: all(self.unchanged(source, u) for u in uses))
 
     def _passed(self, source: ScriptFile, call: ast.Call, passed: ast.AST) -> bool:
-        """Whether a call leaves an object that it is given as it is."""
+        """Whether a call adds only constants to an object passed to it."""
         functions = self._names.functions(source, call.func)
         if functions:
             return all(self._received(owner, function, call, passed) for owner, function in functions)
@@ -176,7 +176,7 @@ class Changes:
         others = [v for v in passed_values(call) if v is not passed]
         if isinstance(call.func, ast.Attribute) and not self._names.dotted(source, call.func):
             others.append(call.func.value)
-        return self._all(source, iter(others))  # nothing can be put into it but what the call is given, too
+        return self._all(source, iter(others))  # the call can only add its other arguments
 
     def _received(self, owner: ScriptFile, function: Function, call: ast.Call, passed: ast.AST) -> bool:
         name = receives(function, call, passed)
@@ -186,12 +186,12 @@ class Changes:
         uses = owner.uses.get((scope, name), ())
         return self._decisions.once(("passed", function, name), lambda: all(self.unchanged(owner, u) for u in uses))
 
-    # -- objects with several names
+    # -- objects with several references
 
     def _settled(self) -> bool:
-        """Whether no data is put into an object by another name than its own.
+        """Whether the program adds only constants to objects that may be referenced elsewhere.
 
-        Where some is, an object that was handed on may be the one: into another object, to a caller, by an expression.
+        If it adds data to one, that may be any object that was stored in another object, returned or passed on.
         """
         return self._decisions.once("settled", lambda: not any(map(self._stray, self._program.sources())))
 
@@ -211,12 +211,12 @@ class Changes:
         return not all(self._assigned(source, target) for target in (*stored, *changed))
 
     def _own(self, source: ScriptFile, node: ast.AST) -> bool:
-        """Whether an expression is a name that holds an object made for it alone."""
+        """Whether an expression is a name bound only to new objects, or imported."""
         bindings = source.bindings(node)
         return bool(bindings) and all(b.kind in ("value", "import") and _fresh(b.node) for b in bindings)
 
     def _flat(self, source: ScriptFile, node: ast.AST) -> bool:
-        """Whether the items of a list, a dictionary and the like are texts, numbers and tuples of them."""
+        """Whether all items of a list, dictionary or similar are immutable: texts, numbers and tuples of them."""
         if isinstance(node, ast.Call):
             parts: list[ast.AST] = [*node.args]
             if isinstance(node.func, ast.Attribute):
@@ -236,23 +236,23 @@ class Changes:
         return bool(bindings) and all(b.kind == "value" and _of_constants(b.node) for b in bindings)
 
     def mutable(self, source: ScriptFile, binding: Binding) -> bool:
-        """Whether what a name is bound to may be an object that can be changed."""
+        """Whether a name may be bound to a mutable object."""
         if binding.kind == "item":
             return not self._flat(source, binding.node)
         return binding.kind in ("value", "parameter") and not self._single(source, binding.node)
 
     def _single(self, source: ScriptFile, node: ast.AST) -> bool:
-        """Whether an expression is a text, a number or a date, which nothing can be put into."""
+        """Whether an expression is an immutable value: a text, a number or a date."""
         if isinstance(node, ast.Subscript):
             return isinstance(node.value, ast.Call) and self._decisions.is_number(source, node.value)
         if isinstance(node, ast.Call):
             return last_name(node.func) in _SINGLE or self._decisions.is_number(source, node)
         return isinstance(node, (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp))
 
-    # -- how often
+    # -- how often statements run
 
     def _often(self, source: ScriptFile, at: ast.AST) -> bool:
-        """Whether constants alone decide how often a statement runs, in all calls of its function."""
+        """Whether only constants determine how often a statement runs, in all calls of its function."""
         if not self.decided(source, at):
             return False
         for node in source.above(at):
@@ -273,7 +273,7 @@ class Changes:
         )
 
     def decided(self, source: ScriptFile, at: ast.AST) -> bool:
-        """Whether constants alone decide whether, and how often, a statement runs within its function."""
+        """Whether only constants determine whether, and how often, a statement runs within its function."""
         for node in [at, *source.above(at)]:
             if isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
                 return True
@@ -288,14 +288,14 @@ class Changes:
         return True
 
     def is_last(self, source: ScriptFile, at: ast.AST, uses: Iterable[ast.AST]) -> bool:
-        """Whether constants decide which item a loop ends with, where that is used behind the loop."""
+        """Whether only constants determine a loop's last item, if it is used after the loop."""
         if not isinstance(at, (ast.For, ast.AsyncFor)) or all(at in source.above(use) for use in uses):
             return True
         left = [node for node in _own_to(at) if isinstance(node, ast.Break)]
         return all(self._tests_shown(source, node, at) for node in left)
 
     def _runs_through(self, source: ScriptFile, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
-        """Whether constants decide where a loop is left."""
+        """Whether only constants determine when a loop's ``break`` and ``continue`` run."""
         return self._decisions.once(
             ("runs through", loop),
             lambda: all(
@@ -312,7 +312,7 @@ class Changes:
         return True
 
     def _passes(self, source: ScriptFile, node: ast.Try) -> bool:
-        """Whether no value that is read decides if the body of a try raises an exception, as far as its text tells."""
+        """Whether only constants determine if the body of a ``try`` raises an exception, as far as the text shows."""
         for part in (p for statement in node.body for p in ast.walk(statement)):
             if isinstance(part, ast.Subscript) and not isinstance(part.slice, ast.Slice):
                 if not self._shows(source, part.slice):
@@ -328,7 +328,7 @@ class Changes:
 
 
 def _fresh(node: ast.AST) -> bool:
-    """Whether an expression makes an object of its own."""
+    """Whether an expression makes a new object."""
     if isinstance(node, ast.Call):
         return last_name(node.func) in _MAKING
     return isinstance(
@@ -337,7 +337,7 @@ def _fresh(node: ast.AST) -> bool:
 
 
 def _of_constants(node: ast.AST) -> bool:
-    """Whether a display has nothing in it that can be changed."""
+    """Whether an expression is a list, tuple, set or dictionary display with only immutable items."""
     if isinstance(node, ast.Dict):
         return all(isinstance(value, ast.Constant) for value in node.values)
     return isinstance(node, (ast.List, ast.Tuple, ast.Set)) and all(
@@ -348,7 +348,7 @@ def _of_constants(node: ast.AST) -> bool:
 
 
 def _own_to(loop: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is in a loop, but not what leaves a loop within it."""
+    """Yield the nodes in a loop, except for functions, classes, and ``break`` and ``continue`` of inner loops."""
     for child in ast.iter_child_nodes(loop):
         if isinstance(child, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
             continue
@@ -361,7 +361,7 @@ def _own_to(loop: ast.AST) -> Iterator[ast.AST]:
 
 @cache
 def pyspark_names() -> frozenset[str]:
-    """Return the names of PySpark's functions and methods that leave what they are given as it is."""
+    """Return the names of PySpark's functions and methods that do not change their arguments."""
     from pyspark.sql import DataFrameReader, DataFrameWriter
 
     readers = {name for owner in (DataFrameReader, DataFrameWriter) for name in dir(owner) if not name.startswith("_")}

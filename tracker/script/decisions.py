@@ -1,4 +1,4 @@
-"""What was decided about a program's values, while one decision may need others, and itself."""
+"""Memoise decisions about a program's values, which may depend on each other and on themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEEPEST = 400
 
 
 class Decisions:
-    """Yes or no by key, each worked out once for as long as the program's text stays.
+    """Cache of yes/no decisions by key, each computed once until the program's text changes.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Decisions:
 
     @contextmanager
     def counting(self, numbers: frozenset[str]) -> Iterator[None]:
-        """Take calls at these lines (``file:line``) for constants, too: what they read is one number."""
+        """Count calls at these lines (``file:line``), which read one number each, as constants in this context."""
         before, self._numbers = self._numbers, numbers
         self._by_numbers.setdefault(numbers, {})
         try:
@@ -45,11 +45,11 @@ class Decisions:
             self._numbers = before
 
     def is_number(self, source: ScriptFile, call: ast.Call) -> bool:
-        """Whether a call is a read of one number that counts as a constant; see `counting`."""
+        """Whether a call reads one number that counts as a constant; see `counting`."""
         return bool(self._numbers) and f"{source.file}:{call.func.end_lineno}" in self._numbers
 
     def decide(self, key: object, work_out: Callable[[], bool]) -> bool:
-        """Return what was decided of a key, or work it out; False where that goes too deep."""
+        """Return the decision for a key, computing it if necessary; False if the recursion is too deep."""
         if self._depth == 0:
             if self._changes != self._program.changes:
                 self._changes = self._program.changes
@@ -66,20 +66,20 @@ class Decisions:
             self._depth -= 1
             if self._depth == 0:
                 assumed, self._assumed = self._assumed, set()
-        if self._depth == 0:  # what was assumed holds only if all of it does
+        if self._depth == 0:  # assumptions hold only if the outermost decision is True
             if shown:
                 self._known.update(dict.fromkeys(assumed, True))
             self._known[key] = shown
         return shown
 
     def _assume(self, key: object) -> bool | None:
-        """Return what is known; True for what is being worked out, for a value may be made of itself."""
+        """Return a known decision; True for one in progress, because a value may depend on itself; None otherwise."""
         if key in self._assumed:
             return True
         return self._known.get(key)
 
     def once(self, key: object, work_out: Callable[[], bool]) -> bool:
-        """Return what is known of a key, or work it out; True while that is under way."""
+        """Return the decision for a key, computing it if necessary; True while it is being computed."""
         known = self._assume(key)
         if known is not None:
             return known

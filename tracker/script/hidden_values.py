@@ -1,7 +1,7 @@
-"""Whether a plan holds values that capture can't see into, and which the script may have taken from what it read.
+"""Find values in a logical plan that the script may have computed from rows that it read before.
 
-Such are Python functions, and literals or SQL texts that neither the script's text nor its arguments show. What Spark
-and PySpark put into plans themselves does not count: defaults, seeds, positions, names of fields.
+These are Python functions, and literals or SQL texts that come neither from the script's text nor from its arguments.
+Values that Spark and PySpark add to plans do not count: defaults, seeds, positions, names of fields.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _PARAMETER = re.compile(r":\w|\?")
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """Why a plan may hold values that the script read; false if it holds none.
+    """Reason why a plan may contain values that the script read; false if it contains none.
 
     Attributes
     ----------
     reason : str
-        One sentence, with the script's line where it is known and without the values; "" if there is none.
+        One sentence, with the script's line if it is known, and without the values; "" if there are none.
     made : bool
-        Whether the values are rows that the script handed over.
+        Whether the values are rows that the script passed to Spark.
     """
 
     reason: str = ""
@@ -55,10 +55,10 @@ class Hidden:
 
 @dataclass(frozen=True, slots=True)
 class _HiddenGroup:
-    """Literals that were written at one place.
+    """Literals of a plan that come from the same place.
 
-    `fragment` is PySpark's name for the call, `call` its line or a place in Spark, `text` the SQL text they are in,
-    `site` the line that made the plan's node, `node`.
+    `node` is the plan node and `site` the script's line that made it. `fragment` is PySpark's name for the call, `call`
+    its line in the script or a place in Spark, and `text` the SQL text that contains the literals.
     """
 
     node: str
@@ -76,12 +76,12 @@ def hidden(jvm: Jvm, plan: Any, made: MadeRows | None = None, *, numbers: frozen
     ----------
     jvm : Jvm
     plan : JavaObject
-        A logical plan, analysed and neither optimised nor rewritten.
+        An analysed logical plan, before optimisation and rewriting.
     made : MadeRows, optional
-        What is known of rows that the script handed over: those that are not constants are hidden, too. Without it, an
-        RDD that holds rows handed over counts as computed by Python.
+        The rows that the script passed to Spark: those that are not constants count as hidden values. Without it, an
+        RDD of such rows counts as computed by Python.
     numbers : frozenset of str
-        Lines that count as constants, too: see `rows_are_constant`.
+        Lines whose results count as constants; see `rows_are_constant`.
 
     Returns
     -------
@@ -111,7 +111,7 @@ _texts = Texts(shown())
 
 
 def _filled(text: str) -> bool:
-    """Whether constants fill the parameters of a text of rows, whose values are in the rows alone."""
+    """Whether constants fill the parameters of a SQL text with ``VALUES``: the plan shows them only within its rows."""
     if not _PARAMETER.search(text):
         return True
     filling = [(source, v) for source, call in program().calls("sql") for v in given(call)[1:]]
@@ -131,7 +131,7 @@ def _reason(group: _HiddenGroup) -> str:
     if group.fragment == "variable":
         if _texts.variables_are_constant():
             return ""
-        return f"The query uses a session variable{_at(group.site)}, which may hold a value of a query."
+        return f"The query uses a session variable{_at(group.site)}, which may contain a value of a query."
     if group.text and group.fragment != "parameter":
         if _texts.shows(group.text) and (group.fragment != "values" or _filled(group.text)):
             return ""
@@ -145,7 +145,7 @@ def _reason(group: _HiddenGroup) -> str:
 
 
 def _shows(group: _HiddenGroup, keys: set[str]) -> bool:
-    """Whether the script's text shows all values of a group."""
+    """Whether all values of a group are constants of the script's text."""
     file, line = _line(group.call)
     lineless = not line
     file, line = (file, line) if line else _line(group.site)
@@ -158,7 +158,7 @@ def _shows(group: _HiddenGroup, keys: set[str]) -> bool:
     counts = group.node in METHODS
     around = chained(statement, line) or header(statement)
     left = keys - _defaults(wanted)
-    # How many rows there are is said by the arguments of the call alone, not by what it is called on.
+    # A number of rows can only come from the call's arguments, not from the object that it is called on.
     for part in [v for node in nodes for v in given(node)] if counts and nodes else nodes or around:
         left -= _leaves.of(source, part, counts=counts)
     for part in around if left and lineless and not counts else ():
@@ -175,9 +175,9 @@ def _shows(group: _HiddenGroup, keys: set[str]) -> bool:
 
 
 def _beyond(source: ScriptFile, part: ast.AST, wanted: str) -> set[str]:
-    """Return keys of what a part of a statement takes from elsewhere: names, functions of the script, defaults.
+    """Return the keys of values that a part of a statement takes from names, the script's functions and defaults.
 
-    Functions of PySpark call `lit`, so any value of the statement may be one's.
+    PySpark's functions call `lit`, so a literal of `lit` may be any value of the statement.
     """
     keys = set(_leaves.of(source, part)) if wanted in ("", "lit") else set()
     for node in ast.walk(part):
@@ -202,20 +202,20 @@ def _line(place: str) -> tuple[str, int]:
 
 
 def _plain(source: ScriptFile, node: ast.AST) -> bool:
-    """Whether all values that a call or operator is given are shown, though some can't be worked out."""
+    """Whether all arguments of a call are columns or constants, or one operand of an operator is a constant."""
     if isinstance(node, (ast.BinOp, ast.Compare)):
         return any(_certain(source, side) for side in given(node))
     return isinstance(node, ast.Call) and all(_column(source, v) or _certain(source, v) for v in given(node))
 
 
 def _certain(source: ScriptFile, node: ast.AST) -> bool:
-    """Whether a value is shown, and is none that a lambda is called with: that may be a column, or anything."""
+    """Whether a value is a constant and uses no parameter of a lambda, which may be a column or any other value."""
     names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
     return shown().shows(source, node) and not any(shown().names.is_passed_to_lambda(source, name) for name in names)
 
 
 def _column(source: ScriptFile, node: ast.AST) -> bool:
-    """Whether an expression is a column by its text."""
+    """Whether an expression is certainly a column, such as a call of ``col`` or of a SQL function."""
     if isinstance(node, ast.Call):
         return last_name(node.func) in ("col", "column") or (
             shown().names.dotted(source, node.func).startswith("pyspark.sql.functions.")
@@ -226,7 +226,7 @@ def _column(source: ScriptFile, node: ast.AST) -> bool:
 
 
 def _condition(source: ScriptFile, node: ast.AST) -> bool:
-    """Whether an expression makes a column, not a value, as far as its text tells."""
+    """Whether an expression probably makes a column, not a value."""
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, (ast.BitAnd, ast.BitOr))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _column_methods():
@@ -242,7 +242,7 @@ def _column_methods() -> frozenset[str]:
 
 
 def _anywhere(group: _HiddenGroup, keys: set[str]) -> bool:
-    """Whether calls of the same name show all values, where the line is not known."""
+    """Whether all values appear in calls of the same name anywhere; used if the line is unknown."""
     wanted = _wanted(group)
     left = keys - _defaults(wanted)
     for source in program().sources():
@@ -255,7 +255,7 @@ def _anywhere(group: _HiddenGroup, keys: set[str]) -> bool:
 
 @cache
 def _defaults(name: str) -> frozenset[str]:
-    """Return the values that PySpark passes on by itself where a call leaves them out."""
+    """Return the keys of the default arguments of PySpark's function or method of this name."""
     from pyspark.sql import Column, functions
 
     keys = {""}
@@ -271,7 +271,7 @@ def _defaults(name: str) -> frozenset[str]:
 
 
 def _given() -> set[str]:
-    """Return keys of what the process was given: its arguments, and values that `provspark.constant` said."""
+    """Return the keys of the process's arguments and of values marked with `provspark.constant`."""
     keys = set(map(key, said_values()))
     for argument in sys.argv[1:]:
         parts = {argument, *argument.split("="), *argument.split(",")}

@@ -1,4 +1,4 @@
-"""Gathers the literals that may end up in what an expression of the script builds, such as a condition of Spark's."""
+"""Collect the literals that may become part of an expression's value, such as a Spark condition."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from provspark.tracker.script.statements import given
 from provspark.tracker.script.values import ScriptValues, UnknownValueError, scalars
 
 _COUNTS = frozenset(("limit", "offset", "sample", "repartition", "coalesce", "print", "range", "show"))
-"""Calls whose numbers are no values of rows: how many, which place."""
+"""Calls whose numbers are counts or positions, not values of rows."""
 _DEEPEST = 400
 
 
 class Leaves:
-    """Literals in the text, followed through names and functions of the program.
+    """Collector of literals in the text, which follows names and functions of the program.
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ class Leaves:
         self._changes = -1
 
     def of(self, source: ScriptFile, node: ast.AST, *, counts: bool = False) -> frozenset[str]:
-        """Return the keys of all literals in an expression or statement.
+        """Return the keys (see `key`) of all literals in an expression or statement.
 
         Parameters
         ----------
         source : ScriptFile
         node : ast.AST
         counts : bool
-            Whether numbers given to `limit` and the like belong to it.
+            Whether to include the numbers passed to `limit` and similar calls.
         """
         if self._changes != self._shown.program.changes:
             self._known.clear()
@@ -53,7 +53,7 @@ class Leaves:
         return self._known[node]
 
     def unknown(self, source: ScriptFile, node: ast.AST) -> bool:
-        """Whether an expression is shown, and the text alone does not say what its value is."""
+        """Whether an expression is a constant whose value the text does not determine, such as the current date."""
         if not self._shown.shows(source, node):
             return False
         try:
@@ -80,7 +80,7 @@ class Leaves:
         if isinstance(node, ast.expr) and self._evaluated(source, node, keys):
             return
         if self._chosen(source, node):
-            return  # constants, but data decides which of them
+            return  # constants, but data decides which one
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             for at, part in self._behind(source, node):
                 go(part, at)
@@ -91,7 +91,7 @@ class Leaves:
                     go(binding.node, at)
             return
         if isinstance(node, ast.Subscript) and not self._shown.shows(source, node.value):
-            go(node.value)  # an index picks a value and is none
+            go(node.value)  # an index selects a value, but is not part of it
             return
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and reads(node.func.attr):
@@ -130,7 +130,7 @@ class Leaves:
         return True
 
     def _chosen(self, source: ScriptFile, node: ast.AST) -> bool:
-        """Whether an expression picks among values that are shown, by something that is not."""
+        """Whether an expression selects among constants by a value that is not constant."""
         shows = self._shown.shows
         if isinstance(node, ast.IfExp):
             return not shows(source, node.test)
@@ -144,19 +144,19 @@ class Leaves:
 
     @staticmethod
     def _beside(source: ScriptFile, function: ast.AST) -> list[tuple[ScriptFile, ast.AST]]:
-        """Return what a call passes that is given a lambda, and so may call it with."""
+        """Return the other arguments of a call that a lambda is passed to: it may be called with them."""
         call = source.up.get(function)
         call = source.up.get(call) if isinstance(call, ast.keyword) else call
         return [(source, value) for value in given(call) if value is not function] if isinstance(call, ast.Call) else []
 
     def _behind(self, source: ScriptFile, name: ast.Name) -> list[tuple[ScriptFile, ast.AST]]:
-        """Return what a name is bound to."""
+        """Return the expressions that a name may be bound to."""
         owner = source.owner(name)
         nodes: list[tuple[ScriptFile, ast.AST]] = []
         bindings = owner.bindings[name.id] if owner is not None else []
         for binding in bindings:
             if len(bindings) > 1 and owner is not None and not self._shown.decides(owner.source, binding.at):
-                continue  # which of them it is, data decides
+                continue  # data decides which binding applies
             if binding.kind in ("value", "item"):
                 nodes.append((source, binding.node))
             elif binding.kind == "parameter" and isinstance(binding.at, FUNCTIONS):
@@ -172,7 +172,7 @@ class Leaves:
 
 
 def key(value: Any) -> str:
-    """Return what equal literals have in common, in Python's text and in Spark's plan; signs do not count.
+    """Return a key that is the same for equal literals in Python's text and in Spark's plan. It ignores signs.
 
     >>> key(3) == key(-3.0) == key(Decimal("3.00"))
     True
@@ -194,7 +194,7 @@ def key(value: Any) -> str:
 
 
 def number(text: str) -> str:
-    """Return the key of a number by its text."""
+    """Return the key of a number given as text."""
     try:
         return f"number {abs(Decimal(text)).normalize()}"
     except InvalidOperation:

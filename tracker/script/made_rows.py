@@ -1,4 +1,4 @@
-"""Whether rows that the script just handed to Spark may derive from what it read before."""
+"""Decide whether rows that the script is passing to Spark may derive from rows that it read before."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _UNKNOWN = "Capture could not determine whether the rows that the script creates
 
 
 def not_known_before(maker: str, data: Any = None, *, numbers: frozenset[str] = frozenset()) -> str:
-    """Return why rows of a call under way are no constants of the script's text; "" where they are.
+    """Return why the rows of the running call are not constants of the script's text; "" if they are constants.
 
     Parameters
     ----------
     maker : str
-        A key of `MAKERS`. pandas on Spark makes its frames by calls of Spark's: there, that of the script counts.
+        A key of `MAKERS`. If pandas on Spark makes this call, the script's own call decides instead.
     data : object, optional
-        What the script handed over.
+        The rows that the script passed.
     numbers : frozenset of str
-        See `not_constant`.
+        As for `not_constant`.
     """
     try:
         if _by_pandas() and any(rows_are_constant(name) for name in MAKERS if name.startswith("ps.")):
@@ -34,12 +34,12 @@ def not_known_before(maker: str, data: Any = None, *, numbers: frozenset[str] = 
             return ""
         return not_constant(maker, data=data, numbers=numbers)
     except Exception as e:
-        log.debug("provspark: whether rows are constants is not known", exc_info=e)
+        log.debug("provspark: Could not determine whether rows are constants", exc_info=e)
         return _UNKNOWN
 
 
 def _by_pandas() -> bool:
-    """Whether pandas on Spark calls."""
+    """Whether pandas on Spark is on the call stack."""
     if "pyspark.pandas" not in sys.modules:
         return False
     frame = sys._getframe(1)

@@ -1,4 +1,4 @@
-"""What the names of a program stand for: its functions and classes, its modules, the libraries' values."""
+"""Resolve the names in a program: to its functions, classes and modules, or to values of libraries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMMANDS = frozenset(("argument", "command", "option"))
 
 
 class Names:
-    """The names in the files of a program.
+    """Resolver of the names in a program's files.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Names:
         self.program = program
 
     def functions(self, source: ScriptFile, func: ast.AST) -> list[tuple[ScriptFile, Function]]:
-        """Return the program's functions that an expression may name."""
+        """Return the program's functions that an expression may refer to."""
         if isinstance(func, ast.Name):
             owner = source.owner(func)
             return self._defined(owner, func.id) if owner is not None else []
@@ -51,12 +51,12 @@ class Names:
         return functions
 
     def module(self, source: ScriptFile, node: ast.AST) -> ScriptFile | None:
-        """Return the module of the program that a dotted name stands for."""
+        """Return the program's module that a dotted name refers to, or None."""
         name = self.dotted(source, node)
         return self.program.module(name, source) if name else None
 
     def dotted(self, source: ScriptFile, node: ast.AST) -> str:
-        """Return the full name that an expression has in a library or module, or ""."""
+        """Return the full name of an imported expression, in a library or in the program, or ""."""
         if isinstance(node, ast.Attribute):
             above = self.dotted(source, node.value)
             return f"{above}.{node.attr}" if above else ""
@@ -71,21 +71,21 @@ class Names:
         return f"{bindings[0].module}.{bindings[0].attribute}" if bindings[0].attribute else bindings[0].module
 
     def is_class(self, source: ScriptFile, func: ast.AST) -> bool:
-        """Whether an expression names a class of the program."""
+        """Whether an expression refers to a class of the program."""
         return self.class_of(source, func) is not None
 
     @staticmethod
     def is_cls(source: ScriptFile, func: ast.AST) -> bool:
-        """Whether an expression is the class that a class method is called on."""
+        """Whether an expression is the ``cls`` of a class method."""
         scope = source.scope_of.get(func)
         return isinstance(func, ast.Name) and func.id == "cls" and isinstance(scope, Scope) and bool(scope.owner("cls"))
 
     def is_own(self, source: ScriptFile, node: ast.AST) -> bool:
-        """Whether an expression is an object or a class whose methods are the program's."""
+        """Whether an expression is ``self``, ``cls`` or a class of the program."""
         return (isinstance(node, ast.Name) and node.id in ("self", "cls")) or self.is_class(source, node)
 
     def foreign(self, source: ScriptFile, node: ast.AST) -> str:
-        """Return the full name that an expression has in a library, or ""."""
+        """Return the full name of an expression imported from a library, or ""."""
         name = self.dotted(source, node)
         above = name
         while "." in above:
@@ -95,7 +95,7 @@ class Names:
         return name
 
     def class_of(self, source: ScriptFile, node: ast.AST) -> Scope | None:
-        """Return the scope of a class of the program that a name stands for."""
+        """Return the scope of the program's class that a name refers to, or None."""
         scope = source.scope_of.get(node)
         if not isinstance(node, ast.Name) or not isinstance(scope, Scope):
             return None
@@ -117,13 +117,13 @@ class Names:
         return owner is not None and isinstance(owner.node, ast.Lambda)
 
     def passed(self, source: ScriptFile, function: Function, name: str) -> list[tuple[ScriptFile, ast.AST]]:
-        """Return what the calls of a function pass for a parameter, as far as the text shows them."""
+        """Return the expressions that calls of a function pass for a parameter, as far as the text shows them."""
         return [part for part in self.passed_for(source, function, name) if part is not None]
 
     def passed_for(self, source: ScriptFile, function: Function, name: str) -> list[tuple[ScriptFile, ast.AST] | None]:
-        """Return the same, and None for what the text does not show."""
+        """Return the same, with a None for each value that the text does not show."""
         if any(last_name(getattr(d, "func", d)) in _COMMANDS for d in function.decorator_list):
-            return []  # of click or typer: it is called with the arguments of the process
+            return []  # click and typer call it with the process's arguments
         scope = source.scope_of.get(source.up.get(function, function))
         method = isinstance(scope, Scope) and isinstance(scope.node, ast.ClassDef)
         called = function.name
@@ -132,7 +132,7 @@ class Names:
         named = scope.node if called != function.name and isinstance(scope, Scope) else function
         calls = [(at, c) for at, c in self.program.calls(called) if self._means(at, c.func, named)]
         calls += [(at, c) for at, c in self._applied(called) if self._means(at, c.func, named)]
-        if named is not function:  # a class is called by its own name in its methods, too
+        if named is not function:  # methods of the class may also call it as `cls`
             calls += [(at, c) for at, c in self.program.calls("cls") if named in at.above(c)]
         values: list[tuple[ScriptFile, ast.AST] | None] = [None] if not calls or self.handed_on(called, named) else []
         for at, call in calls:
@@ -144,7 +144,7 @@ class Names:
         return values
 
     def _means(self, source: ScriptFile, func: ast.AST, named: ast.AST) -> bool:
-        """Whether a name may stand for a function or a class of the program; an attribute of its name may always."""
+        """Whether an expression may refer to a function or class of the program; an attribute always may."""
         scope = source.scope_of.get(func)
         if not isinstance(func, ast.Name) or not isinstance(scope, Scope):
             return True
@@ -153,14 +153,14 @@ class Names:
         return any(b.node is named or b.kind == "import" for b in bindings)
 
     def _applied(self, name: str) -> Iterator[tuple[ScriptFile, ast.Call]]:
-        """Yield calls that ``transform`` and ``partial`` make of a function that they are given."""
+        """Yield the calls that ``transform`` and ``partial`` make of the function passed to them."""
         for method in ("transform", "partial"):
             for source, call in self.program.calls(method):
                 if call.args and last_name(call.args[0]) == name:
                     yield source, as_called(call)
 
     def handed_on(self, name: str, named: ast.AST) -> bool:
-        """Whether a function of the program is passed to something that may call it."""
+        """Whether a function of the program is used other than in a call, so that other code may call it."""
         for source in self.program.sources():
             for (_, used), uses in source.uses.items():
                 if used == name and any(not _called(source, u, named) and self._means(source, u, named) for u in uses):
@@ -169,7 +169,7 @@ class Names:
 
 
 def _called(source: ScriptFile, name: ast.Name, named: ast.AST) -> bool:
-    """Whether a use of a function or a class calls it, and hands it to nobody."""
+    """Whether a use of a function or class is a call, including those by ``transform`` and ``partial``."""
     above = source.up.get(name)
     if isinstance(above, ast.Attribute) and isinstance(named, ast.ClassDef):
         return True

@@ -1,4 +1,4 @@
-"""Decides whether values from outside of the script come from no data: the environment, settings, chance."""
+"""Decide whether values from outside the script are constants: the environment, Spark settings, random numbers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["Outside"]
 
 
 class Outside:
-    """What a program may have put into its surroundings and takes from there again.
+    """Values that a program may store outside of itself and read again later.
 
     Parameters
     ----------
     program : Program
     decisions : Decisions
     shows : callable
-        Tells whether an expression's value is made of constants alone.
+        Returns whether an expression's value is made only of constants.
     unchanged : callable
-        Tells whether a use of an object puts nothing into it but constants.
+        Returns whether a use of an object adds only constants to it.
     kept : callable
-        Tells the same of all that attributes of a name hold.
+        Returns the same for all values of attributes with a given name.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Outside:
         self._shows, self._unchanged, self._kept = shows, unchanged, kept
 
     def untouched(self, name: str) -> bool:
-        """Whether a value of a library comes from no data: the script may set the environment, and seeds of chance."""
+        """Whether a library's value contains no data that the script stored in the environment or used as a seed."""
         if name.startswith(("os.environ", "os.getenv")):
             return self._environment_kept()
         return "random" not in name.split(".") or self._given_constants("seed")
@@ -54,18 +54,18 @@ class Outside:
         return kept and self._kept("environ") and self._given_constants("putenv")
 
     def settings_kept(self) -> bool:
-        """Whether the script sets nothing of the session but constants."""
+        """Whether the script sets the session's settings only to constants."""
         return self._decisions.once(
             "settings", lambda: all(map(self._given_constants, SETTERS)) and not self._sets_by_text()
         )
 
     def _given_constants(self, function: str) -> bool:
-        """Whether all calls of a name are given constants."""
+        """Whether all calls of a name pass only constants."""
         calls = self._program.calls(function)
         return all(self._shows(source, value) for source, call in calls for value in passed_values(call))
 
     def _sets_by_text(self) -> bool:
-        """Whether SQL text that is not shown may be a SET."""
+        """Whether a SQL text that is not a constant may be a ``SET`` command."""
         for source, call in self._program.calls("sql"):
             for text in call.args[:1]:
                 first = next((n for n in ast.walk(text) if isinstance(n, ast.Constant)), None)

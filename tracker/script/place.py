@@ -1,4 +1,4 @@
-"""Where in the script a call under way was written."""
+"""Find the place in the script of the call that is running."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from provspark.tracker.script.sites import is_library
 
 @dataclass(frozen=True, slots=True)
 class CallPlace:
-    """A call in a script.
+    """Place of a call in a script.
 
     Attributes
     ----------
     file : str
-        As the frame's code names it.
+        File name from the frame's code object.
     line : int
     end : (int, int), optional
-        Line and column (in bytes) where the call's text ends, where Python knows (3.11 and later).
+        Line and column (in bytes) where the call's text ends. Python 3.11 and later know it.
     """
 
     file: str
@@ -32,7 +32,7 @@ class CallPlace:
 
 
 def script_place() -> CallPlace | None:
-    """Return the place of the innermost call under way that neither Spark nor we made, or None."""
+    """Return the place of the innermost running call outside Spark and ProvSpark, or None."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if not is_library(frame.f_code.co_filename):
@@ -42,7 +42,7 @@ def script_place() -> CallPlace | None:
 
 
 def script_files() -> list[str]:
-    """Return the files of the script that are under way, as frames name them."""
+    """Return the script's files that are on the call stack, as frames name them."""
     frame: FrameType | None = sys._getframe(1)
     files: dict[str, None] = {}
     while frame is not None:

@@ -1,4 +1,4 @@
-"""The script and the modules beside it, as one program that is read and never run."""
+"""The script and its own modules as one program for static analysis."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from provspark.tracker.script.source import Binding, ScriptFile
 
 
 class Program:
-    """Sources that refer to each other: the main script, files that called Spark, and what they import.
+    """The source files of a program: the main script, files that called Spark, and the modules that they import.
 
-    A module is a part of the program if it is loaded and is neither Python's, nor Spark's, nor ours, nor installed.
+    A module belongs to the program if it is loaded and is not part of Python, Spark, ProvSpark or an installed package.
     """
 
     def __init__(self) -> None:
         self._sources: dict[str, ScriptFile | None] = {}
         self._stamps: dict[str, object] = {}
         self.changes = 0
-        """How often a file was added or read again."""
+        """Number of times that a file was added or read again."""
         self._began = float("inf")
 
     def begin(self) -> None:
-        """Take files that are written from now on for data: a script may write a module and import it."""
+        """Treat files written from now on as data: a script may write a module and import it."""
         self._began = time.time()
 
     def forget(self) -> None:
-        """Begin anew, with another script."""
+        """Reset for another script."""
         self._sources.clear()
         self._stamps.clear()
         self._began = float("inf")
         self.changes += 1
 
     def source(self, file: str) -> ScriptFile | None:
-        """Return a file that a frame's code names, or None where its text can't be read."""
+        """Return the file with the name that a frame's code has, or None if its text can't be read."""
         stamp = _stamp(file)
         if file not in self._sources or self._stamps[file] != stamp:
             linecache.checkcache(file)
@@ -50,7 +50,7 @@ class Program:
         return self._sources[file]
 
     def sources(self) -> list[ScriptFile]:
-        """Return what is a part of the program by now."""
+        """Return all files that belong to the program now."""
         main = file_of("__main__")
         if main and beside(main):
             self.source(main)
@@ -66,7 +66,7 @@ class Program:
         return sources
 
     def module(self, name: str, source: ScriptFile) -> ScriptFile | None:
-        """Return a module that a file of the program imports, if it belongs to the program."""
+        """Return a module that a file of the program imports; None if it does not belong to the program."""
         name = _absolute(name, source.file) if name.startswith(".") else name
         file = "" if name.split(".")[0] == "provspark" else file_of(name)
         return self.source(file) if file and beside(file) and not self._made(file) else None
@@ -78,11 +78,11 @@ class Program:
             return False
 
     def calls(self, name: str) -> list[tuple[ScriptFile, ast.Call]]:
-        """Return all calls of what has this name, as far as the text shows them."""
+        """Return all calls of functions or methods with this name in the program's text."""
         return [(source, call) for source in self.sources() for call in source.calls.get(name, ())]
 
     def stored(self, attribute: str) -> list[tuple[ScriptFile, Binding]]:
-        """Return what is assigned to attributes of this name, in objects and in classes."""
+        """Return the bindings of attributes with this name, in objects and in classes."""
         bindings = []
         for source in self.sources():
             bindings += [(source, b) for b in source.stored.get(attribute, ())]
@@ -98,8 +98,8 @@ def file_of(module: str) -> str:
 
 
 def beside(file: str) -> bool:
-    """Whether a module's file is the user's."""
-    if is_library(file) or not (file.endswith(".py") or file in linecache.cache):  # a notebook's cells are there
+    """Whether a module's file is the user's own, not that of a library."""
+    if is_library(file) or not (file.endswith(".py") or file in linecache.cache):  # which contains a notebook's cells
         return False
     return not _is_installed(file)
 
@@ -119,7 +119,7 @@ def _installed() -> tuple[str, ...]:
 
 
 def _absolute(name: str, file: str) -> str:
-    """Return the full name of a module that a file imports relatively, or ""."""
+    """Return the absolute name of a module that a file imports relatively, or ""."""
     level = len(name) - len(name.lstrip("."))
     for module in list(sys.modules.values()):
         if vars(module).get("__file__") == file:

@@ -1,4 +1,4 @@
-"""Functions whose results come from their arguments, the clock, the machine or chance, and so from no data."""
+"""Functions whose results depend only on their arguments, the clock, the machine or random numbers, not on data."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ _READING = _words(
     "collect collectAsMap take first head tail toPandas toArrow toLocalIterator load loadtxt genfromtxt fromfile"
     " memmap read read_text read_bytes readline readlines open iterdir glob rglob stat recv"
 )
-"""Methods that bring data in, whatever they are called on."""
+"""Methods that read data, whatever they are called on."""
 DESCRIBING = frozenset(("columns", "schema", "dtypes", "__name__", "__file__"))
-"""Attributes that describe a frame or a function and hold no value of a row."""
+"""Attributes that describe a DataFrame or a function, and contain no value of a row."""
 SESSIONS = frozenset(("spark", "session", "sparkSession", "sparkContext", "sc", "conf", "widgets"))
-"""Last names of what holds settings and no rows."""
+"""Usual names of objects that contain settings and no rows."""
 SETTINGS = frozenset(("applicationId", "appName", "conf", "get", "getAll", "master", "sparkUser", "version"))
-"""What those say of themselves."""
+"""Their attributes and methods that return settings."""
 SETTERS = frozenset(("config", "set", "setConf", "setJobDescription", "setJobGroup", "setLocalProperty"))
-"""Methods that set what those say."""
+"""Their methods that change settings."""
 
 
 def pure_call(name: str) -> bool:
-    """Whether what a dotted name calls returns nothing of any data but its arguments.
+    """Whether the result of the function with this dotted name contains no data except its arguments.
 
     >>> pure_call("datetime.date.today"), pure_call("numpy.loadtxt"), pure_call("pandas.read_csv")
     (True, False, False)
@@ -74,13 +74,13 @@ def pure_value(name: str) -> bool:
 
 
 def reads(method: str) -> bool:
-    """Whether a method of this name may bring data in."""
+    """Whether a method of this name may read data."""
     return method in _READING
 
 
 @cache
 def query_names() -> frozenset[str]:
-    """Return the names of all that builds queries in PySpark."""
+    """Return the names of all of PySpark's functions and methods that build queries."""
     from pyspark.sql import Column, DataFrame, GroupedData, SparkSession, functions
     from pyspark.sql.window import Window, WindowSpec
 

@@ -1,6 +1,6 @@
-"""Whether rows that the script hands to Spark are constants of its text.
+"""Decide whether rows that the script passes to Spark are constants of its text.
 
-Rows that are not may derive from what the script read before: a later write of them has possible edges.
+Other rows may derive from rows that the script read before: a later write of them has possible edges.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """A function that makes rows of values which the script hands over.
+    """A PySpark function that makes rows from values passed by the script.
 
     Attributes
     ----------
     module, owner, name : str
         Where PySpark defines it; `owner` is the class, or "" for a function of the module.
     values : tuple of str
-        The parameters that hold values, in their order. All others describe the rows: schemas, names, partitions.
+        The parameters that contain values, in order. The others describe the rows: schemas, names, partitions.
     """
 
     module: str
@@ -69,17 +69,17 @@ MAKERS: dict[str, Maker] = {
         Maker(_PANDAS, "", "to_timedelta", ("arg",)),
     )
 }
-"""Everything that makes rows of values in the driver, by the name to use in `rows_are_constant`."""
+"""All functions that make rows from values on the driver, by the name to use in `rows_are_constant`."""
 
 OF_NUMBERS = "\2"
-"""Begins the reason why rows are no constants, where all that they are made of beside is numbers that were read."""
+"""Prefix of the reason why rows are not constants, if they derive only from constants and single numbers read."""
 
 _reading = threading.RLock()
 _shown = Shown(program())
 
 
 def shown() -> Shown:
-    """Return what decides, for this process, whether its script shows a value."""
+    """Return this process's analysis of which values of the script are constants."""
     return _shown
 
 
@@ -93,17 +93,17 @@ def rows_are_constant(
     maker : str
         A key of `MAKERS`.
     place : CallPlace, optional
-        Where the call was written; the call under way by default. Call it while the script's frame is on the stack.
+        Place of the call in the script. The default is the running call, whose frame must be on the stack.
     data : object, optional
-        The rows themselves: `provspark.constant` may have been called with them.
+        The rows themselves, which may have been marked with `provspark.constant`.
     numbers : frozenset of str
-        Lines (``file:line``, as frames name files) each of whose reads returned one number: these count as constants,
-        too. So what is constant with them and not without derives from numbers alone.
+        Lines (``file:line``, as frames name files) whose reads each returned one number, to count as constants as well.
+        Rows that are constant only with them derive from these numbers.
 
     Returns
     -------
     bool
-        False where the text can't be read, or doesn't show the call.
+        False if the text can't be read or does not contain the call.
     """
     if data is not None and is_said(data):
         return True
@@ -120,13 +120,13 @@ def rows_are_constant(
 
 @contextmanager
 def reading(numbers: frozenset[str]) -> Iterator[None]:
-    """Read the script's text, one thread at a time."""
+    """Lock the script's text for analysis by one thread, with `numbers` as constants (see `rows_are_constant`)."""
     with _reading, deep(), _shown.counting(numbers):
         yield
 
 
 def _calls(source: ScriptFile, place: CallPlace, maker: Maker) -> list[tuple[ast.Call, Maker]]:
-    """Return the calls of a maker at a place, or of one that calls it: pandas on Spark's call `createDataFrame`."""
+    """Return the calls of a maker at a place, or else of makers that call it, as pandas on Spark's do."""
     calls = [(call, maker) for call in calls_at(source, place, maker.name)]
     for other in MAKERS.values() if not calls else ():
         for call in calls_at(source, place, other.name):
@@ -136,7 +136,7 @@ def _calls(source: ScriptFile, place: CallPlace, maker: Maker) -> list[tuple[ast
 
 
 def calls_at(source: ScriptFile, place: CallPlace, name: str) -> list[ast.Call]:
-    """Return the calls of a name at a place: one where Python knows columns, all of the line otherwise."""
+    """Return the calls of a name that end at a place; if the place has no end or none matches, all of its line."""
     calls = source.calls.get(name, [])
     exact = [c for c in calls if (c.end_lineno, c.end_col_offset) == place.end]
     return exact or [c for c in calls if c.lineno <= place.line <= (c.end_lineno or c.lineno)]
@@ -148,12 +148,12 @@ def _constant(source: ScriptFile, call: ast.Call, maker: Maker) -> bool:
     values: list[ast.expr] = call.args[: len(maker.values)]
     values += [k.value for k in call.keywords if k.arg in maker.values]
     if maker.name == "sql":
-        values += [k.value for k in call.keywords if k.arg not in maker.values]  # put into the text
+        values += [k.value for k in call.keywords if k.arg not in maker.values]  # inserted into the text
     return all(_shown.shows(source, value) for value in values)
 
 
 class MadeRows:
-    """Rows that the script made, for the plans of one SparkContext.
+    """Registry of the rows that the script made, for the plans of one SparkContext.
 
     Parameters
     ----------
@@ -164,35 +164,35 @@ class MadeRows:
         self.java: Any = jvm.new("ScriptRows")
 
     def note(self, jdf: Any, why: str) -> None:
-        """Note the rows of a Java Dataset that a maker returned: local rows, rows of an RDD, a range.
+        """Register the rows of a Java Dataset returned by a maker: local rows, rows of an RDD, a range.
 
         Parameters
         ----------
         jdf : JavaObject
         why : str
-            Why they are not constants (`not_constant`); "" where they are.
+            Why they are not constants (`not_constant`); "" if they are.
         """
         self.java.note(jdf.queryExecution().analyzed(), why)
 
     def note_rdd(self, rdd: Any, why: str) -> None:
-        """Note the same of a JavaRDD."""
+        """Register the rows of a JavaRDD; see `note`."""
         self.java.noteRdd(rdd.rdd(), why)
 
     def of_rdd(self, rdd: Any) -> str:
-        """Return why the rows that a JavaRDD was made of are not constants, or ""."""
+        """Return why the rows from which a JavaRDD was made are not constants, or ""."""
         return str(self.java.above(rdd.rdd()))
 
     def within(self, plan: Any) -> str:
-        """Return why the first rows in a logical plan that are not constants are none, or ""."""
+        """Return the reason for the first rows in a logical plan that are not constants, or ""."""
         return str(self.java.within(plan))
 
 
 def not_constant(
     maker: str, place: CallPlace | None = None, data: Any = None, *, numbers: frozenset[str] = frozenset()
 ) -> str:
-    """Return "" where `rows_are_constant` without `numbers`, and otherwise the reason: the line, and no values.
+    """Return "" if the rows are constants without `numbers`, otherwise a reason that names the line, but no values.
 
-    Where they are constant with them, it begins with `OF_NUMBERS`.
+    The reason starts with `OF_NUMBERS` if they are constants with `numbers`. For parameters, see `rows_are_constant`.
     """
     place = place or script_place()
     if rows_are_constant(maker, place, data):

@@ -1,4 +1,4 @@
-"""Whether a script takes the text that Spark prints of a frame: then what it prints is read on the driver."""
+"""Decide whether a script uses the text that Spark prints of a DataFrame, which makes it a read on the driver."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from provspark.tracker.script.row_constants import reading
 __all__ = ["EAGER", "takes_text"]
 
 EAGER = ("__repr__", "_repr_html_")
-"""Methods of a frame that print rows where ``spark.sql.repl.eagerEval.enabled`` is set."""
+"""Methods of a DataFrame that print rows if ``spark.sql.repl.eagerEval.enabled`` is set."""
 _PRINTED = re.compile(r"redirect_stdout|_show_string|showString")
 _EAGERLY = re.compile(r"\b(?:repr|str)\(|_repr_html_")
 
 
 def takes_text(method: str, site: str) -> bool:
-    """Whether the main script, the file of a call, or a module that one of them imports may take what a frame prints.
+    """Whether the main script, the calling file or a module that they import may use the text that a DataFrame prints.
 
     Parameters
     ----------
     method : str
-        The method of a frame that prints.
+        The printing method of the DataFrame.
     site : str
         ``file:line`` of the call.
     """

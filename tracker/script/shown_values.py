@@ -1,8 +1,8 @@
-"""Decides whether the script's text shows a value: whether it is made of constants alone.
+"""Decide whether the script's text shows a value, which means that the value is made only of constants.
 
-A value is shown if everything that may flow into it is: literals, arguments of the process, the clock, chance. It is
-followed through names, functions of the program and what is added to lists; a name that is bound more than once, or a
-list that is added to, counts only where nothing but constants decides how often.
+Constants are literals, the process's arguments, the time and random numbers. The analysis follows values through names,
+functions of the program and additions to lists. A name that is bound more than once, or a list that is added to, is
+shown only if nothing but constants determines how often that happens.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from provspark.tracker.script.source import FUNCTIONS, Binding, Function, Scope,
 
 
 class Shown:
-    """What a program shows.
+    """Analysis of which values a program's text shows.
 
     Parameters
     ----------
@@ -46,19 +46,19 @@ class Shown:
         self._outside = Outside(program, self._decisions, self.shows, self._changes.unchanged, self._kept)
 
     def counting(self, numbers: frozenset[str]) -> AbstractContextManager[None]:
-        """Take calls at these lines (``file:line``) for constants, too: what they read is one number."""
+        """Count calls at these lines (``file:line``), which read one number each, as constants in this context."""
         return self._decisions.counting(numbers)
 
     def shows(self, source: ScriptFile, node: ast.AST) -> bool:
-        """Whether an expression's value is made of constants alone."""
+        """Whether an expression's value is made only of constants."""
         return self._decisions.decide(node, lambda: self._expression(source, node))
 
     def binds(self, scope: Scope, name: str) -> bool:
-        """Whether all that a name is bound to, as seen from a scope, is shown."""
+        """Whether all values that a name may have in a scope are made only of constants."""
         return self._decisions.decide((scope, name, "used"), lambda: self._bound(scope, name))
 
     def decides(self, source: ScriptFile, at: ast.AST) -> bool:
-        """Whether constants alone decide whether, and how often, a statement runs within its function."""
+        """Whether only constants determine whether, and how often, a statement runs within its function."""
         return self._decisions.decide(("decides", at), lambda: self._changes.decided(source, at))
 
     def _all(self, source: ScriptFile, nodes: Iterator[ast.AST] | list[ast.expr]) -> bool:
@@ -75,7 +75,7 @@ class Shown:
             return self._call(source, node)
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.stmt)):
             return False
-        # Any other expression is made of its parts: displays, operators, subscripts, comprehensions, lambdas.
+        # Other expressions consist of their parts: displays, operators, subscripts, comprehensions, lambdas.
         return self._all(source, _parts(node))
 
     # -- names
@@ -109,7 +109,7 @@ class Shown:
         return shown and not self._rebound(owner)
 
     def is_changed(self, source: ScriptFile, node: ast.Name) -> bool:
-        """Whether a name is bound to constants, and data is put into them, or takes some away."""
+        """Whether a name is bound only to constants, which data changes later."""
         owner = source.owner(node)
         if owner is None or self.binds(owner, node.id):
             return False
@@ -117,7 +117,7 @@ class Shown:
         return len(values) == len(owner.bindings[node.id]) and all(self.shows(owner.source, v) for v in values)
 
     def _rebound(self, owner: Scope) -> bool:
-        """Whether text or a dictionary of names may bind what a scope binds anew."""
+        """Whether ``exec`` or a dictionary of names may rebind the names of a module or class."""
         if not isinstance(owner.node, (ast.Module, ast.ClassDef)):
             return False
         return owner.source.rebinds or any(source.rebinds_others for source in self.program.sources())
@@ -128,7 +128,7 @@ class Shown:
         if binding.kind == "parameter" and isinstance(binding.node, ast.arg) and isinstance(binding.at, FUNCTIONS):
             return self._parameter(source, binding.at, binding.node.arg)
         if binding.kind == "any":
-            return True  # of a lambda: it is called with what stands beside it
+            return True  # a lambda's parameter: it receives other arguments of the call that the lambda is passed to
         if binding.kind == "import":
             module = self.program.module(binding.module, source) if binding.attribute else None
             if module is None:
@@ -146,7 +146,7 @@ class Shown:
         return False
 
     def _parameter(self, source: ScriptFile, function: Function, name: str) -> bool:
-        """Whether each call of a function passes constants; one that is handed on may be called with anything."""
+        """Whether all calls of a function pass constants. If it is passed on, it may be called with anything."""
         return all(part is not None and self.shows(*part) for part in self.names.passed_for(source, function, name))
 
     def _call(self, source: ScriptFile, node: ast.Call) -> bool:
@@ -166,7 +166,7 @@ class Shown:
             return self.shows(source, node.func.value) and self._all(source, iter(passed_values(node)))
         values = passed_values(node)
         if self.names.is_class(source, node.func) or self.names.is_cls(source, node.func):
-            return self._all(source, iter(values))  # what it keeps of them, its attributes say
+            return self._all(source, iter(values))  # its attributes are checked where they are used
         if (name and not pure_call(name)) or not self._outside.untouched(name):
             return False
         if not name and (not self.shows(source, node.func) or (last_name(node.func) == "vars" and not values)):
@@ -209,11 +209,11 @@ class Shown:
         return self._member(node.attr) if self.program.stored(node.attr) else self._kept(node.attr)
 
     def settings_kept(self) -> bool:
-        """Whether values that ``${…}`` takes from settings in SQL text are constants."""
+        """Whether settings that a SQL text inserts with ``${…}`` are constants."""
         return self._decisions.decide("settings", self._outside.settings_kept)
 
     def _member(self, attribute: str) -> bool:
-        """Whether all that objects of the program keep under this name is shown."""
+        """Whether all values of attributes with this name in the program's objects are made only of constants."""
 
         def shown() -> bool:
             stored = self.program.stored(attribute)
@@ -223,7 +223,7 @@ class Shown:
         return self._decisions.once(("member", attribute), shown)
 
     def _kept(self, attribute: str) -> bool:
-        """Whether nothing but constants is put into what attributes of this name hold, or in its place."""
+        """Whether the program assigns only constants to attributes with this name, and adds only constants to them."""
         return self._decisions.once(
             ("kept", attribute),
             lambda: all(
@@ -245,7 +245,7 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _setting(node: ast.Attribute) -> bool:
-    """Whether an attribute says something of the session, such as ``spark.version``."""
+    """Whether an attribute returns a setting of the session, such as ``spark.version``."""
     return node.attr in SETTINGS and last_name(node.value) in SESSIONS
 
 

@@ -1,4 +1,4 @@
-"""Where in the user's script an operation was written."""
+"""Find the line of the user's script that a call or a plan node comes from."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def caller() -> str:
-    """Return ``file:line`` of the innermost frame that is neither of Spark, nor of Python's library, nor ours.
+    """Return ``file:line`` of the innermost frame outside Spark, Python's standard library and ProvSpark.
 
-    Where there is none, as in a thread of Spark's, it is the script's file, or "".
+    If there is none, as in a thread of Spark, return the script's file, or "".
     """
     frame = sys._getframe(1)
     while frame is not None:
@@ -28,7 +28,7 @@ def caller() -> str:
 
 
 def is_library(filename: str) -> bool:
-    """Whether a file is Spark's, of Python's own library, or ours."""
+    """Whether a file belongs to Spark, Python's standard library or ProvSpark."""
     if filename.startswith(_OF_PYTHON):
         return not filename.startswith(("site-packages", "dist-packages"), len(_OF_PYTHON))
     return filename.startswith(_libraries())
@@ -39,15 +39,15 @@ _OF_PYTHON = str(Path(os.__file__).parent) + os.sep
 
 @cache
 def _libraries() -> tuple[str, ...]:
-    """Where the frames between a script and us lie: Spark's, py4j's and our own."""
+    """Return the prefixes of files to skip between a script and this code: of Spark, py4j and ProvSpark."""
     specs = (find_spec(name) for name in ("pyspark", "py4j"))
     folders = [str(Path(spec.origin).parent) for spec in specs if spec is not None and spec.origin]
     return ("<frozen", *(folder + os.sep for folder in (str(Path(__file__).parents[1]), *folders)))
 
 
 def of_node(jvm: Jvm, kind: str, analysed: Any) -> str:
-    """Return the line that made the first node of this kind in an analysed plan, or "".
+    """Return the script's line that made the first node of this kind in an analysed plan, or "".
 
-    Where there is none, normalising made it out of a subquery: then that one's line.
+    If the plan has no such node, normalising made it from a subquery: then return the first line of any node.
     """
     return str(jvm.plans.site(analysed, kind)) or str(jvm.plans.site(analysed, ""))

@@ -1,4 +1,4 @@
-"""One file of the script as a syntax tree, with its scopes and what they bind."""
+"""One file of the script as a syntax tree, with its scopes and their bindings."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]  # noqa: UP007 - also at
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What gives a name its value: an expression, an element of one, a parameter, an import …"""
+    """What a name is bound to: an expression, an item of one, a parameter, an import …"""
 
     kind: Bound
     node: ast.AST
-    """The expression; the function, the class or the parameter itself."""
+    """The expression, or the function, class or parameter itself."""
     at: ast.AST
-    """The statement, for what it depends on."""
+    """The statement that binds the name."""
     module: str = ""
     attribute: str = ""
 
@@ -43,7 +43,7 @@ class Scope:
     """Names declared ``global`` (True) or ``nonlocal`` (False)."""
 
     def owner(self, name: str) -> Scope | None:
-        """Return the scope that binds a name which is used here."""
+        """Return the scope that binds a name used in this scope, or None."""
         if self.outer.get(name):
             return self.source.module
         scope: Scope | None = self if name not in self.outer else self.above
@@ -55,7 +55,7 @@ class Scope:
 
 
 _SETS = frozenset(("__setattr__", "object", "patch", "setattr", "setitem"))
-"""Functions that bind an attribute whose name they are given."""
+"""Functions that set the attribute named by an argument."""
 
 
 class ScriptFile:
@@ -64,7 +64,7 @@ class ScriptFile:
     Parameters
     ----------
     file : str
-        As code objects name it.
+        File name as in code objects.
     text : str
     """
 
@@ -72,23 +72,24 @@ class ScriptFile:
         self.file = file
         self.tree = ast.parse(text, file)
         self.rebinds = False
-        """Whether it may bind names of its own that its text does not show: by ``exec``, or ``globals()``."""
+        """Whether it may bind its own names in ways that the text does not show: by ``exec`` or ``globals()``."""
         self.rebinds_others = False
-        """Whether it may bind names of other modules and classes so."""
+        """Whether it may bind names of other modules and classes in such ways."""
         self.stored_items: list[ast.Subscript] = []
-        """Where items are assigned or deleted."""
+        """Assignments and deletions of items."""
         self.up: dict[ast.AST, ast.AST] = {}
+        """The parent of each node."""
         self.scope_of: dict[ast.AST, Scope] = {}
-        """Of every name and attribute."""
+        """The scope around each name and attribute, and the scope of each function, class, lambda or comprehension."""
         self.module = Scope(self.tree, None, self)
         self.uses: dict[tuple[Scope, str], list[ast.Name]] = defaultdict(list)
-        """Where each name is read, by the scope that binds it."""
+        """Uses of each name, by the scope that binds it."""
         self.calls: dict[str, list[ast.Call]] = defaultdict(list)
-        """Calls by the last part of what they call."""
+        """Calls by the last part of the called name."""
         self.attributes: dict[str, list[ast.Attribute]] = defaultdict(list)
-        """Where attributes are used, by name."""
+        """Uses of attributes, by name."""
         self.stored: dict[str, list[Binding]] = defaultdict(list)
-        """What is assigned to attributes, by name."""
+        """Values assigned to attributes, by name."""
         self.imports: set[str] = set()
         self.classes: list[Scope] = []
         self._names: list[ast.Name] = []
@@ -101,7 +102,7 @@ class ScriptFile:
 
     @classmethod
     def read(cls, file: str) -> ScriptFile | None:
-        """Read a file, or a cell of a notebook; None where there is no text of Python."""
+        """Read a file or a notebook's cell; None if its text is missing or is not Python."""
         text = "".join(linecache.getlines(file))
         try:
             with deep():
@@ -110,43 +111,43 @@ class ScriptFile:
             return None
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield what stands around a node, from the inside."""
+        """Yield the nodes around a node, from its parent outwards."""
         while node in self.up:
             node = self.up[node]
             yield node
 
     def owner(self, name: ast.AST) -> Scope | None:
-        """Return the scope that binds a name; None for another node, and for a name that nothing binds."""
+        """Return the scope that binds a name; None for unbound names and other nodes."""
         scope = self.scope_of.get(name) if isinstance(name, ast.Name) else None
         return scope.owner(name.id) if isinstance(scope, Scope) and isinstance(name, ast.Name) else None
 
     def bindings(self, name: ast.AST) -> list[Binding]:
-        """Return what a name is bound to; nothing for another node."""
+        """Return the bindings of a name; none for other nodes."""
         owner = self.owner(name)
         return owner.bindings[name.id] if owner is not None and isinstance(name, ast.Name) else []
 
     def statement(self, line: int) -> ast.stmt | None:
-        """Return the innermost statement of which this line is a part."""
+        """Return the innermost statement that contains this line, or None."""
         if not self._statements:
-            for node in ast.walk(self.tree):  # breadth first: the last one of a line is the innermost
+            for node in ast.walk(self.tree):  # breadth first: a line's last statement is the innermost
                 if isinstance(node, ast.stmt):
                     self._statements.update(dict.fromkeys(range(node.lineno, (node.end_lineno or 0) + 1), node))
         return self._statements.get(line)
 
     def bind(self, scope: Scope, name: str, binding: Binding) -> None:
-        """Add what a name is bound to."""
+        """Add a binding of a name in a scope."""
         if name in scope.outer:
             scope = self.module if scope.outer[name] else (scope.above or scope)
         scope.bindings[name].append(binding)
 
     def used(self, name: ast.Name, scope: Scope) -> None:
-        """Note where a name is read."""
+        """Record the use of a name in a scope."""
         self.scope_of[name] = scope
         self._names.append(name)
 
 
 class _Reader(ast.NodeVisitor):
-    """Fills a source's tables in one walk."""
+    """Visitor that fills a `ScriptFile`'s tables in one walk."""
 
     def __init__(self, source: ScriptFile) -> None:
         self._source = source
@@ -332,7 +333,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _names_changed(self, names: ast.AST) -> None:
-        """Take note that a dictionary is changed, which may be one of names."""
+        """Record the change of a dictionary that may contain a module's or class's names."""
         if isinstance(names, ast.Call) and last_name(names.func) in ("globals", "locals", "vars"):
             self._source.rebinds |= not names.args
             self._source.rebinds_others |= bool(names.args)
@@ -346,7 +347,7 @@ def _item(kind: Bound) -> Bound:
 
 @contextmanager
 def deep() -> Iterator[None]:
-    """Allow deep recursion meanwhile: a chain of methods is nested as deep as it is long."""
+    """Raise the recursion limit: the tree of a chain of methods is as deep as the chain is long."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEPEST))
     try:

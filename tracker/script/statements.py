@@ -1,4 +1,4 @@
-"""Finds in a statement of the script what a call or an operator of PySpark was given."""
+"""Find PySpark calls and operators in a statement of the script, with their arguments."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _OPERATORS: dict[str, tuple[type[ast.AST], ...]] = {
     "getitem": (ast.Subscript,),
 }
 _ALIASES = {"ge": "between", "le": "between", "eq": "eqNullSafe", "getitem": "getItem", "fillna": "fill"}
-"""Methods that call others."""
+"""Methods of PySpark that call another one, by the name of the called one."""
 
 
 def header(statement: ast.stmt) -> list[ast.AST]:
-    """Return the parts of a statement that are not statements themselves."""
+    """Return the direct parts of a statement that are not statements themselves."""
     return [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
 
 
@@ -37,14 +37,14 @@ def _within(statement: ast.stmt) -> list[ast.AST]:
 
 
 def called(statement: ast.stmt, name: str, line: int) -> list[ast.AST]:
-    """Return the calls or operators of a name in a statement: those of a line if there are some."""
+    """Return the calls or operators of a name in a statement; only those of the given line if there are any."""
     parts = [part for node in _within(statement) for part in _named(node, name)]
     exact = [n for n in parts if _starts(n) == line]
     return exact or [n for n in parts if getattr(n, "lineno", 0) <= line <= (getattr(n, "end_lineno", 0) or 0)] or parts
 
 
 def _named(node: ast.AST, name: str) -> list[ast.AST]:
-    """Return the node if it is a call or an operator of this name; of a subscript, the index."""
+    """Return the node if it is a call or an operator of this name, and the index of a matching subscript."""
     bare = name.strip("_")
     bare = bare[1:] if bare[:1] == "r" and bare[1:] in _OPERATORS else bare
     kinds = _OPERATORS.get(bare, ())
@@ -57,14 +57,14 @@ def _named(node: ast.AST, name: str) -> list[ast.AST]:
 
 
 def _starts(node: ast.AST) -> int:
-    """Return the line that Python gives to a call: of a method, its name's."""
+    """Return the line that Python reports for a call: for a method, the line of its name."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.end_lineno or 0
     return getattr(node, "lineno", 0)
 
 
 def chained(statement: ast.stmt, line: int) -> list[ast.AST]:
-    """Return what is given to the method of a chain that stands at a line, if the chain takes several lines."""
+    """Return the arguments of the method at a line of a chain of calls that spans several lines."""
     if statement.end_lineno == statement.lineno:
         return []
     calls = [n for n in _within(statement) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
@@ -79,7 +79,7 @@ def calls(parts: list[ast.AST], names: frozenset[str]) -> list[ast.AST]:
 
 
 def given(node: ast.AST) -> list[ast.expr]:
-    """Return what a call or an operator is given."""
+    """Return the arguments of a call or the operands of an operator."""
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
     if isinstance(node, ast.Compare):

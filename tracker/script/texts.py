@@ -1,4 +1,4 @@
-"""Whether the script's text shows a SQL text: as a literal, or put together of what is shown."""
+"""Decide whether a SQL text is a constant of the script: a literal, or built from constants."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from provspark.tracker.script.source import ScriptFile, last_name
 from provspark.tracker.script.values import ScriptValues, UnknownValueError
 
 _FEWEST = 4
-"""Characters that a text put together has for certain, to be known again."""
+"""Minimum number of known characters in a built text for it to be recognised."""
 _SETS = re.compile(r"\bset\W+var(?:iable)?\b|\bexecute\W+immediate\b", re.IGNORECASE)
 _QUERY = re.compile(f"(?:{_SETS.pattern}).*\\bselect\\b", re.IGNORECASE | re.DOTALL)
 _STRINGS = (ast.JoinedStr, ast.BinOp, ast.Call)
 
 
 class Texts:
-    """The SQL texts of a program.
+    """The SQL texts in a program: literals, and patterns of texts built from constants.
 
     Parameters
     ----------
@@ -32,17 +32,17 @@ class Texts:
         self._literal: set[str] = set()
         self._patterns: list[re.Pattern[str]] = []
         self._queries: list[re.Pattern[str]] = []
-        """What may follow ``AS`` in those."""
+        """The parts of the patterns behind ``AS``."""
         self._known: dict[str, bool] = {}
 
     def again(self, numbers: frozenset[str]) -> None:
-        """Begin anew if other lines count as constants than before; see `Shown.counting`."""
+        """Reset if a different set of lines counts as constants than before; see `Shown.counting`."""
         if numbers != self._numbers:
             self._numbers = numbers
             self._changes = -1
 
     def shows(self, text: str) -> bool:
-        """Whether a text is a literal of the program, or was made of literals, names and arguments that are shown."""
+        """Whether a text is a literal of the program, or may be built from constants by one of its expressions."""
         sources = self._shown.program.sources()
         if self._changes != self._shown.program.changes:
             self._changes = self._shown.program.changes
@@ -54,13 +54,13 @@ class Texts:
         return self._known[text]
 
     def shows_view(self, text: str) -> bool:
-        """Whether a text of the program ends in a query, as a statement does that makes a view."""
+        """Whether a SQL text of the program ends in this query, as a ``CREATE VIEW`` does."""
         self.shows(text)
         text = _normal(text)
         return any(t.endswith(text) for t in self._literal) or any(p.fullmatch(text) for p in self._queries)
 
     def variables_are_constant(self) -> bool:
-        """Whether session variables are set by texts of the program alone, and by none with a query in it."""
+        """Whether session variables are set only by texts of the program, and by none that contains a query."""
         self.shows("")
         return all(not _QUERY.search(t) for t in (*self._literal, *(p.pattern for p in self._patterns))) and not any(
             isinstance(node, ast.JoinedStr) and _has_text(node) and _SETS.search(ast.unparse(node))
@@ -85,7 +85,7 @@ class Texts:
 
     @staticmethod
     def _stringy(node: ast.AST) -> bool:
-        """Whether an expression makes a text of texts."""
+        """Whether an expression builds a text from texts."""
         if isinstance(node, ast.Call):
             return isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "join", "replace", "dedent")
         return isinstance(node, ast.JoinedStr) or (
@@ -109,7 +109,7 @@ class Texts:
             self._queries.append(re.compile(query.strip(), re.DOTALL))
 
     def _formatted(self, source: ScriptFile, call: ast.Call) -> None:
-        """Learn what PySpark makes of a text with ``{name}``: of frames, names of views."""
+        """Add the pattern of a text with ``{name}`` that PySpark fills in, with names of views for DataFrames."""
         try:
             text = re.sub(r"\s+", " ", str(self._values.of(source, call.args[0])))
         except UnknownValueError:
@@ -123,7 +123,7 @@ class Texts:
         self._add(pattern)
 
     def _pattern(self, source: ScriptFile, node: ast.AST) -> tuple[str, int]:
-        """Return an expression that matches what a node makes, and how many characters of it are certain."""
+        """Return a regular expression for the texts that a node builds, and the number of characters known in it."""
         try:
             text = re.sub(r"\s+", " ", str(self._values.of(source, node)))
             return re.escape(text), len(text.replace(" ", ""))

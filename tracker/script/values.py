@@ -1,4 +1,4 @@
-"""Works out values that the script's text shows, as far as that takes nothing but literals and a few pure functions."""
+"""Evaluate constant expressions of the script, as far as literals and a few pure functions allow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from provspark.tracker.script.shown_values import Shown
 from provspark.tracker.script.source import FUNCTIONS, Function, Scope, ScriptFile, arguments
 
 _KnownValues = dict[tuple[Scope, str], Any]
-"""Values of names within a comprehension or a function."""
+"""Values of names in a comprehension or a function."""
 
 _MOST = 100_000
 _MOST_ITEMS = 10_000
@@ -56,11 +56,11 @@ _CONVERSIONS: dict[int, Callable[[Any], str]] = {-1: lambda v: v, 114: repr, 115
 
 
 class UnknownValueError(ValueError):
-    """The text alone does not say what the value is."""
+    """The script's text alone does not determine the value."""
 
 
 class ScriptValues:
-    """Works out expressions of a program; whether they are shown, `Shown` decides.
+    """Evaluates expressions of a program that `Shown` has found to be constants.
 
     Parameters
     ----------
@@ -71,17 +71,18 @@ class ScriptValues:
         self._shown = shown
 
     def of(self, source: ScriptFile, node: ast.AST) -> Any:
-        """Return the value of an expression that is shown.
+        """Return the value of a constant expression.
 
         Raises
         ------
         UnknownValueError
+            The text does not determine the value, or evaluating it failed.
         """
         try:
             return self._of(source, node, 0, {})
         except UnknownValueError:
             raise
-        except Exception as e:  # of the script's own making
+        except Exception as e:  # the script's expression itself fails
             raise UnknownValueError(type(e).__name__) from e
 
     def _of(self, source: ScriptFile, node: ast.AST, depth: int, known: _KnownValues) -> Any:
@@ -174,7 +175,7 @@ class ScriptValues:
         return self._of(owner.source, bindings[0].node, depth + 1, {})
 
     def _parameter(self, source: ScriptFile, function: Function, name: str, depth: int) -> Any:
-        """Return what all calls pass for a parameter; of several lists, the items of all."""
+        """Return the only value passed for a parameter; if all calls pass lists, the items of all lists."""
         passed = [self._of(at, part, depth + 1, {}) for at, part in self._shown.names.passed(source, function, name)]
         if passed and all(isinstance(value, list) for value in passed):
             return [item for value in passed for item in value]
@@ -183,7 +184,7 @@ class ScriptValues:
         return passed[0]
 
     def _called(self, source: ScriptFile, node: ast.Call, go: Callable[[ast.AST], Any], depth: int) -> Any:
-        """Return what a lambda of the program returns, or a function that only returns something."""
+        """Return the result of a lambda of the program, or of a function that consists of a ``return``."""
         scope = source.scope_of.get(node.func)
         owner = scope.owner(node.func.id) if isinstance(node.func, ast.Name) and isinstance(scope, Scope) else None
         bindings = owner.bindings[node.func.id] if owner is not None and isinstance(node.func, ast.Name) else []
@@ -229,7 +230,7 @@ def _bound_to(scope: Scope, target: ast.AST, item: Any) -> _KnownValues:
 
 
 def _returned(function: Function) -> ast.expr | None:
-    """What a function returns that does nothing else."""
+    """Return the expression that a function returns if its body contains nothing else but a docstring."""
     last = function.body[-1]
     documented = [s for s in function.body[:-1] if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
     return last.value if isinstance(last, ast.Return) and not documented else None
@@ -243,7 +244,7 @@ def _ranged(*bounds: int) -> list[int]:
 
 
 def scalars(value: Any) -> list[Any]:
-    """Return the single values in a value.
+    """Return all scalar values nested in a value.
 
     >>> scalars({"a": [1, (2, None)]})
     ['a', 1, 2, None]

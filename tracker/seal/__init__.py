@@ -1,1 +1,1 @@
-"""Sealing: what taps noted becomes tensors."""
+"""Sealing: turns the records of taps into tensors."""

@@ -1,4 +1,4 @@
-"""Boxes of one tensor as they come, block by block of what a task noted."""
+"""Collection of a tensor's boxes, added block by block of the tasks' notes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from provspark.model.boxes.pairs import concat, merge
 from provspark.model.boxes.spool import Dealt, Parts, Spool
 
 MOST = 1 << 22
-"""Boxes of a tensor that are kept in memory: more go to a temporary file."""
+"""Largest number of a tensor's boxes kept in memory. More go to a temporary file."""
 
 MANY = 1 << 20
-"""Boxes that are not put together: memory that is asked for anew costs as much as to look through them."""
+"""Number of boxes above which parts are not concatenated: allocating the memory costs as much as scanning the boxes."""
 
 
 class Gathered:
-    """Boxes that are added in parts, no pair in two of them."""
+    """Collector of boxes. No two of the added parts contain the same pair."""
 
     def __init__(self) -> None:
         self._parts: list[Boxes] = []
@@ -24,7 +24,7 @@ class Gathered:
         self._rising = True
 
     def add(self, boxes: Boxes) -> None:
-        """Put boxes, sorted by out, to the others."""
+        """Add boxes that are sorted by ``out``."""
         if not len(boxes):
             return
         self._rising = self._rising and int(boxes.out[0]) >= self._end
@@ -41,13 +41,13 @@ class Gathered:
             self._spool.add(boxes)
 
     def boxes(self) -> Boxes | Parts | Spool:
-        """All of them: sorted where they came so, or are in a file."""
+        """Return all boxes. They are sorted by ``out`` if the parts were added in that order or are in a file."""
         if self._spool is not None:
             return self._spool if self._rising else self._in_order(self._spool)
         return Parts(self._parts) if self._rising and self._held > MANY else concat(self._parts)
 
     def _in_order(self, boxes: Spool) -> Spool:
-        """Boxes sorted by out, of parts that came in no order: each task of a partitioned write fills all folders."""
+        """Sort boxes by ``out``. Parts arrive unordered if the write is partitioned: each task fills all folders."""
         dealt = Dealt("out", self._end, len(boxes))
         for part in boxes.parts():
             dealt.add(part)

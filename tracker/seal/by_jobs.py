@@ -1,8 +1,8 @@
-"""Sealing with the script's own Spark: keys are resolved by jobs, so that nothing in the driver grows with rows.
+"""Sealing by jobs of the script's Spark application, so that the driver's memory does not grow with the rows.
 
-Executors read what taps noted (java/seal/Notes.java), join the keys that rows ask for with the groups that have them,
-and leave each tensor's ranges sorted by row. The driver streams these, as it streams the addresses that taps noted: of
-the groups that are kept it holds one number for each block of notes. Axes are numbered as in `draft.py`.
+Executors read the taps' notes (java/seal/Notes.java), join the keys that rows refer to with the groups that have them,
+and store the ranges of each tensor sorted by row. The driver streams these and the noted addresses. For the groups that
+are kept, it holds one number per block of notes. Axes are numbered as in `draft.py`.
 """
 
 from __future__ import annotations
@@ -33,49 +33,52 @@ from provspark.tracker.taps.sidecar import blocks
 from provspark.tracker.taps.taps import PlacedTap, Receipt
 
 _SHUFFLE_ROWS = 1 << 19
-"""Noted rows to a partition of a shuffle, as far as `_MOST_PARTITIONS` go."""
+"""Noted rows per shuffle partition, up to `_MOST_PARTITIONS` partitions."""
 _MOST_PARTITIONS = 2000
-"""Of a shuffle with more of them Spark keeps blocks' sizes as averages (HighlyCompressedMapStatus)."""
+"""Largest number of shuffle partitions. With more, Spark only keeps average block sizes (HighlyCompressedMapStatus)."""
 _READERS = 400
-"""Tasks of Spark's, at most, that read the notes of one tap."""
+"""Largest number of Spark tasks that read the notes of one tap."""
 _KEPT = "place BIGINT, k1 BIGINT, k2 BIGINT, n BIGINT, at BIGINT"
-"""Groups, `place` null for a key without one; `at`: kept rows before it in its block (java/seal/Starts.java)."""
+"""Columns of the kept groups. `place` is null for a key without a group. `at`: kept rows before the group in its block
+(java/seal/Starts.java)."""
 _FOUND = "row BIGINT, start BIGINT, n BIGINT"
 _TASK, _BLOCK = 40, 20
-"""Bits of a place: java/seal/Notes.java."""
+"""Bit offsets of task and block within a place (java/seal/Notes.java)."""
 _ALIKE = "({} ^ {}) = 0"
-"""Equality of two keys' second halves in a form by which Spark joins no rows, but filters those that it joined by the
-first: a join by both would sort by two columns, and by one long alone Spark sorts by radix, without comparing rows."""
+"""Equality of two keys' second halves, written so that Spark filters joined rows by it instead of joining by it. A join
+by both halves would sort by two columns; by a single long, Spark uses a radix sort and compares no rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A provenance column that refers to groups of a tap; the view of rows and keys (row, a, b; c: left out)."""
+    """Request of a provenance column for groups of a tap."""
 
     axis: int
     provenance_column: ProvenanceColumn
     rows: int
-    """Of its axis."""
+    """Number of rows of the axis."""
     view: str
+    """View of the rows (`row`), their keys (`a`, `b`) and the number of the row to leave out (`c`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Blocks:
-    """Blocks with groups that are kept, in order, and the first id of each on the axis."""
+    """Blocks of notes with kept groups, in order."""
 
     block: Int64
-    """Places of blocks, without the bits of groups."""
+    """Places of the blocks, without the bits of groups."""
     first: Int64
+    """First id of each block on the axis."""
     size: int
-    """Of the axis."""
+    """Size of the axis."""
 
     @property
     def table(self) -> pa.Table:
-        """The same for queries: block, first."""
+        """The blocks as a table for queries, with columns `block` and `first`."""
         return pa.table({"block": int64s(self.block), "first": int64s(self.first)})
 
     def ids(self, tasks: int) -> list[Int64]:
-        """Return by task the first id of each of its blocks, 0 for those without."""
+        """Return for each task the first id of each of its blocks, 0 for blocks without kept groups."""
         task, block = self.block >> (_TASK - _BLOCK), _number(self.block)
         parts = []
         for low, high in itertools.pairwise(np.searchsorted(task, np.arange(tasks + 1)).tolist()):
@@ -86,12 +89,12 @@ class _Blocks:
 
 
 def seal_by_jobs(jvm: Jvm, noted: Noted, site: str = "") -> PendingWrite:
-    """Resolve a write's notes to tensors, the same as `provspark.tracker.seal.in_driver.seal` does.
+    """Resolve a write's notes to tensors. The result equals that of `provspark.tracker.seal.in_driver.seal`.
 
     Raises
     ------
     CaptureError
-        The notes contradict each other: a key without its group, more rows written than noted.
+        The notes contradict each other: a key has no group, or more rows were written than noted.
     """
     places = {tap.place for tap in noted.taps}
     total = sum(receipt.rows for place in places for receipt in noted.receipts.get(place, []))
@@ -101,7 +104,7 @@ def seal_by_jobs(jvm: Jvm, noted: Noted, site: str = "") -> PendingWrite:
 
 
 class _ByJobs:
-    """One write's sealing, from the top tap down."""
+    """Sealing of one write, from the top tap down."""
 
     def __init__(self, jvm: Jvm, noted: Noted, staging: Staging) -> None:
         self._noted, self._draft = noted, WriteDraft(noted)
@@ -120,22 +123,22 @@ class _ByJobs:
     def _located(
         self, provenance: Sequence[ProvenanceColumn], axis: int, chunks: Iterable[Chunk]
     ) -> list[PendingTensor]:
-        """Relate an axis to the rows that its provenance columns point at; if none does, don't read its notes."""
+        """Relate an axis to the input rows that its provenance columns refer to. Skip the notes if none does."""
         if all(provenance_column.grouped for provenance_column in provenance):
             return []
         return self._draft.located(provenance, axis, chunks)
 
     def _top(self, tap: PlacedTap) -> None:
-        """The output's own provenance columns."""
+        """Resolve the provenance columns of the output."""
         self._draft.tensors += self._located(tap.provenance, 0, written_chunks(self._noted, tap))
         receipts = self._noted.of(tap)
         if receipts and any(provenance_column.grouped for provenance_column in tap.provenance):
-            # What `ids` are goes by the tap (Notes.java): pairs for an ordered one, firsts of blocks in `_rows_of`.
+            # The meaning of `ids` depends on the tap (Notes.java): pairs here, first ids of blocks in `_rows_of`.
             ids = [np.stack(written_places(self._noted, receipt), axis=1).ravel() for receipt in receipts]
             self._ask(tap, 0, self._draft.axes[0].size, self._spread(receipts, ids))
 
     def _inner(self, tap: PlacedTap) -> None:
-        """The derivations of the groups that are asked for."""
+        """Resolve the derivations of the requested groups."""
         asked = self._asked[tap.number]
         draft, receipts = self._draft, self._noted.of(tap)
         kept, missing = self._kept(tap, asked, receipts) if asked else (None, 0)
@@ -158,10 +161,10 @@ class _ByJobs:
                 )
         draft.tensors += made
 
-    # -- what stays on executors
+    # -- data on executors
 
     def _ask(self, tap: PlacedTap, axis: int, size: int, rows: str) -> None:
-        """Note who of an axis asks for groups."""
+        """Register the provenance columns of an axis that request groups."""
         at = 0
         for provenance_column in tap.provenance:
             if provenance_column.grouped:
@@ -171,23 +174,25 @@ class _ByJobs:
             at += provenance_column.width
 
     def _kept(self, tap: PlacedTap, asked: Sequence[_Asked], receipts: Sequence[Receipt]) -> tuple[str | None, int]:
-        """Keep the groups that are asked for, by place, and count keys without one; None if nobody asks."""
+        """Store the requested groups by place. Return their view, if any, and the number of keys without a group."""
         keys = " UNION ALL ".join(f"SELECT a AS k1, b AS k2 FROM {each.view}" for each in asked)
         keys = self._view(f"SELECT DISTINCT k1, k2 FROM ({keys})")
         tasks = self._spread(receipts, [np.zeros(0, dtype=np.int64)] * len(receipts))
         groups = self._staging.view(self._name(), self._notes(tap).groups(self._staging.query(f"FROM {tasks}")))
         met = f"FROM {keys} k LEFT JOIN {groups} g ON k.k1 = g.k1 AND {_ALIKE.format('k.k2', 'g.k2')}"
         alone = 0
-        # In a `keyless` tap one key stands for all rows, and is found by its hashes. What a `whole` one, keyless too,
-        # noted has partitions as keys (`TracedCache.whole`): the one key asked for, a constant, meets all groups.
+        # In a `keyless` tap, all rows have one key, and its hashes match. The notes of a `whole` tap, which is keyless
+        # too, have partitions as keys (`TracedCache.whole`): the one requested key, a constant, matches all groups.
         if tap.whole and receipts:
             alone = len(self._staging.table(self._name(), f"SELECT k1 FROM {keys} LIMIT 2"))
             if alone > 1:
-                raise CaptureError(f"tap {tap.number} is asked for more than one key")
+                raise CaptureError(
+                    f"rows refer to more than one key of the {tap.label} at tap {tap.number}, which has only one"
+                )
             met = f"FROM {groups} g CROSS JOIN {keys} k"
         buckets = _tasks_for(receipts)
-        # Bucket i becomes partition i, and the last holds the keys without a group. A task is in one bucket, sorted: so
-        # a block is whole and in order where `Starts` counts it.
+        # Bucket i becomes partition i, and the last one holds the keys without a group. A task is in one bucket,
+        # sorted, so `Starts` sees each block whole and in order.
         rows = self._staging.dealt(
             f"SELECT {'/*+ BROADCAST(k) */' if tap.whole else ''} g.place, k.k1, k.k2, g.n {met}",
             f"IF(place IS NULL, {buckets}, {_bucket(f'shiftright(place, {_TASK})', len(receipts) or 1, buckets)})",
@@ -197,20 +202,20 @@ class _ByJobs:
         kept = self._staging.keep(self._name(), self._jvm.new("Starts").over(rows), _KEPT)
         *counts, missing = self._staging.counts(kept, buckets + 1)
         if not any(counts):
-            missing += alone  # without a group the cross join lost the key
+            missing += alone  # the cross join dropped the key, because there was no group
         return (kept if missing or any(counts) else None), missing
 
     def _rows_of(self, tap: PlacedTap, receipts: Sequence[Receipt], kept: str, blocks: _Blocks) -> str:
-        """Tell for java/seal/Notes.java which rows are kept."""
+        """Return the view of the kept rows that java/seal/Notes.java reads."""
         if not tap.numbered and not any(provenance_column.grouped for provenance_column in tap.provenance):
             return ""
         tasks = self._tasks(receipts, blocks.ids(len(receipts)))
-        # Sorted by place, a task's row comes before its groups, whose blocks count from 1. Columns go by position.
+        # Sorted by place, a task's row comes before its groups, whose blocks count from 1. Columns match by position.
         groups = f"SELECT place, n, NULL, NULL FROM {kept} WHERE place IS NOT NULL"
         return self._dealt(receipts, f"SELECT * FROM {tasks} UNION ALL {groups}")
 
     def _ranges(self, tap: PlacedTap, kept: str, blocks: _Blocks) -> str:
-        """Where each group stands on the axis: one range in each block that has it; all of it if there is one group."""
+        """Return the view of each group's ranges of the axis: one for each block that has it, or all if it is alone."""
         groups = f"{kept} k WHERE k.place IS NOT NULL"
         if tap.keyless:
             return self._view(f"SELECT DISTINCT k1, k2, 0L AS start, {blocks.size}L AS n FROM {groups}")
@@ -221,13 +226,13 @@ class _ByJobs:
         )
 
     def _relation(self, each: _Asked, ranges: str, out: str, *, single: bool) -> Boxes | Parts | Spool:
-        """Relate rows to the ranges of their groups, but for the one row that each leaves out where `out` has these."""
+        """Relate rows to the ranges of their groups, without the one row that each leaves out if `out` has these."""
         buckets = -(-each.rows // BUCKET_ROWS)
         hint = "/*+ BROADCAST(s) */" if single else ""
         asked = f"{each.view} a JOIN {ranges} s ON a.a = s.k1 AND {_ALIKE.format('a.b', 's.k2')}"
         met = f"SELECT {hint} a.row, s.start, s.n, 0L AS out FROM {asked}"
         if out:
-            # A group has a range in each block: the one with `out` becomes two, of the rows before and after it.
+            # A group has one range per block. The range that contains `out` is split around it.
             met = (
                 "SELECT row, out, inline(array(struct(start, IF(hit, out - start, n) AS n), "
                 "struct(out + 1 AS start, IF(hit, start + n - out - 1, 0L) AS n))) FROM (SELECT *, out >= start AND "
@@ -242,16 +247,16 @@ class _ByJobs:
         )
         name = self._staging.keep(self._name(), rows.drop("lost"), _FOUND)
         if self._staging.counts(name, buckets + 1)[-1]:
-            raise CaptureError("a row was kept that its group has not")
+            raise CaptureError(f"a row of axis {each.axis} leaves out a row that its group does not have")
         return _gathered(self._staging.stream(name, ("row", "start", "n"), buckets))
 
     def _columns(self, tap: PlacedTap, rows: str, first: int, count: int) -> str:
-        """Name what was noted in some columns: row, a, b, c."""
+        """Return the view of some noted columns: `row`, `a`, `b`, `c`."""
         columns = self._notes(tap).rows(self._staging.query(f"FROM {rows}"), first, count)
         return self._staging.view(self._name(), columns)
 
     def _tasks(self, receipts: Sequence[Receipt], ids: Sequence[Int64]) -> str:
-        """Name where tasks left their notes, and the ids of what they noted, for java/seal/Notes.java."""
+        """Return the view of the tasks' notes, with their location and ids, for java/seal/Notes.java."""
         n = len(receipts)
         table = pa.table(
             {
@@ -264,11 +269,11 @@ class _ByJobs:
         return self._staging.put(self._name(), table)
 
     def _spread(self, receipts: Sequence[Receipt], ids: Sequence[Int64]) -> str:
-        """Name the same, a task of Spark's for each."""
+        """Return the same view as `_tasks`, distributed over Spark tasks."""
         return self._dealt(receipts, f"SELECT * FROM {self._tasks(receipts, ids)}")
 
     def _dealt(self, receipts: Sequence[Receipt], text: str) -> str:
-        """Name rows that stand in tasks' places, in order."""
+        """Return the view of a query's rows, distributed by the task in their place and sorted by place."""
         buckets = _tasks_for(receipts)
         bucket = _bucket(f"shiftright(place, {_TASK})", len(receipts) or 1, buckets)
         return self._staging.view(self._name(), self._staging.dealt(text, bucket, buckets, "place"))
@@ -282,10 +287,10 @@ class _ByJobs:
     def _name(self) -> str:
         return f"t{next(self._names)}"
 
-    # -- what passes through the driver
+    # -- data that passes through the driver
 
     def _blocks(self, kept: str) -> _Blocks:
-        """Number the rows of groups that are kept."""
+        """Number the rows of the kept groups."""
         groups = f"{kept} WHERE place IS NOT NULL"
         query = f"SELECT shiftright(place, {_BLOCK}) AS block, sum(n) AS n FROM {groups} GROUP BY 1"
         sums = self._staging.table(self._name(), query).sort_by("block")
@@ -294,7 +299,7 @@ class _ByJobs:
         return _Blocks(numbers(sums["block"]), first, int(ends[-1]) if len(ends) else 0)
 
     def _chunks(self, tap: PlacedTap, receipts: Sequence[Receipt], kept: str) -> Iterator[Chunk]:
-        """Read the rows of groups that are kept."""
+        """Read the rows of the kept groups."""
         waiting = _by_block(self._staging.stream(kept, ("place",), _tasks_for(receipts)))
         wanted = next(waiting, None)
         size = 0
@@ -309,28 +314,28 @@ class _ByJobs:
                 yield chunk
                 wanted = next(waiting, None)
         if wanted is not None:
-            raise CaptureError(f"tap {tap.number} left no keys")
+            raise CaptureError(f"the notes of tap {tap.number} lack a block of keys")
 
 
 def _tasks_for(receipts: Sequence[Receipt]) -> int:
-    """Into how many tasks the reading of notes is divided."""
+    """Return the number of Spark tasks that read the notes."""
     return min(len(receipts), _READERS) or 1
 
 
 def _bucket(number: str, most: int, buckets: int) -> str:
-    """Which of some buckets a number below `most` goes to, in order; for queries."""
+    """Return the SQL expression that maps a number below `most` to one of some buckets, in order."""
     return f"CAST({number} * {buckets} DIV {most} AS INT)"
 
 
 def _number(block: Any) -> Any:
-    """Number of a block, or of several, among its task's."""
-    # 0 in a place is the task itself. A task's blocks are too large, and a block's groups too few (Tap.MAX_KEYS), for
-    # these bits to overflow: nothing checks it.
+    """Return the number of a block, or of several, within its task."""
+    # 0 in a place is the task itself. These bits can't overflow, and nothing checks that: a task's blocks are large,
+    # and a block has at most Tap.MAX_KEYS groups.
     return (block & ((1 << (_TASK - _BLOCK)) - 1)) - 1
 
 
 def _by_block(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, Int64]]:
-    """Yield task, block and the numbers of its groups, of sorted places; a batch may end within a block."""
+    """Yield task, block and group numbers of sorted places. A batch may end within a block."""
     block, held = -1, list[Int64]()
     for batch in batches:
         places = numbers(batch.column(0))
@@ -347,13 +352,13 @@ def _by_block(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, Int
 
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Boxes | Parts | Spool:
-    """Make boxes of ranges sorted by row, those of one row together."""
+    """Convert ranges, sorted by row, to boxes."""
     gathered = Gathered()
     held: list[Int64] = []
     for batch in batches:
         columns = [numbers(column) for column in batch.columns]
         if held and len(columns[0]):
-            # A batch may end within a row: what is held of the next batch's first row waits for the rest.
+            # A batch may end within a row, so ranges of the last row wait for the next batch.
             cut = int(np.searchsorted(held[0], columns[0][0]))
             gathered.add(boxes.from_ranges(*(column[:cut] for column in held)))
             columns = [np.concatenate([old[cut:], new]) for old, new in zip(held, columns, strict=True)]

@@ -1,4 +1,4 @@
-"""One captured write: the rewritten plan before it, sealing after it."""
+"""A captured write: rewrites the plan before Spark runs it, and seals its notes afterwards."""
 
 from __future__ import annotations
 
@@ -24,16 +24,25 @@ from provspark.tracker.taps.taps import Receipt
 
 
 class TracedWrite:
-    """A write whose plan notes where its rows come from, made before it runs; UnsupportedPlanError if it can't be.
+    """A write with a rewritten plan that records where its rows come from.
 
     Parameters
     ----------
     jvm : Jvm
     sink : Output
-    plan : the user's plan, analysed, with cached parts in their places
-    taps : URL of the folder for sidecars
-    caches : what the script caches
-    behind : which reads on the driver its rows may come from
+    plan : LogicalPlan
+        The user's plan, analysed, with cached parts replaced by their cache entries.
+    taps : str
+        URL of the folder for sidecar files.
+    caches : Caches
+        What the script caches.
+    behind : Behind
+        Reads on the driver that the rows may come from.
+
+    Raises
+    ------
+    UnsupportedPlanError
+        Capture can't follow the plan exactly.
     """
 
     def __init__(self, jvm: Jvm, sink: Output, plan: Any, taps: str, caches: Caches, behind: Behind) -> None:
@@ -54,11 +63,11 @@ class TracedWrite:
         rewriter.scans[:] = [self._before_it_goes(scan) for scan in rewriter.scans]
 
     def read(self) -> Inputs:
-        """Return what it reads."""
+        """Return the inputs of the write."""
         return scanned(self._rewriter.scans)
 
     def _grouped(self, receipts: dict[int, list[Receipt]]) -> int:
-        """Return how many rows went into the aggregate whose groups were all written; -1 where there is none."""
+        """Return the number of input rows of the aggregate whose groups were all written, or -1 if there is none."""
         node = self._rewriter.root
         while (
             node is not None and operation_rule(node.kind).as_many and len(node.children) == 1 and not node.subqueries
@@ -70,7 +79,7 @@ class TracedWrite:
         return sum(r.rows for r in receipts.get(self._rewriter.taps[tap].place, []))
 
     def _before_it_goes(self, scan: Scan) -> Scan:
-        """The write may take away what it read: Parquet's rows can be counted before."""
+        """Count the rows of a Parquet input that the write may overwrite."""
         kept = scan if isinstance(scan, KeptScan) else KeptScan(scan)
         if not isinstance(kept.scan, ParquetScan) or not scan.dataset.meets(self._sink.dataset):
             return scan
@@ -78,12 +87,12 @@ class TracedWrite:
         return kept
 
     def seal(self, seen: Seen | None, site: str) -> PendingWrite:
-        """Resolve what was noted, after Spark's commit; `seen` is what Spark's listener said of the write.
+        """Resolve the taps' notes after Spark's commit. `seen` is the listener's record of the write.
 
         Raises
         ------
         CaptureError
-            Notes, files and inputs do not fit together.
+            Notes, files and inputs contradict each other.
         """
         receipts = self._rewriter.receipts()
         top = receipts.get(self._rewriter.taps[-1].place, [])

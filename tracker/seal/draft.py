@@ -1,4 +1,4 @@
-"""A write that is being sealed: its axes and tensors so far, and what addresses say of its rows."""
+"""A write during sealing: its axes and tensors so far, and the resolution of addresses to rows."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from provspark.tracker.taps.taps import PlacedTap
 __all__ = ["WriteDraft"]
 
 _THREADS = 4
-"""Provenance columns resolved at once: sorting lets go of Python's lock."""
+"""Number of provenance columns resolved at once. Sorting releases the GIL."""
 _SMALL = 1 << 14
-"""Rows of blocks that are resolved without threads, which take longer to start."""
+"""Number of rows up to which blocks are resolved without threads, because starting these takes longer."""
 _BATCH = 2
-"""Blocks of notes that are in memory at once."""
+"""Number of blocks of notes in memory at once."""
 
 
 class WriteDraft:
-    """What is known of one write. Whoever seals it resolves the keys that rows ask for, and adds what they find.
+    """Draft of a sealed write. The two ways of sealing resolve the keys of its rows and add the tensors.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class WriteDraft:
             self.axes.append(Axis("input", version.files.total, identity, number, version.dataset.uri))
 
     def write(self, site: str) -> PendingWrite:
-        """Return the write with its axes and tensors."""
+        """Return the write with its final axes and tensors."""
         versions = {v.files.identity(v.dataset): v for v, _ in self._noted.scans}
         return PendingWrite(
             output=self._noted.written.version,
@@ -63,7 +63,7 @@ class WriteDraft:
         )
 
     def check_found(self, tap: PlacedTap, missing: int) -> None:
-        """Every key asked for has a group, but for the one of a global aggregate over nothing."""
+        """Raise CaptureError if requested keys have no group, except for a global aggregate over no rows."""
         nothing = tap.keyless and not self._noted.of(tap)
         if missing and not nothing and not tap.coarse:
             raise CaptureError(f"{missing} keys of the {tap.label} at tap {tap.number} have no group")
@@ -75,18 +75,18 @@ class WriteDraft:
         chunks: Iterable[Chunk],
         meanwhile: Callable[[Chunk], None] = lambda _: None,
     ) -> list[PendingTensor]:
-        """Relate an axis to the rows of scans that its provenance columns point at; `meanwhile` gets each chunk."""
+        """Relate an axis to the scan rows that its provenance columns refer to. Call `meanwhile` with each chunk."""
         at = np.cumsum([0, *(column.width for column in provenance)])
         gathered = {i: Gathered() for i, column in enumerate(provenance) if not column.grouped}
 
         def located(chunk: Chunk, i: int) -> Boxes:
             return self._boxes_of(provenance[i], chunk, chunk.columns[at[i]])
 
-        with ThreadPoolExecutor(_THREADS) as pool:  # starts a thread when it is given the first job
+        with ThreadPoolExecutor(_THREADS) as pool:  # starts no thread before the first job
             waiting = iter(chunks)
             while batch := list(islice(waiting, _BATCH)):
                 jobs = [(chunk, i) for chunk in batch for i in gathered]
-                # `pool.map` starts its jobs now, `map` when their results are taken.
+                # `pool.map` starts the jobs now, `map` when their results are read.
                 run = pool.map if sum(len(chunk.rows) for chunk in batch) > _SMALL else map
                 related = run(lambda job: located(*job), jobs)
                 for chunk in batch:
@@ -94,11 +94,11 @@ class WriteDraft:
                 for (_, i), boxes_found in zip(jobs, related, strict=True):
                     gathered[i].add(boxes_found)
         made = [(column, gathered[i].boxes()) for i, column in enumerate(provenance) if i in gathered]
-        # Axis 0 is the output, and inputs follow in the order of scans.
+        # Axis 0 is the output. Inputs follow in the order of scans.
         return [PendingTensor(axis, 1 + column.origin, all_of, column.kind) for column, all_of in made if len(all_of)]
 
     def _boxes_of(self, column: ProvenanceColumn, chunk: Chunk, noted: NotedColumn) -> Boxes:
-        """Relate rows to the rows at their addresses in a scan."""
+        """Relate rows to the scan rows at their addresses."""
         segments = self._noted.scans[column.origin][1]
         if isinstance(chunk.rows, range) and not column.whole:
             lines = _lines(chunk.rows.start, noted.runs(), segments)
@@ -115,7 +115,7 @@ class WriteDraft:
 
 
 def _lines(first: int, runs: tuple[Int64, Int64] | None, segments: Segments) -> Boxes | None:
-    """Relate rows from `first` on to runs of addresses, a diagonal each; None where a run is not of one block."""
+    """Relate rows from `first` on to runs of addresses, one diagonal per run. None if a run spans several blocks."""
     if runs is None:
         return None
     starts, lengths = runs
@@ -123,7 +123,7 @@ def _lines(first: int, runs: tuple[Int64, Int64] | None, segments: Segments) -> 
     if src is None:
         return None
     lines = Boxes(np.cumsum(lengths) - lengths + first, lengths, src, lengths, lengths > 1)
-    # `merge` sorts all lines, and joins two only where one goes on in the next, or both come from the same row.
+    # `merge` sorts all lines. It joins two only if one continues the other or both come from the same row.
     step = src[1:] - src[:-1]
     return boxes.merge(lines) if bool(((step == lengths[:-1]) | (step == 0)).any()) else lines
 

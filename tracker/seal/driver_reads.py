@@ -1,4 +1,4 @@
-"""Sealing of a read on the driver: rows that tasks noted become rows of what the call returned, in its order."""
+"""Sealing of a read on the driver: maps the rows that tasks noted to the rows that the call returned, in order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Piece", "every_stage", "pieces", "seal_read"]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Rows of a task that were returned: `count` of them after its first `skip` ones."""
+    """Returned rows of one task: `count` rows after the first `skip` rows."""
 
     receipt: Receipt
     skip: int
@@ -27,12 +27,12 @@ class Piece:
 
 
 def every_stage(receipts: Sequence[Receipt]) -> list[Receipt]:
-    """Return the receipts that count of a tap that several jobs ran, some partitions each: of each one the last.
+    """Return the receipts that count if several jobs ran a tap for some partitions each: the last of each partition.
 
     Raises
     ------
     CaptureError
-        A task could not keep what it noted.
+        A task could not store its notes.
     """
     by_partition: dict[int, Receipt] = {}
     for receipt in sorted(receipts, key=lambda r: (r.stage, r.attempt, r.task)):
@@ -41,23 +41,23 @@ def every_stage(receipts: Sequence[Receipt]) -> list[Receipt]:
 
 
 def pieces(receipts: Sequence[Receipt], rows: range, *, last: bool = False) -> list[Piece]:
-    """Return which rows of tasks, put one after the other, were returned.
+    """Return which rows of the tasks, in order, the call returned.
 
     Parameters
     ----------
     receipts : sequence of Receipt
-        Of the top tap, in order of their partitions.
+        Receipts of the top tap, in the order of their partitions.
     rows : range
-        Places of the rows returned: counted from the first one noted, or from the last one back with `last`.
+        Positions of the returned rows among those noted. With `last`, they count backward from the last row.
 
     Raises
     ------
     CaptureError
-        Tasks noted fewer rows.
+        Tasks noted fewer rows than the call returned.
     """
     noted = sum(receipt.rows for receipt in receipts)
     if noted < rows.stop:
-        raise CaptureError(f"tasks noted {noted} rows, and {rows.stop} were returned")
+        raise CaptureError(f"the call returned {rows.stop} rows, but the tasks noted {noted}")
     low, high = (noted - rows.stop, noted - rows.start) if last else (rows.start, rows.stop)
     taken, at = [], 0
     for receipt in receipts:
@@ -74,10 +74,11 @@ def seal_read(noted: Noted, returned: Sequence[Piece], site: str = "") -> Pendin
     Parameters
     ----------
     noted : Noted
-        Of its output the version counts.
+        Notes of the read. Of `written`, only the version is used.
     returned : sequence of Piece
-        The rows that were returned, in order.
+        The returned rows, in order.
     site : str
+        ``file:line`` of the call.
 
     Raises
     ------
@@ -88,7 +89,7 @@ def seal_read(noted: Noted, returned: Sequence[Piece], site: str = "") -> Pendin
 
 
 def _chunks(noted: Noted, tap: PlacedTap, returned: Sequence[Piece]) -> Iterator[Chunk]:
-    """Read the rows returned, task by task."""
+    """Read the returned rows, task by task."""
     first = 0
     for piece in returned:
         low, high, at = piece.skip, piece.skip + piece.count, 0

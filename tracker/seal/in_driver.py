@@ -1,7 +1,7 @@
-"""Sealing in the driver: turns what taps noted into tensors.
+"""Sealing in the driver: turns the taps' notes into tensors.
 
-Keys are resolved to ranges of inner axes, addresses to row ids. Groups that no output row refers to are left out, so
-from the top tap down each tap is read once, for the keys that those above it ask for. Nothing is multiplied out.
+Keys become ranges of inner axes, and addresses become row ids. Groups that no output row refers to are left out: from
+the top tap down, each tap is read once, for the keys that the taps above it request. Pairs are never expanded.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = ["seal"]
 
 @dataclass(slots=True)
 class _Asker:
-    """A provenance column that refers to groups of a tap: rows of an upper axis, with their keys' hashes, by blocks."""
+    """Request of a provenance column for groups of a tap: rows of an upper axis and hashes of their keys, by block."""
 
     axis: int
     provenance_column: ProvenanceColumn
     rows: list[Int64] = field(default_factory=list)
     keys: list[tuple[Int64, Int64]] = field(default_factory=list)
     without: list[Int64] = field(default_factory=list)
-    """Numbers of the rows of their groups that they leave out."""
+    """For each row, the number of the row of its group that it leaves out."""
 
 
 def seal(
@@ -48,27 +48,28 @@ def seal(
     ----------
     noted : Noted
     site : str
+        ``file:line`` of the write.
     top : callable
-        Reads the output's rows at the top tap, with their ids.
+        Reads the output rows at the top tap, with their ids.
 
     Raises
     ------
     CaptureError
-        The notes contradict each other: a key without its group, more rows written than noted.
+        The notes contradict each other: a key has no group, or more rows were written than noted.
     """
     return _InDriver(noted).run(site, top)
 
 
 class _InDriver:
-    """One write's sealing, from the top tap down."""
+    """Sealing of one write, from the top tap down."""
 
     def __init__(self, noted: Noted) -> None:
         self._noted, self._draft = noted, WriteDraft(noted)
         self._wanted: dict[int, list[_Asker]] = {tap.number: [] for tap in noted.taps if tap.keyed}
 
     def run(self, site: str, top: Callable[[Noted, PlacedTap], Iterable[Chunk]]) -> PendingWrite:
-        # Who asks for a tap's groups was placed after it: the rewrite goes from the scans up, twins follow their inner
-        # ones (`Rewriter.twin`), and the write's own tap is the last. So each is met when all who ask for it are known.
+        # A tap is placed before those that refer to its groups: the rewrite goes from the scans up, twins follow their
+        # inner taps (`Rewriter.twin`), and the write's own tap is last. In reverse, all requests to a tap are known.
         *inner, last = self._noted.taps
         self._draft.tensors += self._related(last.provenance, 0, top(self._noted, last))
         for tap in reversed(inner):
@@ -76,7 +77,7 @@ class _InDriver:
         return self._draft.write(site)
 
     def _inner(self, tap: PlacedTap) -> None:
-        """The derivations of the groups that are asked for: an axis, its ranges for those above, its columns below."""
+        """Add the axis of the requested groups' derivations, and relate it to the axes above and below."""
         askers = [asker for asker in self._wanted[tap.number] if asker.rows]
         if not askers:
             return
@@ -102,12 +103,12 @@ class _InDriver:
                         continue
                     chunk, counts = kept_rows(block, groups, size)
                     ranges.add(which[groups], np.cumsum(counts) - counts + size, counts)
-                    if numbered:  # the row's number follows all provenance columns (`PlacedTap.width`)
+                    if numbered:  # the row number is the last column (`PlacedTap.width`)
                         numbers.append(chunk.columns[-1].values())
                     size += len(chunk.rows)
                     yield chunk
 
-        made = self._related(tap.provenance, axis, chunks())  # all chunks: now size, ranges and numbers are known
+        made = self._related(tap.provenance, axis, chunks())  # reads all chunks, which sets size, ranges and numbers
         draft.axes.append(Axis("inner", size, label=tap.label))
         draft.check_found(tap, len(distinct) - ranges.filled)
         for asker, asked in zip(askers, distinct.asked, strict=True):
@@ -116,25 +117,25 @@ class _InDriver:
             upper = Gathered()
             for which, starts, counts in ranges.of(asked):
                 kept = (which, starts, counts) if out is None else _without(which, starts, counts, out)
-                # In any order, several to a row and empty ones as `_without` makes them: `from_ranges` takes all these.
+                # `_without` makes ranges unordered, several to a row, some empty. `from_ranges` accepts all these.
                 upper.add(boxes.from_ranges(rows[kept[0]], *kept[1:]))
             tensor = PendingTensor(asker.axis, axis, upper.boxes(), asker.provenance_column.kind)
             draft.tensors += [tensor] if len(tensor.boxes) else []
-        draft.tensors += made  # last, as in by_jobs.py: the order gives tensors' files their names, and says no more
+        draft.tensors += made  # last, as in by_jobs.py: the order determines the names of the tensors' files
 
     def _asked_in(self, tap: PlacedTap, block: Block, distinct: RequestedKeys) -> Int64:
-        """Place of each of a block's keys among those asked for, -1 where nobody asks."""
+        """Return the index of each of a block's keys among the requested keys, -1 if it is not requested."""
         if block.keys is None or block.counts is None:
-            raise CaptureError(f"tap {tap.number} left no keys")
+            raise CaptureError(f"the notes of tap {tap.number} lack a block of keys")
         first = block.keys[0].values()
-        if tap.whole:  # noted by partition, asked for by one constant key (`TracedCache.whole`)
+        if tap.whole:  # noted by partition, requested by one constant key (`TracedCache.whole`)
             return np.zeros(len(first), dtype=np.int64)
         return distinct.places(first, block.keys[1].values())
 
     def _related(
         self, provenance: Sequence[ProvenanceColumn], axis: int, chunks: Iterable[Chunk]
     ) -> list[PendingTensor]:
-        """Relate an axis to what its provenance columns point at: note who asks for groups, return what is known."""
+        """Return the tensors from an axis to scans. Register its requests for groups, which are resolved later."""
         at = np.cumsum([0, *(provenance_column.width for provenance_column in provenance)])
         askers = {
             i: _Asker(axis, provenance_column)
@@ -163,16 +164,16 @@ def _ask(asker: _Asker, rows: Int64, columns: list[Int64]) -> None:
 
 
 def _places(numbers: Int64, among: Int64) -> Int64:
-    """Place of each number in `among`."""
+    """Return the index of each number in `among`."""
     order = np.argsort(among, kind="stable")
     at = order[np.searchsorted(among, numbers, sorter=order) % len(order)]
     if not np.array_equal(among[at], numbers):
-        raise CaptureError("a row was kept that its group has not")
+        raise CaptureError("a row leaves out a row that its group does not have")
     return at
 
 
 def _without(which: Int64, starts: Int64, counts: Int64, places: Int64) -> tuple[Int64, Int64, Int64]:
-    """Take one place out of the ranges of each asker: the range that it stands in becomes two."""
+    """Remove one position from the ranges of each row, by splitting the range that contains it."""
     out = places[which]
     hit = (out >= starts) & (out < starts + counts)
     before = np.where(hit, out - starts, counts)

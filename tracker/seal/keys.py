@@ -1,4 +1,4 @@
-"""The groups of a tap that are asked for, and where they stand on its axis."""
+"""Requested groups of a tap: their keys, and their ranges on the tap's axis."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ __all__ = ["GroupRanges", "RequestedKeys"]
 
 _GLANCE = 1 << 12
 _CROWDED = 64
-"""Hashes that begin alike: of more, which no hash makes by chance, the one asked for is not looked for in turn."""
+"""Largest number of hashes with a common prefix that are searched one by one. A good hash never has more."""
 
 
 class RequestedKeys:
-    """Different keys, in the order in which they are first asked for.
+    """Distinct requested keys, each with an index.
 
     Parameters
     ----------
     asked : sequence of pairs of int64 arrays
-        The two hashes of each key that is asked for, by who asks.
+        For each request, the two hashes of each of its keys.
 
     Attributes
     ----------
     asked : list of int64 arrays
-        Place of each of them.
+        For each request, the index of each of its keys.
     """
 
     def __init__(self, asked: Sequence[tuple[Int64, Int64]]) -> None:
@@ -55,7 +55,7 @@ class RequestedKeys:
         return self._len
 
     def places(self, first: Int64, second: Int64) -> Int64:
-        """Place of each key, -1 where it is none of these."""
+        """Return the index of each key, -1 if it is not among these."""
         if self._table is not None:
             return self._table.places(first, second)
         indices = pc.index_in(_whole(first, second), value_set=self._keys)
@@ -66,22 +66,24 @@ class RequestedKeys:
 
 
 class _Table:
-    """Keys by how their first hashes begin, which all differ: a search among many keys misses the cache at each step.
+    """Lookup table of keys with distinct first hashes, by the prefix of that hash.
+
+    It is faster than a binary search, which misses the CPU cache at each step.
 
     Parameters
     ----------
     first, second : arrays
-        Hashes in the order of the first ones, without a sign.
+        Hashes of the keys, sorted by the first one as unsigned integers.
     order : int64 array
-        Place of each.
+        Index of each key.
     heads, begins : arrays
-        Where hashes begin otherwise than those before; how they begin.
+        Position of the first hash of each prefix, and the prefixes.
     shift : int
-        Bits behind the beginning.
+        Number of bits after the prefix.
     """
 
     def __init__(self, first: Any, second: Any, order: Int64, heads: Int64, begins: Any, shift: Any) -> None:
-        # No key stands at the end: what is larger than all keys of its beginning is looked for no further.
+        # The sentinel at the end is no key: it stops the search for a hash that is larger than all keys.
         self._first = np.append(first, np.iinfo(np.uint64).max)
         self._second = np.append(second, second[-1:])
         self._order = np.append(order, -1)
@@ -90,7 +92,7 @@ class _Table:
         self._heads[begins] = heads
 
     def places(self, first: Int64, second: Int64) -> Int64:
-        """Place of each key, -1 where it is none of these."""
+        """Return the index of each key, -1 if it is not among these."""
         places = np.full(len(first), -1, dtype=np.int64)
         for part in chunks(len(first)):
             wanted = first[part].view(np.uint64)
@@ -108,7 +110,7 @@ class _Table:
 
 
 def _table(first: Int64, second: Int64) -> _Table | None:
-    """A table of keys; None where two have one first hash, or too many hashes begin alike."""
+    """Return a table of keys, or None if two share a first hash or too many hashes share a prefix."""
     if len(np.unique(first[:_GLANCE])) < min(len(first), _GLANCE):
         return None
     order = np.argsort(first.view(np.uint64))
@@ -124,19 +126,21 @@ def _table(first: Int64, second: Int64) -> _Table | None:
 
 
 def _whole(first: Int64, second: Int64) -> pa.Array:
-    """Two hashes as one fixed-size value of 16 bytes."""
+    """Return two hashes as one fixed-size value of 16 bytes."""
     data = np.empty((len(first), 2), dtype="<i8")
     data[:, 0], data[:, 1] = first, second
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(first), [None, pa.py_buffer(data)])
 
 
 class GroupRanges:
-    """Ranges of an axis in which each group stands: more than fit memory go to files, so many groups to each.
+    """Ranges of each group on an axis. If there are too many for memory, they go to files by group number.
 
     Parameters
     ----------
-    groups : number of groups
-    rows : at most so many ranges
+    groups : int
+        Number of groups.
+    rows : int
+        Upper bound of the number of ranges.
     """
 
     def __init__(self, groups: int, rows: int) -> None:
@@ -152,7 +156,7 @@ class GroupRanges:
         return int(np.count_nonzero(self._seen))
 
     def add(self, groups: Int64, starts: Int64, counts: Int64) -> None:
-        """Note one range for each of some groups."""
+        """Add one range for each of some groups."""
         self._seen[groups] = True
         self._held += len(groups)
         self._parts.append(_ranges(groups, starts, counts))
@@ -162,7 +166,7 @@ class GroupRanges:
             self._parts.clear()
 
     def of(self, asked: Int64) -> Iterator[tuple[Int64, Int64, Int64]]:
-        """Yield the ranges of the groups asked for, some groups at a time: place in `asked`, start, count."""
+        """Yield the ranges of the requested groups, some groups at a time: index in `asked`, start, count."""
         if not self._dealt:
             yield _ranges_of(concat(self._parts), asked, self._groups)
             return
@@ -185,7 +189,7 @@ def _ranges(groups: Int64, starts: Int64, counts: Int64) -> Boxes:
 
 
 def _ranges_of(ranges: Boxes, asked: Int64, groups: int) -> tuple[Int64, Int64, Int64]:
-    """The ranges of the groups asked for, of so many groups: place in `asked`, start, count."""
+    """Return the ranges of the requested groups: index in `asked`, start, count."""
     each = np.bincount(ranges.out, minlength=groups)
     ends = np.cumsum(each)
     at, which = spread((ends - each)[asked], ends[asked])

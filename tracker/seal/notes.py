@@ -1,4 +1,4 @@
-"""What taps noted of one write, for sealing: the rows that are kept, block by block."""
+"""Notes of a write's taps, for sealing: reads the kept rows block by block."""
 
 from __future__ import annotations
 
@@ -19,20 +19,25 @@ from provspark.tracker.taps.taps import PlacedTap, Receipt
 __all__ = ["Chunk", "Noted", "NotedColumn", "kept_rows", "picked", "written_chunks", "written_places"]
 
 _FEW = 4
-"""Rows of fewer than one in so many groups are picked one by one."""
+"""If fewer than one in so many groups are kept, their rows are picked by index instead of by mask."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """All that one write left for sealing.
+    """Everything that a write leaves for sealing.
 
     Parameters
     ----------
-    taps : every tap of the write, inner ones first; the last is the top tap
-    receipts : by a tap's place
-    folder : URL of the sidecars
-    scans : by occurrence, the version that was read and how its addresses become row ids
-    written : the output's version and the row ids of each task's rows
+    taps : sequence of PlacedTap
+        Taps of the write, inner ones first. The last is the top tap.
+    receipts : dict
+        The tasks' receipts by the tap's place.
+    folder : str
+        URL of the sidecar files.
+    scans : sequence
+        For each occurrence of an input, its version and the map from addresses to row ids.
+    written : Written
+        Version of the output and the row ids of each task's rows.
     """
 
     taps: Sequence[PlacedTap]
@@ -48,7 +53,7 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class NotedColumn:
-    """What was noted in one column for the rows that are kept."""
+    """Notes of one column, restricted to the kept rows."""
 
     column: PackedColumn
     kept: npt.NDArray[np.bool_] | Int64 | None = None
@@ -63,7 +68,7 @@ class NotedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Rows of an axis, a range where they follow one another, and what was noted for them, to be unpacked on demand."""
+    """Some rows of an axis, as a range if they are consecutive, and their notes, which are unpacked on demand."""
 
     rows: range | Int64
     columns: Sequence[NotedColumn]
@@ -75,17 +80,17 @@ class Chunk:
 
 
 def written_chunks(noted: Noted, tap: PlacedTap) -> Iterator[Chunk]:
-    """Read the rows that were written, those of the top tap, in the order of each task's files.
+    """Read the written rows at the top tap, in the order of each task's files.
 
     Raises
     ------
     CaptureError
-        Tasks wrote more rows than they noted, or fewer.
+        The tasks wrote another number of rows than they noted.
     """
     receipts = noted.of(tap)
     places = [written_places(noted, receipt) for receipt in receipts]
     if int(noted.written.counts.sum()) != sum(receipt.rows for receipt in receipts):
-        raise CaptureError("files were written by tasks that noted no row")
+        raise CaptureError(f"the files of {noted.written.version.dataset} have rows of tasks that noted none")
 
     def chunks() -> Iterator[Chunk]:
         for receipt, (rows, counts) in zip(receipts, places, strict=True):
@@ -100,23 +105,23 @@ def written_chunks(noted: Noted, tap: PlacedTap) -> Iterator[Chunk]:
 
 
 def written_places(noted: Noted, receipt: Receipt) -> tuple[Int64, Int64]:
-    """Return the row ids of what a task wrote, in its order: ranges, by first ids and lengths."""
+    """Return the row ids that a task wrote, in its order, as ranges: first ids and lengths."""
     written = noted.written
     mine = np.flatnonzero(written.partitions == receipt.partition)
     rows = int(written.counts[mine].sum())
     if rows != receipt.rows:
-        raise CaptureError(f"task {receipt.partition} noted {receipt.rows} rows and wrote {rows} into its files")
+        raise CaptureError(f"the files of task {receipt.partition} have {rows} rows, but it noted {receipt.rows}")
     order = mine[np.argsort(written.offsets[mine], kind="stable")]
     return written.rows[order], written.counts[order]
 
 
 def picked(block: Block, rows: npt.NDArray[np.bool_] | Int64 | None) -> list[NotedColumn]:
-    """Return what a block noted for some of its rows; for all of them where `rows` is None."""
+    """Return the columns of a block for some of its rows, or for all if `rows` is None."""
     return [NotedColumn(column, rows) for column in block.columns]
 
 
 def kept_rows(block: Block, groups: Int64, first: int) -> tuple[Chunk, Int64]:
-    """Return the rows of some of a block's groups, by place, from id `first` on, and how many each of them has."""
+    """Return the rows of some of a block's groups, with ids from `first` on, and the number of rows of each group."""
     assert block.counts is not None
     counts = block.counts.values()
     mask = None if len(groups) == len(counts) else _rows_of(groups, counts)
@@ -126,7 +131,7 @@ def kept_rows(block: Block, groups: Int64, first: int) -> tuple[Chunk, Int64]:
 
 
 def _between(starts: Int64, ends: Int64, low: int, high: int) -> range | Int64:
-    """Of ranges that end, put one after another, at `ends`, the values at the places from `low` to `high`."""
+    """Return the values at the positions `low` to `high` of concatenated ranges, which end at the positions `ends`."""
     first, last = (int(np.searchsorted(ends, place, side="right" if place == low else "left")) for place in (low, high))
     stops = np.minimum(ends[first : last + 1], high)
     begins = np.concatenate([[low], stops[:-1]])[: len(stops)]
@@ -138,7 +143,7 @@ def _between(starts: Int64, ends: Int64, low: int, high: int) -> range | Int64:
 
 
 def _rows_of(groups: Int64, counts: Int64) -> npt.NDArray[np.bool_] | Int64:
-    """Which rows stand in some groups of a block: the rows where they are few, else a mark for each."""
+    """Return the rows of some groups of a block: their indices if the groups are few, else a mask of all rows."""
     if len(groups) * _FEW < len(counts):
         ends = np.cumsum(counts)[groups]
         return _ranges(ends - counts[groups], counts[groups])
@@ -148,7 +153,7 @@ def _rows_of(groups: Int64, counts: Int64) -> npt.NDArray[np.bool_] | Int64:
 
 
 def _ranges(starts: Int64, counts: Int64) -> Int64:
-    """start, start+1 … of each range, one after the other."""
+    """Return the concatenated values of ranges: start, start+1, … of each."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     out: Int64 = np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - counts), counts)

@@ -1,6 +1,6 @@
-"""Where a write is sealed: in the driver, or, beyond a size, by jobs of the script's own Spark; to the same lineage.
+"""Choice of where to seal a write: in the driver, or by Spark jobs if it is large. The lineage is the same.
 
-The session's setting ``spark.provspark.sealing`` says which: ``auto``, ``driver`` or ``spark``.
+The session's setting ``spark.provspark.sealing`` is ``auto``, ``driver`` or ``spark``.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ __all__ = ["MOST_KEYS", "Way", "sealed", "way"]
 Way = Literal["auto", "driver", "spark"]
 
 MOST_KEYS = 5_000_000
-"""Keys that rows may ask for in the driver: each takes some 150 bytes there (docs/performance.md, "Sealing")."""
+"""Largest number of keys resolved in the driver. Each takes some 150 bytes there (docs/performance.md, "Sealing")."""
 _SETTING = "spark.provspark.sealing"
 
 
 def way(jvm: Jvm) -> Way:
-    """Read the setting.
+    """Return the session's setting.
 
     Raises
     ------
     SettingsError
-        It has no such value.
+        The setting has an unknown value.
     """
     setting: Any = str(jvm.session.conf().get(_SETTING, "auto")).lower()
     if setting not in get_args(Way):
@@ -40,10 +40,10 @@ def way(jvm: Jvm) -> Way:
 
 
 def keys(noted: Noted) -> int:
-    """Return how many keys the driver would hold: what one tap may be asked for, and of what waits for others a sixth.
+    """Estimate how many keys the driver must hold in memory: all requests to the largest tap, a sixth of the others.
 
-    Each provenance column to groups may ask for one key for each row noted. Taps are resolved one after the other; what
-    is asked of the others is kept as it was noted meanwhile, 24 bytes a key.
+    Each provenance column that refers to groups may request one key per noted row. Taps are resolved one by one.
+    Meanwhile, requests to the other taps are held as noted, with 24 bytes per key.
     """
     asked: Counter[int] = Counter()
     for tap in noted.taps:
@@ -55,7 +55,7 @@ def keys(noted: Noted) -> int:
 
 
 def sealed(jvm: Jvm, noted: Noted, how: Way, site: str = "") -> PendingWrite:
-    """Resolve a write's notes to tensors; where Spark's jobs fail, in the driver.
+    """Resolve a write's notes to tensors. If the Spark jobs fail, fall back to the driver.
 
     Raises
     ------

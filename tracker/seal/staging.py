@@ -1,4 +1,4 @@
-"""Queries of our own in the script's Spark application, and the tables that they and the driver hand each other."""
+"""Sealing's own queries in the script's Spark application, and the tables that they exchange with the driver."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pyarrow import fs
 from provspark.tracker.spark.jvm import Jvm
 
 BUCKET_ROWS = 1 << 20
-"""Rows of an axis whose ranges are sorted by one task, into one file."""
+"""Rows of an axis whose ranges one task sorts into one file."""
 _BATCH_ROWS = 1 << 20
 _GROUP_BYTES = 16 << 20
 _DESCRIPTION = "spark.job.description"
@@ -33,11 +33,11 @@ _CONF = {
     "spark.sql.parquet.binaryAsString": "false",
     "spark.sql.parquet.compression.codec": "snappy",
 }
-"""No broadcast: what is told of its size is told of packed files, and the driver would hold it."""
+"""Broadcasts are off: Spark would estimate sizes from compressed files, and the driver would hold the tables."""
 
 
 def labels(partitions: int) -> npt.NDArray[np.int32]:
-    """Return for each partition a number that Spark's hash puts there, where rows are dealt out to so many of them."""
+    """Return for each of so many partitions a number that Spark's hash puts there."""
     chosen = np.full(partitions, -1, dtype=np.int32)
     at = 0
     while (chosen < 0).any():
@@ -49,7 +49,7 @@ def labels(partitions: int) -> npt.NDArray[np.int32]:
 
 
 def _hashed(numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Murmur3 of ints as Spark's `hash` has it."""
+    """Return the Murmur3 hashes of ints, as Spark's `hash` computes them."""
     one = numbers.view(np.uint32) * np.uint32(0xCC9E2D51)
     one = _turned(one, 15) * np.uint32(0x1B873593)
     hashes = _turned(np.uint32(42) ^ one, 13) * np.uint32(5) + np.uint32(0xE6546B64)
@@ -65,12 +65,12 @@ def _turned(numbers: npt.NDArray[np.uint32], bits: int) -> npt.NDArray[np.uint32
 
 
 def _partition(path: str) -> int:
-    """The number that Spark puts into a file's name."""
+    """Return the partition number in the name of a file that Spark wrote."""
     return int(path.rsplit("/", 1)[1].split("-")[1])
 
 
 class Staging:
-    """A session of its own, of which the script's sessions and capture's audit see nothing, and a folder for tables.
+    """A separate session, invisible to the script's sessions and to capture's audit, with a folder for tables.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Staging:
     folder : str
         URL of a folder that driver and executors share.
     partitions : int
-        Of a shuffle, at most.
+        Largest number of shuffle partitions.
     """
 
     def __init__(self, jvm: Jvm, folder: str, partitions: int) -> None:
@@ -103,7 +103,7 @@ class Staging:
             self._files.delete_dir(self._path)
 
     def dealt(self, text: str, bucket: str, partitions: int, order: str) -> Any:
-        """Run a query and put each row into the partition that `bucket` says, an int from 0 on; sort by one column."""
+        """Return a query's rows, each in the partition of the SQL expression `bucket`, sorted by the column `order`."""
         if partitions > 1:
             named = ", ".join(map(str, labels(partitions).tolist()))
             text = f"SELECT /*+ REPARTITION({partitions}, label) */ *, array({named})[{bucket}] AS label FROM ({text})"
@@ -112,32 +112,32 @@ class Staging:
         return self.query(f"FROM ({text}) SORT BY {order}").drop("label")
 
     def query(self, text: str) -> Any:
-        """Return the Java Dataset of a query over views."""
+        """Return the Java Dataset of a query."""
         return self._session.sql(text)
 
     def view(self, name: str, rows: Any) -> str:
-        """Give a Java Dataset a name in queries; return it."""
+        """Register a Java Dataset as a view. Return the view's name."""
         rows.createOrReplaceTempView(name)
         return name
 
     def put(self, name: str, table: pa.Table) -> str:
-        """Hand a table of the driver's over to queries, under a name; return it."""
+        """Store a table of the driver and register it as a view. Return the view's name."""
         self._files.create_dir(f"{self._path}/{name}", recursive=True)
         with self._files.open_output_stream(f"{self._path}/{name}/table.parquet") as sink:
             pq.write_table(table, sink)
         return self.view(name, self._reader().parquet(f"{self._url}/{name}"))
 
     def keep(self, name: str, rows: Any, columns: str) -> str:
-        """Keep a Java Dataset for queries and the driver, a file for each of its partitions, under a name; return it.
+        """Store a Java Dataset, one file per partition, and register it as a view. Return the view's name.
 
-        `columns` are names and types.
+        `columns` is the schema as DDL.
         """
         writer = rows.write().option("parquet.block.size", _GROUP_BYTES).option("parquet.enable.dictionary", "false")
         writer.parquet(f"{self._url}/{name}")
         return self.view(name, self._reader().schema(columns).parquet(f"{self._url}/{name}"))
 
     def counts(self, name: str, partitions: int) -> list[int]:
-        """Return how many rows each of so many partitions left."""
+        """Return the number of rows that `keep` stored of each partition."""
         counts = [0] * partitions
         for path in self._parquet(f"{self._path}/{name}"):
             with self._files.open_input_file(path) as file:
@@ -145,14 +145,14 @@ class Staging:
         return counts
 
     def stream(self, name: str, columns: Sequence[str], partitions: int) -> Iterator[pa.RecordBatch]:
-        """Yield what the first so many partitions left, one after the other."""
+        """Yield the rows that `keep` stored of the first so many partitions, in order."""
         for path in self._parquet(f"{self._path}/{name}"):
             if _partition(path) < partitions:
                 with self._files.open_input_file(path) as file:
                     yield from pq.ParquetFile(file).iter_batches(_BATCH_ROWS, columns=list(columns))
 
     def table(self, name: str, text: str) -> pa.Table:
-        """Run a query of few rows and return them."""
+        """Run a query that returns few rows, and return them as a table."""
         self.query(text).coalesce(1).write().parquet(f"{self._url}/{name}")
         paths = self._parquet(f"{self._path}/{name}")
         with contextlib.ExitStack() as opened:

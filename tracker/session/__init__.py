@@ -1,1 +1,1 @@
-"""What a running script holds beside files: caches, RDDs, reads on the driver."""
+"""State of a running script besides files: caches, RDDs, reads on the driver."""

@@ -1,4 +1,4 @@
-"""Accumulators: what the script reads of one may be made of all rows that Spark computed until then."""
+"""Accumulators: the value that the script reads may come from all rows that Spark has computed so far."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _ACTION = "Accumulator.value"
 
 
 class Accumulated:
-    """What Spark computed of a step while accumulators existed; which task added to which one is not known."""
+    """Inputs of everything that Spark computed while accumulators existed. Which task added to which one is unknown."""
 
     def __init__(self) -> None:
         self._inputs = NONE
         self._numbers: set[tuple[str, frozenset[str]]] = set()
 
     def note(self, inputs: Inputs) -> None:
-        """Remember what an action or a write is computed from."""
+        """Add the inputs of an action or a write, if there are accumulators."""
         if accumulators_exist():
             self._inputs += inputs
 
     def read(self, value: Any, site: str, rows: int) -> CoarseRead | None:
-        """Return the read of a value; None where nothing can be in it, or nothing new.
+        """Return the read of a value, or None if it can't contain anything from rows, or nothing new.
 
-        A script may poll a number. Repeated reads at one line are one read, until Spark computes from other inputs.
+        A script may poll a number. Repeated reads on one line count as one until Spark computes from other inputs.
         """
         if not self._inputs.sources and self._inputs.complete:
             return None
@@ -42,7 +42,7 @@ class Accumulated:
 
 
 def accumulators_exist() -> bool:
-    """Whether the script made an accumulator; Spark's profilers have some of their own, which it can't read."""
+    """Whether the script created an accumulator. Those of Spark's profilers don't count: the script can't read them."""
     module = sys.modules.get("pyspark.accumulators")
     known = [] if module is None else list(module._accumulatorRegistry.values())
     return any(each.aid >= 0 and not each._deserialized for each in known)

@@ -1,8 +1,8 @@
-"""What the script caches or checkpoints: computed once, with the provenance columns beside the user's columns.
+"""Caches and checkpoints of the script, computed once with provenance columns next to the user's columns.
 
-Under each entry of Spark's cache stands the traced plan (java/session/CacheEntries.java), so whatever finds the entry
-uses it: frames made before `cache()` as after, SQL, tables. A write that reads it goes on from its provenance columns,
-and reads the notes of the taps within as if they were its own, whichever action computed it.
+Each entry of Spark's cache gets a traced plan (java/session/CacheEntries.java). Everything that finds the entry uses
+that plan: DataFrames from before and after `cache()`, SQL, tables. A write that reads the entry continues from its
+provenance columns, and uses the notes of its taps like its own, whichever action computed it.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ log = logging.getLogger(__name__)
 
 
 class Caches:
-    """What is cached in one SparkContext, since the step began or before.
+    """Cache entries, checkpoints and RDDs of one SparkContext.
 
     Parameters
     ----------
     jvm : Jvm
     taps : str
-        URL of the step's folder for sidecars.
-    site : function of (node's class, plan)
-        Tells the script's line.
+        URL of the step's folder for sidecar files.
+    site : function
+        Returns the script's line, given the session, a node's class name and the plan.
     """
 
     def __init__(self, jvm: Jvm, taps: str, site: Callable[[Jvm, str, Any], str]) -> None:
@@ -50,17 +50,17 @@ class Caches:
         self._tracer = PlanTracer(taps, site, self.operations, self)
         self.rdds = Rdds(jvm, self._tracer, self.current)
         self._held: dict[int, TracedCache | UnsupportedPlanError] = {}
-        """By an entry's number in java/session/CacheEntries.java, what is known of its rows, or why nothing is."""
+        """For each entry's number in java/session/CacheEntries.java, its traced plan, or why it has none."""
         self._checkpoints: dict[int, TracedCache | UnsupportedPlanError] = {}
         self._checkpointed: dict[int, Any] = {}
-        """The users' analysed plans of checkpoints."""
+        """Analysed plans of the user's checkpoints, by RDD."""
         self._transposed: dict[int, TracedCache | UnsupportedPlanError] = {}
         self._looking = threading.RLock()
 
     def look(self, jvm: Jvm) -> None:
-        """Put traced plans under what is cached and not known yet; leave what can't be traced as it is."""
+        """Put traced plans under new cache entries. Entries that can't be traced stay as they are."""
         with self._looking:
-            # The oldest first: entries that read others find these traced.
+            # The oldest first, so that entries that read others find these traced.
             for i in range(self._java.unknown(jvm.session)):
                 self._trace(jvm, i)
 
@@ -68,40 +68,44 @@ class Caches:
         plan = self._java.plan(jvm.session, i)
         try:
             if self._java.begun(i):
-                raise UnsupportedPlanError(CACHE, "what is cached was computed before capture saw it")
+                raise UnsupportedPlanError(
+                    CACHE, "the entry was computed before capture saw it. Unpersist the DataFrame and cache it again"
+                )
             held, whole = self._tracer.traced(jvm, plan)
             number = self._java.replace(jvm.session, i, whole)
-            if number >= 0:  # else the script took it out of the cache meanwhile
+            if number >= 0:  # else the script has removed it from the cache meanwhile
                 self._held[number] = held
                 self.operations.cached(self._java.relation(number), held.plan)
         except Exception as e:
             self._held[self._java.keep(i)] = self._tracer.untraced(jvm, plan, e, CACHE, "what is cached")
 
     def observed(self, jvm: Jvm, plan: Any) -> None:
-        """Complete the Observations in what a written user's plan reads from the cache, with its cached parts in it."""
+        """Complete the Observations in the cache entries that a written plan reads."""
         try:
             self._java.observed(jvm.session, plan)
         except Exception as e:
-            log.warning("provspark: an Observation within what is cached gets no values: %s", reason(e))
+            log.warning("provspark: an Observation in a cached plan gets no values: %s", reason(e))
 
     def current(self, jvm: Jvm, analysed: Any) -> Any:
-        """Return a plan with what is cached now in its place, all of it known."""
+        """Return a plan with cached parts replaced by their cache entries. All these entries are then known."""
         self.look(jvm)
         return self._java.current(jvm.session, analysed)
 
     def leaf(self, to: Rewriter, relation: Any) -> Traced:
-        """Return an InMemoryRelation with its provenance columns; UnsupportedPlanError if it could not be traced."""
+        """Return an InMemoryRelation with its provenance columns, or raise UnsupportedPlanError if it is not traced."""
         held = self._held.get(self._java.number(relation))
         if held is None:
-            raise UnsupportedPlanError(CACHE, "what is cached was not seen when it was")
+            raise UnsupportedPlanError(
+                CACHE, "capture did not see the entry when it was created. Unpersist the DataFrame and cache it again"
+            )
         if isinstance(held, UnsupportedPlanError):
             raise held
         return held.lend(to, self._java.whole(relation))
 
     def checkpoint(self, jvm: Jvm, frame: Any, take: Callable[[Any], Any]) -> Any:
-        """Checkpoint a Java Dataset by `take`, which gets it or its traced form; return what shows the user's columns.
+        """Checkpoint a Java Dataset with `take`. Return a Dataset with the user's columns.
 
-        What can't be traced is checkpointed as it is.
+        `take` gets the traced Dataset, or the user's if that can't be traced.
         """
         analysed = frame.queryExecution().analyzed()
         held: TracedCache | UnsupportedPlanError
@@ -111,7 +115,7 @@ class Caches:
             traced = self._java.dataset(jvm.session, whole)
         except Exception as e:
             held = self._tracer.untraced(jvm, analysed, e, RDD, "a checkpoint")
-        if traced is None:  # outside of the handler, so that the script's own errors have no other behind them
+        if traced is None:  # not in the handler, so that errors of the script don't chain to `e`
             made = take(frame)
             self._remember_checkpoint(made, held, analysed)
             return made
@@ -120,23 +124,23 @@ class Caches:
             self._remember_checkpoint(made, held, analysed)
             return self._java.shown(jvm.session, made, analysed.output().size())
         except Exception as e:
-            log.warning("provspark: a checkpoint is made again, without capture: %s", reason(e))
+            log.warning("provspark: capture of a checkpoint failed. It is created again without capture: %s", reason(e))
             return take(frame)
 
     def _remember_checkpoint(self, made: Any, held: TracedCache | UnsupportedPlanError, analysed: Any) -> None:
-        """A write of a checkpoint that could not be remembered is refused, as one of an RDD that the script made."""
+        """Remember a checkpoint's traced plan. If that fails, writes that read it are refused like those of an RDD."""
         try:
             rdd = self._java.rdd(made.queryExecution().analyzed())
             self._checkpoints[rdd], self._checkpointed[rdd] = held, analysed
             if isinstance(held, TracedCache):
                 self.operations.checkpoint(rdd, held.plan)
         except Exception as e:
-            log.warning("provspark: a checkpoint can't be followed: %s", reason(e))
+            log.warning("provspark: capture can't follow a checkpoint: %s", reason(e))
 
     def transposed(self, jvm: Jvm, frame: Any, plain: Any, take: Callable[[Any], Any]) -> Any:
-        """Transpose a Java Dataset by `take`, which computes it at once; each row derives from all input rows.
+        """Transpose a Java Dataset with `take`, which computes it at once. Each row derives from all input rows.
 
-        What can't be traced is transposed from `plain`.
+        `take` gets the traced `frame`, or `plain` if that can't be traced.
         """
         analysed = frame.queryExecution().analyzed()
         held: TracedCache | UnsupportedPlanError
@@ -145,43 +149,43 @@ class Caches:
             held, plan = self._tracer.tapped(jvm, self.current(jvm, analysed), "transpose", coarse=False)
             rows = jvm.rows(plan)
         except Exception as e:
-            held = self._tracer.untraced(jvm, analysed, e, TRANSPOSE, "what was transposed")
+            held = self._tracer.untraced(jvm, analysed, e, TRANSPOSE, "the input of transpose")
         made = take(plain if rows is None else rows)
         try:
             self._transposed[self._java.transposed(made.queryExecution().analyzed())] = held
         except Exception as e:
-            log.warning("provspark: what was transposed can't be followed: %s", reason(e))
+            log.warning("provspark: capture can't follow a transposed DataFrame: %s", reason(e))
         return made
 
     def transpose_of(self, to: Rewriter, node: PlanNode, plan: Any) -> Traced:
-        """Return a transposed frame with provenance columns to all rows that went in."""
+        """Return a transposed DataFrame with provenance columns to all its input rows."""
         held = self._transposed.get(self._java.transposed(plan))
         if held is None:
-            raise UnsupportedPlanError(node.kind, "it was computed before capture began")
+            raise UnsupportedPlanError(node.kind, "it was computed before capture began. Transpose the DataFrame again")
         if isinstance(held, UnsupportedPlanError):
             raise held
         provenance = held.whole(to)
         return Traced(to.java.constant(to.java.bare(node.number), len(provenance)), provenance)
 
     def checkpoint_of(self, plan: Any) -> TracedCache | None:
-        """Return what is known of an RDD's rows; UnsupportedPlanError for a checkpoint that can't be traced."""
+        """Return a checkpoint's traced plan, None for other RDDs. Raise UnsupportedPlanError if it can't be traced."""
         held = self._checkpoints.get(self._java.rdd(plan))
         if isinstance(held, UnsupportedPlanError):
             raise held
         return held
 
     def computes(self, leaf: Any) -> bool:
-        """Whether a leaf is an RDD that is no checkpoint and holds no rows that the script handed over."""
+        """Whether a leaf is an RDD that is neither a checkpoint nor rows passed in by the script."""
         kind = leaf.getClass().getSimpleName()
         return kind == RDD and self._java.rdd(leaf) not in self._checkpoints and not self.local.handed(leaf)
 
     def scans_of(self, jvm: Jvm, plan: Any) -> Sequence[Scan]:
-        """Return what an RDD's rows were read from; UnsupportedPlanError where that is not known."""
+        """Return the scans that an RDD's rows come from. Raise UnsupportedPlanError if they are unknown."""
         held = self.checkpoint_of(plan)
         return [self.local.scan(jvm, plan, RDD)] if held is None else held.scans
 
     def plans_of(self, leaf: Any) -> Iterator[Any]:
-        """Yield the analysed plans that an RDD's rows were computed from, as far as they are known."""
+        """Yield the analysed plans from which an RDD's rows were computed, as far as they are known."""
         rdd = self._java.rdd(leaf)
         plans = [self._checkpointed[rdd]] if rdd in self._checkpointed else []
         if not plans and not self.local.handed(leaf):
@@ -193,16 +197,16 @@ class Caches:
                 yield from self.plans_of(inner)
 
     def settle(self, dataset: Dataset) -> None:
-        """Learn what was read of a data set that is about to change, for what is cached whole."""
-        for number, held in list(self._held.items()):  # another thread's `look` may add to it
+        """Count the rows of a dataset that is about to change, if a fully computed cache entry read it."""
+        for number, held in list(self._held.items()):  # a copy, because another thread's `look` may add entries
             if isinstance(held, TracedCache) and self._java.loaded(number):
                 for scan in held.scans:
                     if scan.dataset.meets(dataset):
-                        with contextlib.suppress(CaptureError):  # a write that reads it will tell
+                        with contextlib.suppress(CaptureError):  # a write that reads it reports the error
                             scan.settle()
 
     def cache_table(self, jvm: Jvm, text: str) -> Any:
-        """Run CACHE TABLE, which computes at once, so that the traced plan is computed; None for another text."""
+        """Run a ``CACHE TABLE`` that is not lazy, with the traced plan. Return None for any other text."""
         cached = None
         try:
             cached = self._java.lazily(jvm.session, text)
@@ -211,12 +215,12 @@ class Caches:
             self.look(jvm)
         except Exception as e:
             if cached is None:
-                return None  # Spark says what is wrong with the text
-            log.warning("provspark: what is cached can't be followed: %s", reason(e))
+                return None  # Spark itself reports what is wrong with the text
+            log.warning("provspark: capture can't follow a cached table: %s", reason(e))
         cached[1].count()
         return cached[0]
 
     def restore(self, jvm: Jvm) -> None:
-        """Put the users' own plans back where nothing is computed yet."""
+        """Restore the user's plans of cache entries that are not computed yet."""
         with self._looking:
             self._java.restore(jvm.session)

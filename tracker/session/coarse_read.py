@@ -1,4 +1,4 @@
-"""A read of which only is known that all rows returned were computed from all rows read."""
+"""Coarse reads on the driver: each returned row comes from all rows read."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from provspark.tracker.session.read_inputs import Inputs
 
 __all__ = ["CoarseRead", "ReadPlan", "from_all"]
 
-_WHOLE = "what it returned is computed from all rows that it read"
+_WHOLE = "its result is computed from all rows that it read"
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """What the plan that was read does with columns.
+    """Operations of the plan that was read, for its columns.
 
     Parameters
     ----------
     draft : Draft
     identities : tuple of str
-        Of the version that each leaf reads, in order.
+        Identity of the version that each leaf reads, in order.
     paths : tuple of tuple of int
-        Where each leaf stands; see `Rewriter.paths`.
+        Position of each leaf in the plan, as in `Rewriter.paths`.
     """
 
     draft: Draft
@@ -38,15 +38,15 @@ class ReadPlan:
 
 @dataclass(frozen=True, slots=True)
 class CoarseRead:
-    """A call that returned values; `Read` says what its fields are.
+    """A coarse `Read`.
 
     Parameters
     ----------
     inputs : Inputs
     reason : Untracked, optional
-        Why its rows were not followed one by one, where that was tried; else that it returns what is computed of all.
+        Why its rows were not followed one by one. By default, because its result is computed from all rows.
     plan : ReadPlan, optional
-        Where columns of what was read are those of its sources.
+        Operations that relate its columns to those of its sources.
     """
 
     inputs: Inputs
@@ -59,13 +59,13 @@ class CoarseRead:
     plan: ReadPlan | None = None
 
     def settle(self, dataset: Dataset, known: Known) -> None:
-        """Count the rows of what was read of a data set that is about to change; see `Read.settle`."""
+        """Count the rows of a source that is about to change."""
         for source in self.inputs.sources:
             if source.dataset.meets(dataset) and source.identity not in known:
                 known[source.identity] = source.finish()[0]
 
     def resolve(self, output: PendingVersion, known: Known) -> PendingWrite:
-        """Relate all rows to all rows; see `Read.resolve`."""
+        """Relate each returned row to all rows read."""
         inputs = self.inputs
         if inputs.node:
             why = Untracked(" ".join(dict.fromkeys((inputs.node, self.action))), inputs.why, self.site)
@@ -81,7 +81,7 @@ class CoarseRead:
 def from_all(
     output: PendingVersion, rows: int, versions: Sequence[PendingVersion], reason: Untracked | None
 ) -> PendingWrite:
-    """Return a coarse read of so many rows, each of which comes from all rows of some versions."""
+    """Return a coarse read of `rows` rows, each of which comes from all rows of some versions."""
     axes = [Axis("output", rows, output.files.identity(output.dataset), label=output.dataset.uri)]
     tensors = []
     for i, version in enumerate(versions):

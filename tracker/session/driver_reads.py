@@ -1,7 +1,7 @@
-"""What the script read on the driver, in order: each read is a data set of its own in the step's manifest.
+"""Reads of the script on the driver, in order. Each read is a dataset of its own in the step's manifest.
 
-A read is resolved, its inputs counted and its edges stored, when a write follows or the step ends. What a later write
-may have taken from reads is one box: the reads before it, which are numbered through, one after the other.
+When a write follows or the step ends, a read is resolved: the rows of its inputs are counted, and its edges are stored.
+The rows of all reads are numbered consecutively, so one box relates a later write to all reads before it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from provspark.tracker.session.troubles import log
 __all__ = ["DriverReads", "Known", "OpenRead", "Read", "place"]
 
 Known = dict[str, PendingVersion]
-"""Versions whose rows are counted, by identity."""
+"""Versions with counted rows, by identity."""
 
 
 class Read(Protocol):
-    """One call that returned values to the script."""
+    """A call that returned values to the script."""
 
     @property
     def action(self) -> str:
-        """The method, such as ``DataFrame.collect``."""
+        """Method of the call, such as ``DataFrame.collect``."""
 
     @property
     def site(self) -> str:
@@ -41,32 +41,32 @@ class Read(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many rows it returned."""
+        """Number of rows that it returned."""
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Their columns."""
+        """Columns of the rows."""
 
     @property
     def single(self) -> bool:
         """Whether it returned one number computed from all rows."""
 
     def settle(self, dataset: Dataset, known: Known) -> None:
-        """Count the rows of what was read of a data set that is about to change."""
+        """Count the rows of what it read from a dataset that is about to change. Add counted versions to `known`."""
 
     def resolve(self, output: PendingVersion, known: Known) -> PendingWrite:
-        """Return the read with its edges; CaptureError where they are lost."""
+        """Return the read with its edges, or raise CaptureError if they are lost."""
 
 
 class OpenRead(Protocol):
-    """A call whose rows the script takes one by one: a `Taking`, whose module imports this one."""
+    """A call whose rows the script consumes one by one. `Taking` implements it; a protocol avoids a circular import."""
 
     @property
     def before(self) -> Behind | None:
-        """What was read before the call and stands behind its rows."""
+        """Reads before the call that its rows may derive from."""
 
     def taken(self) -> Read | None:
-        """Return a read of the rows that were taken since this was last called; None where there are none."""
+        """Return a read of the rows consumed since the last call of this method, or None if there are none."""
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class _Entry:
     read: Read
     version: PendingVersion
     start: int
-    """Rows of the reads before it."""
+    """Number of rows of the reads before it."""
     behind: Behind
     stored: bool = False
 
@@ -84,14 +84,14 @@ class _Entry:
 
 
 class DriverReads:
-    """The reads of one step.
+    """Reads of one step.
 
     Parameters
     ----------
     step : StepWriter
-        Takes them.
+        Stores the reads.
     name : str
-        The step's id.
+        Id of the step.
     """
 
     def __init__(self, step: StepWriter, name: str) -> None:
@@ -102,15 +102,18 @@ class DriverReads:
         self._lock = threading.RLock()
         self.setting: Setting = "on"
         self.catch_up: Callable[[], None] = _nothing
-        """Called before a read is added or a write begins: appends what was read unheard until then."""
+        """Called before a read is added or a write begins. Appends earlier reads of files, which are noticed late."""
 
     def add(self, read: Read, behind: Behind | None = None) -> int:
-        """Append a read after those before it, which are `behind` it; return its number."""
+        """Append a read after catching up with earlier ones. Return its number.
+
+        Its rows may derive from the reads in `behind`.
+        """
         self.catch_up()
         return self.append(read, behind)
 
     def append(self, read: Read, behind: Behind | None = None) -> int:
-        """Append a read, when all before it are there; return its number."""
+        """Append a read without catching up. Return its number."""
         with self._lock:
             call, start = len(self._entries), self.rows()
             now = int(time.time() * 1000)
@@ -119,17 +122,17 @@ class DriverReads:
             return call
 
     def follow(self, read: OpenRead) -> None:
-        """Append what the script takes of an iterator, whenever that is asked."""
+        """Register an iterator. `take` appends the rows that the script has consumed from it."""
         with self._lock:
             self._open.append(read)
 
     def cut(self) -> int:
-        """Return how many reads there are until now, for a write that begins."""
+        """Catch up, and return the number of reads before a write that begins."""
         self.catch_up()
         return self.take()
 
     def take(self) -> int:
-        """Append what the script took of iterators; return how many reads there are."""
+        """Append the rows that the script consumed from iterators. Return the number of reads."""
         with self._lock:
             for each in self._open:
                 read = each.taken()
@@ -138,7 +141,7 @@ class DriverReads:
             return len(self._entries)
 
     def rows(self, cut: int | None = None) -> int:
-        """Return how many rows the first `cut` reads returned; all reads where it is None."""
+        """Return the number of rows of the first `cut` reads, or of all reads if it is None."""
         with self._lock:
             entries = self._entries if cut is None else self._entries[:cut]
             return entries[-1].end if entries else 0
@@ -153,7 +156,7 @@ class DriverReads:
         return self._entries[number].read.single
 
     def numbers(self, cut: int) -> frozenset[str]:
-        """Return the lines (``file:line``) each of whose reads, among the first `cut`, returned one number."""
+        """Return the lines (``file:line``) whose reads, among the first `cut`, all returned one number."""
         with self._lock:
             lines: dict[bool, set[str]] = {False: set(), True: set()}
             for entry in self._entries[:cut]:
@@ -161,41 +164,41 @@ class DriverReads:
         return frozenset(lines[True] - lines[False])
 
     def span(self, number: int) -> range:
-        """Return the rows of a read among those of all reads."""
+        """Return the range of a read's rows among the rows of all reads."""
         with self._lock:
             return range(self._entries[number].start, self._entries[number].end)
 
     @property
     def begun(self) -> bool:
-        """Whether the script read anything."""
+        """Whether the script has read anything."""
         if not self._entries:
             self.catch_up()
         return bool(self._entries or self._open)
 
     @property
     def count(self) -> int:
-        """How many reads there are, without what is left to take of iterators."""
+        """Number of reads, without rows of iterators that `take` has not appended yet."""
         return len(self._entries)
 
     @property
     def taking(self) -> bool:
-        """Whether the script may be taking rows from an iterator."""
+        """Whether the script may still consume rows from an iterator."""
         return bool(self._open)
 
     def settle(self, dataset: Dataset) -> None:
-        """Count the rows of what was read of a data set that is about to change."""
+        """Count the rows of what was read from a dataset that is about to change."""
         with self._lock:
             for entry in self._entries:
                 if not entry.stored:
                     _guarded(lambda read=entry.read: read.settle(dataset, self._known))  # type: ignore[misc]
 
     def known(self, write: PendingWrite) -> None:
-        """Learn the versions of a write, whose rows are counted."""
+        """Add the versions of a write, whose rows are counted."""
         with self._lock:
             self._learn((write.output, *write.inputs))
 
     def _learn(self, versions: Iterable[PendingVersion]) -> None:
-        """Learn versions whose rows Spark counted, not those of files that the driver opened."""
+        """Add versions whose rows Spark counted, but not those of files that the driver opened."""
         for version in versions:
             if version.unit == "row" and version.fields:
                 self._known.setdefault(version.files.identity(version.dataset), version)
@@ -216,8 +219,8 @@ class DriverReads:
             self._learn(made.inputs)
             self._step.add_read(self._described(made, read), more=more)
         except Exception as e:
-            log.debug("provspark: where a read's rows come from is lost", exc_info=e)
-            reason = Untracked(read.action, f"where its rows come from is lost: {said(e)}", read.site)
+            log.debug("provspark: the lineage of a read is lost", exc_info=e)
+            reason = Untracked(read.action, f"the lineage of its rows is lost: {said(e)}", read.site)
             self._step.add_read(self._described(PendingWrite(entry.version, "untracked", reason=reason), read))
 
     @staticmethod
@@ -235,7 +238,7 @@ def place(site: str) -> str:
 
 
 def said(error: Exception) -> str:
-    """Return what an error says, with its type unless it is ours."""
+    """Return the message of an error, with its type unless it is a ProvSparkError."""
     return str(error) if isinstance(error, ProvSparkError) else f"{type(error).__name__}: {error}"
 
 
@@ -246,5 +249,5 @@ def _nothing() -> None:
 def _guarded(call: Callable[[], None]) -> None:
     try:
         call()
-    except Exception as e:  # the read says so when it is stored
-        log.debug("provspark: rows of what was read are not counted", exc_info=e)
+    except Exception as e:  # the read reports it when it is stored
+        log.debug("provspark: the rows of a read's source could not be counted", exc_info=e)

@@ -1,4 +1,4 @@
-"""What failed: a call that ran with a rewritten plan, by our doing, the user's or somebody's who stopped it."""
+"""Cause of a call that failed with a rewritten plan: capture's code, the user's, or a cancellation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STOPPED = re.compile(r"SPARK_JOB_CANCELLED|\b(?:was|been) cancelled|Interrupted
 
 
 def ours(error: Exception, jvm: Jvm) -> bool:
-    """Whether a failed write failed by our doing: an exception of the chain arose in our code, or for lack of it."""
+    """Whether capture caused a failed call: an exception of the chain comes from our Java code or from missing it."""
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is None:
         return False
@@ -31,7 +31,7 @@ def ours(error: Exception, jvm: Jvm) -> bool:
 
 
 def said(error: Exception) -> str:
-    """The line of an error that says what happened: the first, or the last one of a Python traceback."""
+    """Return the line of an error that says what happened: the first, or the last one of a Python traceback."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     if not _of_python(error):
         return lines[0] if lines else type(error).__name__
@@ -40,17 +40,17 @@ def said(error: Exception) -> str:
 
 
 def _of_python(error: Exception) -> bool:
-    """Whether a function of the user's raised the error, in Python."""
-    from pyspark.errors import PythonException  # the tracker can be imported before Spark is found
+    """Whether a Python function of the user raised the error."""
+    from pyspark.errors import PythonException  # here, because the tracker can be imported without Spark
 
     return isinstance(error, PythonException)
 
 
 def stopped(error: Exception, jvm: Jvm) -> bool:
-    """Whether somebody stopped a failed write, who does not want it run again."""
+    """Whether a failed call was cancelled, so that it must not run again."""
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if jvm.spark.sparkContext._jsc.sc().isStopped():
         return True
-    if java is None:  # before Spark 4.3 the error of a Python function comes without Java's
+    if java is None:  # before Spark 4.3, the error of a Python function has no Java exception
         return not _of_python(error)
     return _STOPPED.search(jvm.jvm.org.apache.spark.util.Utils.exceptionString(java)) is not None

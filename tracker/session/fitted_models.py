@@ -1,4 +1,4 @@
-"""Models that a script fitted: which read on the driver each of them is, and the columns that its fit named."""
+"""Models that a script fitted: the read on the driver that each one is, and the columns that its fit named."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 __all__ = ["UNSHOWN", "Models", "columns_named", "learned", "parameters_are_constant"]
 
 UNSHOWN = "?"
-"""Marks a frame that a transformer returned whose parameters the script's text does not show."""
+"""Marks a DataFrame of a transformer with parameters that the script's text does not show."""
 
 _WITHIN = ("stages", "bestModel", "models", "subModels")
-"""Attributes of models and estimators that hold others."""
+"""Attributes of models and estimators that contain other ones."""
 
 
 class Models:
-    """The models that a step fitted, by the number of the read that each is."""
+    """Models that a step fitted, with the number of the read that each one is."""
 
     def __init__(self) -> None:
         self._fitted: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._of_uid: dict[str, set[int]] = {}
         self._of_java: dict[str, tuple[int, ...]] = {}
-        """Of Java objects that models returned, such as summaries, by py4j's names."""
+        """Reads of Java objects that models returned, such as summaries, by their py4j names."""
 
     def fitted(self, estimator: Any, result: Any, number: int) -> None:
-        """Remember what a fit returned; models of an iterator that it returned are told by their estimator."""
+        """Remember what a fit returned. Models of a returned iterator are recognized by their estimator's uid."""
         for model in _models(result):
             self._fitted[model] = number
             self._of_uid.setdefault(model.uid, set()).add(number)
@@ -33,7 +33,7 @@ class Models:
             self._of_uid.setdefault(each.uid, set()).add(number)
 
     def of(self, transformer: Any) -> tuple[int, ...]:
-        """Return the reads that a transformer is; none for one that learned nothing here.
+        """Return the numbers of the reads that a transformer is, empty if it was not fitted in this step.
 
         A copy has the uid of the model, and a model that of its estimator, which may have been fitted several times.
         """
@@ -46,17 +46,17 @@ class Models:
         return tuple(sorted(self._of_uid.get(getattr(transformer, "uid", ""), ())))
 
     def returned(self, value: Any, numbers: tuple[int, ...]) -> None:
-        """Remember which reads a Java object is part of, such as a model's summary."""
+        """Remember which reads a Java object belongs to, such as the summary of a model."""
         if numbers and _java_name(value):
             self._of_java[_java_name(value)] = numbers
 
     def within(self, value: Any) -> tuple[int, ...]:
-        """Return the reads that a model, or those within it, are."""
+        """Return the numbers of the reads that a model and the models within it are."""
         return tuple(sorted({number for model in _models(value) for number in self.of(model)}))
 
 
 def parameters_are_constant(transformer: Any) -> bool:
-    """Whether the script's text shows all that it makes transformers of this class with, and sets in them."""
+    """Whether the script's text shows all arguments with which it creates and sets up transformers of this class."""
     from provspark.tracker.script import program
     from provspark.tracker.script.calls import passed_values
     from provspark.tracker.script.row_constants import reading, shown
@@ -80,14 +80,14 @@ def parameters_are_constant(transformer: Any) -> bool:
 
 
 def learned(value: Any) -> bool:
-    """Whether a value of MLlib is a model, or has one within, and so holds what it was fitted to."""
+    """Whether an MLlib object is a model or contains one, and so depends on training data."""
     from pyspark.ml.base import Model
 
     return any(isinstance(each, Model) for each in _models(value))
 
 
 def columns_named(estimator: Any, columns: Iterable[str]) -> frozenset[str]:
-    """Return the columns that an estimator's parameters name, those of its stages among them; all where none do."""
+    """Return the columns that the parameters of an estimator and its stages name, or all columns if they name none."""
     columns = frozenset(columns)
     named: set[str] = set()
     for each in _models(estimator):
@@ -98,12 +98,12 @@ def columns_named(estimator: Any, columns: Iterable[str]) -> frozenset[str]:
 
 
 def _java_name(value: Any) -> str:
-    """Return what py4j calls a Java object; "" for anything else."""
+    """Return the py4j name of a Java object, or "" for anything else."""
     return str(getattr(value, "_target_id", ""))
 
 
 def _models(value: Any) -> Iterator[Any]:
-    """Yield a model or an estimator, or several, and those within."""
+    """Yield the models and estimators of a value, including nested ones."""
     if isinstance(value, (list, tuple)):
         for each in value:
             yield from _models(each)

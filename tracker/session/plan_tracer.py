@@ -1,4 +1,4 @@
-"""Traces plans that are computed once and read often, or whose rows go where provenance columns can't follow."""
+"""Tracing of plans that are computed once and read often, or whose rows leave the DataFrame."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from provspark.tracker.spark.jvm import Jvm
 
 
 class PlanTracer:
-    """Traces plans of one SparkContext.
+    """Tracer for the plans of one SparkContext.
 
     Parameters
     ----------
     taps : str
-        URL of the step's folder for sidecars.
-    site : function of (Jvm, node's class, plan)
-        Tells the script's line.
+        URL of the step's folder for sidecar files.
+    site : function
+        Returns the script's line, given the session, a node's class name and the plan.
     operations : OperationReader
     caches : Caches
-        What plans may read.
+        Cache entries that the plans may read.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class PlanTracer:
         self._made = 0
 
     def traced(self, jvm: Jvm, plan: Any) -> tuple[TracedCache, Any]:
-        """Trace a plan that is computed once and read often; its columns are the user's and the provenance columns."""
+        """Trace a plan that is computed once and read often. Its output also contains the provenance columns."""
         rewriter, name = self._rewriter(jvm)
         plan = self._operations.numbered(plan)
         traced = rewriter.run(plan)
@@ -43,7 +43,7 @@ class PlanTracer:
         return TracedCache(rewriter, traced.provenance, name, plan), whole
 
     def tapped(self, jvm: Jvm, plan: Any, label: str, *, coarse: bool) -> tuple[TracedCache, Any]:
-        """Trace a plan whose rows go where provenance columns can't follow: a tap on top notes them by partition."""
+        """Trace a plan whose rows go where provenance columns can't follow. A tap on top notes rows by partition."""
         rewriter, name = self._rewriter(jvm)
         plan = self._operations.numbered(plan)
         traced = rewriter.run(plan)
@@ -61,10 +61,10 @@ class PlanTracer:
         return rewriter, name
 
     def untraced(self, jvm: Jvm, plan: Any, e: Exception, node: str, what: str) -> UnsupportedPlanError:
-        """Return why a plan that is computed now could not be traced."""
+        """Return the error for writes that read a plan which could not be traced. `what` names the plan."""
         if not isinstance(e, UnsupportedPlanError):
-            return UnsupportedPlanError(node, f"{what} can't be followed: {type(e).__name__}: {e}")
+            return UnsupportedPlanError(node, f"capture can't follow {what}: {type(e).__name__}: {e}")
         site = e.site
         with contextlib.suppress(Exception):
             site = site or self._site(jvm, e.node.split(" ")[0], plan)
-        return UnsupportedPlanError(e.node, f"{e.why}, in {what}", site)
+        return UnsupportedPlanError(e.node, f"in {what}: {e.why}", site)

@@ -1,4 +1,4 @@
-"""What a write may have taken from reads on the driver: boxes from all its rows to rows of the reads before it."""
+"""Edges from a write to reads on the driver: boxes from all its rows to rows of the reads before it."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from provspark.tracker.families.cached import LOCAL
 __all__ = ["Behind", "RowRanges", "all_of", "attached", "one_range"]
 
 RowRanges = tuple[Int64, Int64]
-"""Ranges of rows: first ones and lengths."""
+"""Ranges of rows: first rows and lengths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """Rows of earlier reads that every row of a write may derive from.
+    """Rows of earlier reads that each row of a write may derive from.
 
     Parameters
     ----------
     size : int
-        Rows of the reads before it.
+        Number of rows of all reads before the write.
     possible : tuple of range
-        Those of them that may have gone into values that nobody saw.
+        Rows that values of the write may derive from, through code that capture can't see into.
     context : tuple of range
-        Rows of reads that decided its values, such as the models that it applies.
+        Rows that values of the write were computed from, such as the models that it applies.
     made : str
-        Why its own rows may be rows of the reads, handed back to Spark; "" where they are not.
+        Why rows of the write may be rows of reads that the script passed back to Spark. "" if they are not.
     unshown : bool
-        Whether the script made rows of values that its text does not show: they may come from anywhere.
+        Whether the script created rows from values that its text does not show. Such rows may come from anywhere.
     """
 
     size: int = 0
@@ -46,7 +46,7 @@ class Behind:
 
 
 def attached(write: PendingWrite, rows: RowRanges, behind: Behind) -> PendingWrite:
-    """Return a write of some rows with an axis of the reads behind it, where there are any."""
+    """Return a write with edges from its rows to the reads in `behind`, if there are any."""
     if behind.unshown:
         write = replace(write, inputs=tuple(map(of_unknown_origin, write.inputs)))
     possible = [left for span in behind.possible for left in without(span, behind.context)]
@@ -62,18 +62,18 @@ def attached(write: PendingWrite, rows: RowRanges, behind: Behind) -> PendingWri
     axes = (*write.axes, Axis("reads", behind.size))
     write = replace(write, axes=axes, tensors=(*write.tensors, *made))
     if behind.made and write.coverage == "exact":
-        why = f"{behind.made} Rows that the script read before may be among them."
+        why = f"{behind.made} The write may contain rows that the script read before."
         return replace(write, coverage="coarse", reason=Untracked(LOCAL, why, write.site))
     return write
 
 
 def of_unknown_origin(version: PendingVersion) -> PendingVersion:
-    """Return a version of rows that the script made with a mark that they may come from anywhere."""
+    """Return a version with a mark that its rows may come from anywhere, if the script created them."""
     return replace(version, options=UNKNOWN_ORIGIN) if version.format == "memory" else version
 
 
 def without(whole: range, parts: Iterable[range]) -> list[range]:
-    """Return what is left of a range.
+    """Return the parts of a range that no range in `parts` covers.
 
     >>> without(range(2, 10), [range(0, 3), range(5, 6), range(12, 14)])
     [range(3, 5), range(6, 10)]
@@ -87,12 +87,12 @@ def without(whole: range, parts: Iterable[range]) -> list[range]:
 
 
 def one_range(size: int) -> RowRanges:
-    """Return all rows of a version."""
+    """Return the range of all rows of a version with `size` rows."""
     return np.zeros(int(size > 0), dtype=np.int64), np.full(int(size > 0), size, dtype=np.int64)
 
 
 def all_of(rows: RowRanges, spans: Iterable[range]) -> Boxes:
-    """Relate each of some rows to every row of some ranges."""
+    """Relate each of some rows to every row of the ranges in `spans`."""
     spans = [span for span in spans if len(span)]
     n, k = len(rows[0]), len(spans)
     starts = np.array([span.start for span in spans], dtype=np.int64)

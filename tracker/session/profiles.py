@@ -1,4 +1,4 @@
-"""Profiles of what a step read and wrote, at its end: by the session that is there, else by our own readers."""
+"""Profiles of a step's inputs and outputs, computed at its end with the script's session, or without Spark."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _FORMATS = frozenset({"csv", "json", "orc", "parquet", "text"})
 
 
 def profiles_of(sealed: PendingWrite, added: Write) -> Profiles:
-    """Profile the output and the inputs of a write as their files lie there now.
+    """Profile the current files of a write's output and inputs.
 
-    What can't be read, or has changed since it was read or written, is left out, with a warning in the log.
+    Versions that can't be read, or have changed since the step used them, are left out, with a warning in the log.
     """
     profiles: list[Profile] = []
     pending = {v.files.identity(v.dataset): v for v in (sealed.output, *sealed.inputs)}
@@ -36,7 +36,7 @@ def profiles_of(sealed: PendingWrite, added: Write) -> Profiles:
             profiles.append(_profile(version, pending[version.id]))
         except Exception as e:
             log.warning("provspark: no profile of %s: %s", version.dataset, e)
-            log.debug("provspark: the error behind it", exc_info=e)
+            log.debug("provspark: traceback of this error", exc_info=e)
     return Profiles(tuple(profiles))
 
 
@@ -49,7 +49,7 @@ def _profile(version: Version, pending: PendingVersion) -> Profile:
     def read(names: list[str]) -> pa.Table:
         table = frame.select(*(f"`{n.replace('`', '``')}`" for n in names)).toArrow()
         if len(table) != version.rows:
-            raise VersionChangedError(f"{version.dataset} has {len(table)} rows now, it had {version.rows}")
+            raise VersionChangedError(f"{version.dataset} now has {len(table)} rows instead of {version.rows}")
         return table
 
     many = version.rows * len(version.fields) > compute.LIMIT
@@ -64,7 +64,7 @@ def _unchanged(version: Version, files: Files) -> None:
 
 
 def _frame(version: Version) -> DataFrame | None:
-    """The version as the script's session reads it; None where there is no session or that has no such reader."""
+    """Return a version as a DataFrame of the script's session, or None if there is no session or no reader for it."""
     from pyspark.sql import SparkSession
 
     spark: Any = SparkSession._instantiatedSession

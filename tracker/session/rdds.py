@@ -1,9 +1,9 @@
-"""RDDs on the way from one data frame to another: what functions over RDDs do with rows, Spark does not see.
+"""RDDs between one DataFrame and another. Capture can't see what functions over RDDs do with rows.
 
-A frame's `rdd` is that of its traced plan, with a tap on top by partition. Spark knows of every RDD which ones it was
-made of (java/session/RddAncestors.java), so a frame made of an RDD is followed to the frames that it came from: each of
-its rows is owed to all rows of the partition that it was computed from, or, past a shuffle, to all rows; and the write
-is coarse.
+The `rdd` of a DataFrame is that of its traced plan, with a tap on top that notes rows by partition. Spark knows from
+which RDDs another one was made (java/session/RddAncestors.java), so capture follows a DataFrame made from an RDD to its
+source DataFrames. Each row comes from all rows of the partition that it was computed from or, after a shuffle, from all
+rows. The write is coarse.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 _BATCH = "foreachBatch"
 _STREAMED = (
-    "the rows of a streaming batch are not captured: write the batch to files, and process the files in a separate step"
+    "the rows of a streaming batch are not captured. Write the batch to files, and process the files in a separate step"
 )
 _OTHERS = {
-    "HadoopRDD": "files read as an RDD: read them by spark.read",
-    "NewHadoopRDD": "files read as an RDD: read them by spark.read",
-    "ReliableCheckpointRDD": "an RDD's checkpoint: checkpoint a DataFrame",
-    "LocalCheckpointRDD": "an RDD's checkpoint: checkpoint a DataFrame",
+    "HadoopRDD": "files read as an RDD. Read them with spark.read",
+    "NewHadoopRDD": "files read as an RDD. Read them with spark.read",
+    "ReliableCheckpointRDD": "an RDD's checkpoint. Checkpoint a DataFrame instead",
+    "LocalCheckpointRDD": "an RDD's checkpoint. Checkpoint a DataFrame instead",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class _RddOrigin:
-    """A frame whose rows an RDD has: its session, its own plan, and the traced one or why there is none."""
+    """DataFrame of an RDD: its session, its analysed plan, and the traced plan or why there is none."""
 
     jvm: Jvm
     analysed: Any
@@ -52,15 +52,16 @@ class _RddOrigin:
 
 
 class HandedScan:
-    """All rows that the script handed over to an RDD; which of them a function made what of is not known.
+    """Scan of all rows that the script passed to an RDD. Functions of the RDD hide which row became which.
 
     Parameters
     ----------
     content : function
-        Returns what tells them from others.
+        Returns a text that identifies the rows.
     rows : int
+        Number of rows.
     site : str
-        ``file:line`` that handed them over.
+        ``file:line`` of the call that passed the rows.
     """
 
     plan = address = listing = None
@@ -70,21 +71,21 @@ class HandedScan:
         self.dataset = local_dataset(site)
 
     def finish(self) -> tuple[PendingVersion, Segments]:
-        """See `Scan.finish`."""
+        """Return the version of the rows. There are no segments, because the rows have no addresses."""
         files = Files.of([(self._content(), 0, 0, self._rows, False)])
         none = np.zeros(0, dtype=np.int64)
         return PendingVersion(self.dataset, files, FORMAT), Segments(none, none, none)
 
 
 class Rdds:
-    """RDDs of frames and of rows handed over, in one SparkContext.
+    """RDDs of one SparkContext that were made from DataFrames or from rows of the script.
 
     Parameters
     ----------
     jvm : Jvm
     tracer : PlanTracer
-    current : function of (Jvm, analysed plan)
-        Returns the plan with what is cached now in its place.
+    current : function
+        Returns a session's analysed plan with cached parts replaced by their cache entries.
     """
 
     def __init__(self, jvm: Jvm, tracer: PlanTracer, current: Callable[[Jvm, Any], Any]) -> None:
@@ -93,7 +94,7 @@ class Rdds:
         self._origins: list[_RddOrigin | HandedScan | UnsupportedPlanError] = []
 
     def of_frame(self, jvm: Jvm, frame: Any, take: Callable[[Any], Any]) -> Any:
-        """Return what `take` makes of a Java Dataset, an RDD of PySpark: of the traced one, if it can be traced."""
+        """Return the PySpark RDD that `take` makes of a Java Dataset, or of its traced form if it can be traced."""
         analysed = frame.queryExecution().analyzed()
         held: TracedCache | UnsupportedPlanError
         traced = frame
@@ -101,20 +102,20 @@ class Rdds:
             held, plan = self._tracer.tapped(jvm, self._current(jvm, analysed), "RDD", coarse=True)
             traced = jvm.rows(plan)
         except Exception as e:
-            held = self._tracer.untraced(jvm, analysed, e, RDD, "what an RDD was made of")
+            held = self._tracer.untraced(jvm, analysed, e, RDD, "the DataFrame of an RDD")
         rdd = take(traced)
         try:
             self._note(rdd._jrdd, _RddOrigin(jvm, analysed, held))
-        except Exception as e:  # a frame made of it will say that its rows are not known
-            log.debug("provspark: an RDD's rows are not known", exc_info=e)
+        except Exception as e:  # a DataFrame made from it reports that its rows are unknown
+            log.debug("provspark: the rows of an RDD are not known", exc_info=e)
         return rdd
 
     def handed(self, rdd: Any, rows: int, content: str, site: str) -> None:
-        """Take note of a JavaRDD of rows that the script handed over; see `HandedScan`."""
+        """Register a JavaRDD of rows that the script passed in. `content` identifies them; if "", their hash does."""
         self._note(rdd, HandedScan(lambda: content or str(self._java.digest(rdd)), rows, site))
 
     def batch(self, frame: Any) -> None:
-        """Take note of a Java Dataset that holds a batch of a stream."""
+        """Register a Java Dataset that holds a batch of a stream."""
         plan = frame.queryExecution().analyzed()
         self._java.noteLeaves(plan, self._numbered(UnsupportedPlanError(_BATCH, _STREAMED)))
 
@@ -126,16 +127,16 @@ class Rdds:
         return len(self._origins) - 1
 
     def frames_of(self, rdd: Any) -> list[tuple[Jvm, Any]]:
-        """Return sessions and analysed plans that an RDD's rows come from; UnsupportedPlanError if not known."""
+        """Return sessions and analysed plans that an RDD's rows come from. Raise UnsupportedPlanError if unknown."""
         return [(origin.jvm, origin.analysed) for origin in self._made_of(rdd)[1] if isinstance(origin, _RddOrigin)]
 
     def _made_of(self, rdd: Any) -> tuple[bool, list[_RddOrigin | HandedScan]]:
-        """Return what an RDD was made of, and whether partition by partition."""
+        """Return the origins of an RDD, and whether each of its partitions was made from the one of the same number."""
         how, *names = self._java.origins(rdd).split(" ")
         others = [name for name in names if not name.isdigit()]
         if others:
             why = _OTHERS.get(others[0], f"a {others[0]}")
-            raise UnsupportedPlanError(RDD, f"where an RDD's rows come from is not known: it was made of {why}")
+            raise UnsupportedPlanError(RDD, f"capture can't tell where an RDD's rows come from: it was made from {why}")
         origins = []
         for name in names:
             origin = self._origins[int(name)]
@@ -145,7 +146,7 @@ class Rdds:
         return how == "each", origins
 
     def leaf(self, to: Rewriter, node: PlanNode, plan: Any) -> Traced:
-        """Return a frame made of an RDD with provenance columns to what the RDD was made of."""
+        """Return a DataFrame made from an RDD with provenance columns to the RDD's origins."""
         each, origins = self._made_of(plan.rdd())
         java, number = to.java, to.java.bare(node.number)
         provenance: list[ProvenanceColumn] = []

@@ -1,4 +1,4 @@
-"""Runs what a script reads on the driver, and takes note of it."""
+"""Capture of what a script reads on the driver."""
 
 from __future__ import annotations
 
@@ -37,38 +37,40 @@ __all__ = ["ReadCapture"]
 _SETTING = "spark.provspark.driverReads"
 _MOST = "spark.provspark.driverReads.traced"
 MOST = 100
-"""Reads of rows of a step that are followed row by row, unless a setting says otherwise."""
+"""Default limit of the reads in a step whose rows are followed one by one."""
 _ARROW = "spark.sql.execution.arrow.pyspark.enabled"
-_FAILED = "what it brought to the driver is not known: "
+_FAILED = "capture can't tell what it returned to the driver: "
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is known of a plan that is read."""
+    """Properties of a plan that the script reads."""
 
     jvm: Jvm
     inputs: Inputs
     single: bool
     fields: tuple[Field, ...]
     most: int
-    """How many reads of the step are followed row by row."""
+    """Limit of the step's reads whose rows are followed one by one."""
 
     @property
     def reads(self) -> bool:
-        """Whether it reads anything that the script did not hand over itself."""
+        """Whether it reads anything but rows that the script passed in."""
         return bool(self.inputs.sources or self.inputs.node)
 
 
 class ReadCapture:
-    """The reads of one step.
+    """Capture of one step's reads on the driver.
 
     Parameters
     ----------
-    sessions, reads, troubles
-        See there.
+    sessions : Sessions
+    reads : DriverReads
+        Receives the reads.
+    troubles : Troubles
     files : FilesOfDriver
     folder : str
-        URL of the step's folder for sidecars.
+        URL of the step's folder for sidecar files.
     """
 
     def __init__(
@@ -77,21 +79,21 @@ class ReadCapture:
         self._sessions, self._reads, self._troubles, self._folder = sessions, reads, troubles, folder
         self._files = files
         self._followed = 0
-        """How many reads were followed row by row, or were to be."""
+        """Number of reads so far for which following rows one by one was attempted."""
         self.models = Models()
         self._accumulated = Accumulated()
         self._java: Any = None
         self._inputs: ReadInputs | None = None
         self._making = threading.Lock()
         self._unannounced: ReadInputs | None = None
-        """Lists inputs of what is not stored as a read, and does not announce to `files` that Spark reads them."""
+        """Lists inputs of what is not stored as a read, without announcing to `files` that Spark reads them."""
 
     def clear(self) -> None:
-        """Forget what belongs to a SparkContext that stops."""
+        """Forget everything that belongs to the SparkContext, which is about to stop."""
         self._java = self._inputs = self._unannounced = None
 
     def frame(self, frame: Any, name: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
-        """Run an action on a frame, which `call` does for the frame that it is given; return what it returns."""
+        """Run an action of a DataFrame: call `call` with the DataFrame or a traced one, and return the result."""
         site = caller()
         ready = self._guarded(name, site, lambda: self._ready(frame, METHODS["DataFrame"][name], name, args, site))
         if ready is None:
@@ -107,7 +109,7 @@ class ReadCapture:
     def _ready(
         self, frame: Any, action: Action, name: str, args: tuple[Any, ...], site: str
     ) -> tuple[_Plan, TracedRead | None, CoarseRead, Behind | None] | None:
-        """Describe a read before it runs; None where it reads nothing."""
+        """Describe a read before it runs. Return None if it reads nothing."""
         plan = self._of_frame(frame)
         if plan is None or not plan.reads or _takes_none(action, args):
             return None
@@ -125,7 +127,7 @@ class ReadCapture:
         return taking
 
     def _before(self, jvm: Jvm, frame: Any) -> Behind:
-        """What was read before and stands behind the rows of a frame."""
+        """Return the earlier reads that the rows of a DataFrame may derive from."""
         if not self._reads.begun:
             return Behind()
         analysed = frame._jdf.queryExecution().analyzed()
@@ -135,7 +137,7 @@ class ReadCapture:
         self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read), before)
 
     def shown(self, frame: Any, name: str, rows: int) -> None:
-        """Take note of a frame that printed so many of its rows, at most: a read where the script takes the text."""
+        """Record a DataFrame that printed at most so many of its rows. It is a read if the script uses the text."""
         site = caller()
 
         def note() -> None:
@@ -156,7 +158,7 @@ class ReadCapture:
         self._guarded(name, site, note)
 
     def saved(self, instance: Any, path: str) -> PendingWrite | None:
-        """Describe the files of a model that was just saved; None where there is no session."""
+        """Return the write of a model's files that were just saved, or None if there is no session."""
         jvm, site = self._sessions.any(), caller()
         if jvm is None or not path:
             return None
@@ -166,7 +168,7 @@ class ReadCapture:
         return saved_model(jvm, where, spans, self._reads.rows(), site, learned=learned(instance))
 
     def loaded(self, instance: Any, path: str) -> None:
-        """Take note of the files that a model was loaded from: what it is applied to has them as context."""
+        """Record the files that a model was loaded from. They are context of the rows that it transforms."""
         site = caller()
 
         def note() -> None:
@@ -181,7 +183,7 @@ class ReadCapture:
         self._guarded("load", site, note)
 
     def lost(self, rows: Callable[[], Inputs], node: str, why: str, site: str) -> None:
-        """Take note of rows that are about to go where they are not followed."""
+        """Record rows that are about to go where capture can't follow them."""
 
         def note() -> None:
             inputs = rows()
@@ -191,7 +193,7 @@ class ReadCapture:
         self._guarded(node, site, note)
 
     def of(self, rows: Any) -> Inputs:
-        """Return what a frame or an RDD of PySpark is computed from; nothing where reads are not followed."""
+        """Return the inputs of a PySpark DataFrame or RDD. They are empty if capture of reads is off."""
         from pyspark import RDD
 
         if isinstance(rows, RDD):
@@ -202,9 +204,12 @@ class ReadCapture:
     def _traced(
         self, frame: Any, plan: _Plan, action: Action, args: tuple[Any, ...], read: CoarseRead
     ) -> tuple[TracedRead | None, CoarseRead]:
-        """Trace an action's plan; None, and why, where its rows can't be followed one by one."""
+        """Trace an action's plan. Return None and the read with the reason if rows can't be followed one by one."""
         if self._followed >= plan.most:
-            why = f"more than {plan.most} reads of rows in a step are not followed row by row ({_MOST})"
+            why = (
+                f"the step has more than {plan.most} reads of rows, and only so many are followed one by one. Raise "
+                f"{_MOST} to follow more"
+            )
             return None, replace(read, reason=Untracked(read.action, why, read.site))
         self._followed += 1
         try:
@@ -216,13 +221,13 @@ class ReadCapture:
         except UnsupportedPlanError as e:
             return None, replace(read, reason=Untracked(e.node, e.why, e.site or read.site))
         except Exception as e:
-            log.debug("provspark: a read is not followed row by row", exc_info=e)
+            log.debug("provspark: the rows of a read are not followed one by one", exc_info=e)
             return None, replace(read, reason=Untracked(read.action, f"{type(e).__name__}: {e}", read.site))
 
     def _run(
         self, frame: Any, plan: _Plan, trace: TracedRead | None, read: CoarseRead, call: Callable[[Any], Any]
     ) -> tuple[Any, TracedRead | None, CoarseRead]:
-        """Make the script's call: on the traced plan, and on its own where that fails."""
+        """Run the script's call with the traced plan. If that fails, run it unchanged."""
         rows = None if trace is None else self._guarded(read.action, read.site, lambda: _frame(frame, trace))
         if rows is None:
             return call(frame), None, read
@@ -230,27 +235,27 @@ class ReadCapture:
         try:
             return call(rows), trace, read
         except Exception as e:
-            failed = e  # handled below: an error of the second run is the user's, and shall have no other behind it
+            failed = e  # handled below, so that an error of the second run, which is the user's, does not chain to it
         if self._guarded(read.action, read.site, lambda: stopped(failed, plan.jvm)):
             raise failed
         result = call(frame)
-        why = f"with capture the read failed, and without it did not: {said(failed)}"
+        why = f"the read failed with capture and succeeded without it: {said(failed)}"
         return result, None, replace(read, reason=Untracked(read.action, why, read.site))
 
     def observed(self, frame: Any) -> None:
-        """Take note of what an Observation returned of an observed frame."""
+        """Record what an Observation returned for an observed DataFrame."""
         site = caller()
 
         def note() -> None:
             plan = self._of_frame(frame)
             if plan is not None and plan.reads:
-                single = bool(self._java.observed(frame._jdf))  # `_of_frame` made it
+                single = bool(self._java.observed(frame._jdf))  # `_of_frame` created `_java`
                 self._reads.add(CoarseRead(plan.inputs, "Observation.get", site, 1, single=single))
 
         self._guarded("observe", site, note)
 
     def plan(self, spark: Any, plan_of: Callable[[], Any], name: str) -> None:
-        """Take note of an analysed plan whose values SQL used."""
+        """Record a read of an analysed plan's values by SQL."""
         site = caller()
 
         def note() -> None:
@@ -263,7 +268,7 @@ class ReadCapture:
         self._guarded(name, site, note)
 
     def rdd(self, rdd: Any, name: str, result: Any) -> None:
-        """Take note of an action on an RDD, which returned a result."""
+        """Record an action of an RDD and its result."""
         site = caller()
 
         def note() -> None:
@@ -275,7 +280,7 @@ class ReadCapture:
         self._guarded(name, site, note)
 
     def computed(self, rows: Any) -> None:
-        """Take note that a frame or an RDD is about to be computed, whose functions may add to accumulators."""
+        """Record that Spark is about to compute a DataFrame or an RDD, whose functions may add to accumulators."""
 
         def note() -> None:
             if accumulators_exist():
@@ -284,7 +289,7 @@ class ReadCapture:
         self._guarded("Accumulator", "", note)
 
     def written(self, jvm: Jvm, rows: Any) -> None:
-        """Take note that the rows of a Java Dataset are about to be written; see `computed`."""
+        """Record that Spark is about to write a Java Dataset, whose functions may add to accumulators."""
 
         def note() -> None:
             if accumulators_exist() and self._on(jvm):
@@ -293,7 +298,7 @@ class ReadCapture:
         self._guarded("Accumulator", "", note)
 
     def accumulated(self, value: Any) -> None:
-        """Take note that the script read the value of an accumulator."""
+        """Record that the script read the value of an accumulator."""
         site = caller()
 
         def note() -> None:
@@ -304,7 +309,7 @@ class ReadCapture:
         self._guarded("Accumulator", site, note)
 
     def learned(self, values: Sequence[Any], name: str, result: Any) -> None:
-        """Take note of what MLlib learned from frames and RDDs, which follow the estimator among the values."""
+        """Record what MLlib learned from the DataFrames and RDDs among `values`, the arguments of the call."""
         from pyspark import RDD
         from pyspark.sql import DataFrame
 
@@ -324,7 +329,7 @@ class ReadCapture:
                 return
             if name not in FITS:
                 number = self._reads.add(CoarseRead(inputs, name, site, 1))
-                of_model = "_java_obj" in getattr(values[0], "__dict__", ())  # else it may be a frame, or anything
+                of_model = "_java_obj" in getattr(values[0], "__dict__", ())  # else it may be a DataFrame, or anything
                 numbers = (number, *self.models.of(values[0])) if of_model else (number,)
                 self._learned_by(numbers, name, site, result)
                 return
@@ -336,7 +341,7 @@ class ReadCapture:
         self._guarded(name, site, note)
 
     def called(self, owner: Any, name: str, result: Any) -> None:
-        """Take note of what a method of a model returned: a frame has the model as context."""
+        """Record what a method of a model returned. Rows of a returned DataFrame have the model as context."""
         site = caller()
 
         def note() -> None:
@@ -347,7 +352,7 @@ class ReadCapture:
         self._guarded(name, site, note)
 
     def _learned_by(self, numbers: tuple[int, ...], name: str, site: str, result: Any) -> None:
-        """Mark what MLlib returned with the reads that it was learned from."""
+        """Mark an MLlib result with the numbers of the reads that it was learned from."""
         from pyspark.sql import DataFrame
 
         if not isinstance(result, DataFrame):
@@ -357,11 +362,11 @@ class ReadCapture:
         jvm.plans.models(result._jdf, " ".join(map(str, sorted(numbers))))
         local = self._sessions.caches(jvm).local
         if local.unknown(result._jdf):
-            self._sessions.learned(jvm).note(result._jdf, f"MLlib makes the rows of {name} on the driver.")
+            self._sessions.learned(jvm).note(result._jdf, f"MLlib creates the rows of {name} on the driver.")
             local.note(result._jdf, site, local=False)
 
     def _columns(self, frame: Any) -> ReadPlan | None:
-        """Read where a frame's columns come from; None where that is not known."""
+        """Return the operations that a DataFrame's columns come from, or None if they are unknown."""
         try:
             jvm = self._sessions.jvm(frame.sparkSession)
             caches = self._sessions.caches(jvm)
@@ -370,7 +375,7 @@ class ReadCapture:
             rewriter = Rewriter(jvm, self._folder, caches)
             rewriter.run(plan)
         except Exception as e:
-            log.debug("provspark: where the columns of a fit come from is not known", exc_info=e)
+            log.debug("provspark: the source columns of a fit are not known", exc_info=e)
             return None
         read = tuple(scan.listing.identity for scan in rewriter.scans if scan.listing is not None)
         if draft is None or len(read) < len(rewriter.scans):
@@ -378,14 +383,14 @@ class ReadCapture:
         return ReadPlan(draft, read, tuple(rewriter.paths))
 
     def inputs(self, jvm: Jvm, analysed: Any) -> Inputs:
-        """Return what an analysed plan reads, whose rows nobody has to count, before Spark reads it."""
+        """Return the inputs of an analysed plan without announcing them to `files` or counting their rows."""
         java = self._reader(jvm)[0]
         if self._unannounced is None:
             self._unannounced = ReadInputs(java, self._sessions.caches(jvm), self._on, lambda dataset: None)
         return self._unannounced.of(jvm, map(int, str(java.of(analysed)).split("\1")[1].split()))
 
     def _of_frame(self, frame: Any) -> _Plan | None:
-        """Read a frame's plan; None where reads are not followed."""
+        """Return the plan of a DataFrame, or None if capture of reads is off."""
         jvm = self._sessions.jvm(frame.sparkSession)
         on, most, text = str(self._reader(jvm)[0].of(frame._jdf, _SETTING, _MOST)).split("\1", 2)
         if on.lower() == "false":
@@ -394,17 +399,17 @@ class ReadCapture:
         return self._of_plan(jvm, text, int(most) if most.isdigit() else MOST)
 
     def _of_rdd(self, rdd: Any) -> Inputs:
-        """Return what an RDD of PySpark is computed from; nothing where reads are not followed."""
+        """Return the inputs of a PySpark RDD. They are empty if capture of reads is off."""
         from pyspark.core.rdd import PipelinedRDD
 
         jvm = self._sessions.any()
         if jvm is None or not any(map(self._on, self._sessions.every())):
             return NONE
-        java = rdd._prev_jrdd if isinstance(rdd, PipelinedRDD) else rdd._jrdd  # its functions are not pickled for us
+        java = rdd._prev_jrdd if isinstance(rdd, PipelinedRDD) else rdd._jrdd  # `_jrdd` would pickle its functions
         return self._reader(jvm)[1].of_rdd(java.rdd())
 
     def _of_plan(self, jvm: Jvm, text: str, most: int = MOST) -> _Plan:
-        """Parse what `of` in java/intercept/Reads.java writes of a plan."""
+        """Parse a plan's description by `of` in java/intercept/Reads.java."""
         kind, leaves, fields = text.split("\1")
         inputs = self._reader(jvm)[1].of(jvm, map(int, leaves.split()))
         named = fields.split("\0")[:-1]
@@ -412,7 +417,7 @@ class ReadCapture:
         return _Plan(jvm, inputs, kind == "single", columns, most)
 
     def _reader(self, jvm: Jvm) -> tuple[Any, ReadInputs]:
-        with self._making:  # threads may begin at once, and leaves have their numbers from one object
+        with self._making:  # threads may start at the same time, and one object must number all leaves
             if self._inputs is None:
                 self._java = jvm.new("Reads")
                 self._inputs = ReadInputs(self._java, self._sessions.caches(jvm), self._on, self._files.listed)
@@ -433,7 +438,7 @@ class ReadCapture:
 
 
 def size(result: Any) -> int:
-    """Return how many rows an action's result has: one where it is a single value, none where it is None."""
+    """Return the number of rows of an action's result: 1 for a single value, 0 for None."""
     if result is None:
         return 0
     if hasattr(result, "num_rows"):
@@ -448,7 +453,7 @@ def _single(action: Action, plan: _Plan) -> bool:
 
 
 def _number(args: tuple[Any, ...]) -> int:
-    """How many rows an action takes that was called with these arguments; -1 where Spark will refuse them."""
+    """Return how many rows an action with these arguments reads, or -1 if Spark refuses them."""
     value = args[0] if args else None
     if value is None:
         return 1
@@ -460,7 +465,7 @@ def _takes_none(action: Action, args: tuple[Any, ...]) -> bool:
 
 
 def _stops(action: Action, frame: Any) -> bool:
-    """Whether Spark stops reading once a limit on top of the plan has its rows: not on the way to Arrow."""
+    """Whether Spark stops reading as soon as a limit on top of the plan has its rows. With Arrow it does not."""
     return action.stops or (action.unless_arrow and str(frame.sparkSession.conf.get(_ARROW)).lower() == "false")
 
 

@@ -1,7 +1,7 @@
-"""What a read on the driver was computed from, as a whole: versions of files, whose rows are counted later.
+"""Inputs of reads on the driver: versions of files, whose rows are counted later.
 
-Of a read only the list of files is taken; rows are counted when a write follows or the step ends, unless a write of the
-step read or made the same version.
+At the time of a read, capture only lists the files. It counts the rows when a write follows or the step ends, unless a
+write of the step has read or written the same version.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["NONE", "InputSource", "Inputs", "ReadInputs", "scanned"]
 
 @dataclass(frozen=True, slots=True)
 class InputSource:
-    """One version that was read, and how to count its rows."""
+    """A version that was read, with a function that counts its rows."""
 
     identity: str
     dataset: Dataset
@@ -37,14 +37,14 @@ class InputSource:
     listing: RelationListing
 
     def uncounted(self) -> PendingVersion:
-        """Return the version without counting its rows."""
+        """Return the version without counting its rows: each file counts as one."""
         files = self.listing.files(np.ones(len(self.listing.paths), dtype=np.int64))
         return PendingVersion(self.dataset, files, format_of(self.listing), unit="file")
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The versions that were read; or the node that hides some, and why."""
+    """Versions that were read. If some are unknown, `node` is the plan node that hides them and `why` the reason."""
 
     sources: tuple[InputSource, ...]
     node: str = ""
@@ -52,11 +52,11 @@ class Inputs:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is hidden."""
+        """Whether all versions are known."""
         return not self.node
 
     def uncounted(self) -> tuple[PendingVersion, ...]:
-        """Return what is known of what was read, without counting rows: for a write or read that is not followed."""
+        """Return the known versions without counting rows, for a write or read without lineage."""
         return tuple(source.uncounted() for source in self.sources)
 
     def __add__(self, other: Inputs) -> Inputs:
@@ -68,16 +68,16 @@ NONE = Inputs(())
 
 
 class ReadInputs:
-    """The inputs of reads in one SparkContext; of the same files in the same state they are listed once.
+    """Inputs of the reads of one SparkContext. Files are listed once as long as they don't change.
 
     Parameters
     ----------
     java : provspark.intercept.Reads
     caches : Caches
     followed : function
-        Whether reads of a session's frames are followed.
+        Returns whether capture of reads is on in a session.
     listed : function
-        Hears of each data set of files as it is listed.
+        Called with each dataset of files that is listed.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ReadInputs:
         self._known: dict[int, Inputs] = {}
 
     def of(self, jvm: Jvm, leaves: Iterable[int]) -> Inputs:
-        """Return what these leaves read."""
+        """Return the inputs of plan leaves, by their numbers."""
         inputs = NONE
         for number in dict.fromkeys(leaves):
             if number not in self._known:
@@ -96,7 +96,7 @@ class ReadInputs:
         return inputs
 
     def of_rdd(self, rdd: Any) -> Inputs:
-        """Return what an RDD of Java's was computed from."""
+        """Return the inputs of a Java RDD."""
         inputs = NONE
         try:
             for jvm, analysed in self._caches.rdds.frames_of(rdd):
@@ -123,11 +123,11 @@ class ReadInputs:
 
 
 def scanned(scans: Iterable[Scan]) -> Inputs:
-    """Return what scans read, but for rows that the script made."""
+    """Return the inputs of scans, without rows that the script created."""
     inputs = NONE
     for scan in scans:
         if scan.listing is not None:
             inputs += Inputs((InputSource(scan.listing.identity, scan.dataset, scan.finish, scan.listing),))
         elif not scan.dataset.namespace.startswith("memory"):
-            inputs += Inputs((), RDD, f"{scan.dataset} is no set of files")
+            inputs += Inputs((), RDD, f"{scan.dataset} does not consist of files")
     return inputs

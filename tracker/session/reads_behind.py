@@ -1,4 +1,4 @@
-"""Finds the reads on the driver that rows of a plan may derive from."""
+"""Search for the reads on the driver that the rows of a plan may derive from."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = ["behind"]
 def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut: int) -> Behind:
     """Return which rows of the first `cut` reads the rows of an analysed plan may derive from.
 
-    All of them may, where the plan has rows that the script made after a read, or values that it may have taken from
-    one: see `hidden_values`. Where these are made of numbers that were read, and of constants, the reads of
-    numbers may. The models that the plan applies decide its values.
+    If the plan has rows that the script created after a read, or values that may come from one (see `hidden_values`),
+    it may derive from all of them. If these rows and values derive only from constants and from reads of one number, it
+    may derive from those reads. The models that the plan applies are context.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut:
     sessions : Sessions
     reads : DriverReads
     analysed : LogicalPlan
-        The user's, what is cached not replaced.
+        The user's plan, with cached parts not replaced.
     cut : int
-        How many reads there were when it began.
+        Number of reads when the plan's write or read began.
     """
     unshown = sessions.holds_unshown(analysed)
     size = reads.rows(cut)
@@ -60,19 +60,19 @@ def behind(jvm: Jvm, sessions: Sessions, reads: DriverReads, analysed: Any, cut:
 
 
 def _hidden(jvm: Jvm, sessions: Sessions, plan: Any, numbers: frozenset[str]) -> Hidden:
-    """Return why a plan may hold values of what was read, but for reads of one number at these lines."""
+    """Return why a plan may contain values that were read, except for single numbers read at the lines `numbers`."""
     try:
         hiding = hidden(jvm, plan, sessions.made(jvm), numbers=numbers)
     except Exception as e:
-        log.debug("provspark: whether a plan holds values that were read is not known", exc_info=e)
-        return Hidden("It is not known which values the query holds.")
+        log.debug("provspark: capture can't tell whether a plan contains values that were read", exc_info=e)
+        return Hidden("Capture can't tell which values the query contains.")
     if hiding:
-        log.debug("provspark: a plan may hold values that were read: %s", hiding.reason)
+        log.debug("provspark: a plan may contain values that were read: %s", hiding.reason)
     return hiding
 
 
 def _parts(jvm: Jvm, sessions: Sessions, analysed: Any) -> Iterator[Any]:
-    """Yield a plan and those that its checkpoints and RDDs were computed from."""
+    """Yield a plan and the plans from which its checkpoints and RDDs were computed."""
     yield analysed
     for leaf in jvm.plans.computed(analysed):
         yield from sessions.caches(jvm).plans_of(leaf)

@@ -1,4 +1,4 @@
-"""Rows that the script takes one by one: those taken until a write begins are a read, and those taken later another."""
+"""Rows that the script consumes one by one. Those consumed before a write are one read, later ones another."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ T = TypeVar("T")
 
 
 class Taking:
-    """One call that returned an iterator.
+    """A call that returned an iterator.
 
     Parameters
     ----------
     trace : TracedRead, optional
-        Where its rows are followed one by one.
+        The traced read, if its rows are followed one by one.
     read : CoarseRead
-        What is known of the call; its rows are counted here.
+        Description of the call. Its number of rows is not used.
     before : Behind, optional
-        What was read before the call and stands behind its rows.
+        Reads before the call that its rows may derive from.
     """
 
     def __init__(self, trace: TracedRead | None, read: CoarseRead, before: Behind | None) -> None:
@@ -34,13 +34,13 @@ class Taking:
         self._count = self._told = 0
 
     def over(self, rows: Iterable[T]) -> Iterator[T]:
-        """Yield the rows, counting those that are taken."""
+        """Yield the rows, and count them."""
         for row in rows:
             self._count += 1
             yield row
 
     def taken(self) -> Read | None:
-        """Return a read of the rows taken since this was last called; see `OpenRead`."""
+        """Return a read of the rows consumed since the last call of this method, or None if there are none."""
         rows = range(self._told, self._count)
         if not len(rows):
             return None

@@ -1,4 +1,4 @@
-"""Files of a model of MLlib that the script saved: a data set derived from the read on the driver that the model is."""
+"""Files of MLlib models that the script saves or loads. The files of a saved model come from its `fit`, a read."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ from provspark.tracker.spark.jvm import Jvm
 __all__ = ["LoadedModel", "model_files", "saved_model"]
 
 FORMAT = "mllib"
-_UNKNOWN = "what the model was fitted to is not known: it was not fitted in this step"
-_COARSE = "a model's files come from the model as a whole"
+_UNKNOWN = "the model was not fitted in this step, so its training data is unknown. Fit and save it in one step"
+_COARSE = "the files of a model come from the model as a whole"
 
 
 def saved_model(
     jvm: Jvm, qualified: str, spans: Sequence[range], size: int, site: str, *, learned: bool
 ) -> PendingWrite:
-    """Describe the files that were just written.
+    """Return the write of a model's files that were just saved.
 
     Parameters
     ----------
     jvm : Jvm
     qualified : str
-        Scheme, authority and path of the folder, NUL between.
+        Scheme, authority and path of the folder, separated by NUL.
     spans : sequence of range
-        Rows of the fits, among those of all reads.
+        Rows of the model's fits, among the rows of all reads.
     size : int
-        Rows of all reads.
+        Number of rows of all reads.
     site : str
+        ``file:line`` of the call.
     learned : bool
-        Whether it is a model, and not an estimator or a transformer without data.
+        Whether the object is a model, and not an estimator or a transformer without training data.
     """
     output = model_files(jvm, qualified, written=True)
     dataset, files = output.dataset, output.files
@@ -54,14 +55,14 @@ def saved_model(
 
 
 def model_files(jvm: Jvm, qualified: str, *, written: bool) -> PendingVersion:
-    """Return the files of a model; `qualified` is as of `saved_model`, `written` whether this step wrote them."""
+    """Return the version of a model's files. `qualified` is as in `saved_model`; `written`: this step wrote them."""
     dataset, files = files_of(jvm, qualified)
     return version_of(dataset, [(file, written) for file in files], FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model that the script loaded, as a read on the driver; `Read` says what its fields are."""
+    """`Read` of a model that the script loaded."""
 
     version: PendingVersion
     site: str
@@ -71,8 +72,8 @@ class LoadedModel:
     single: bool = False
 
     def settle(self, dataset: Dataset, known: Known) -> None:
-        """Do nothing: its files are counted; see `Read.settle`."""
+        """Do nothing: the files are already counted."""
 
     def resolve(self, output: PendingVersion, known: Known) -> PendingWrite:
-        """Relate the model to all its files; see `Read.resolve`."""
+        """Relate the model to all its files."""
         return from_all(output, self.rows, (self.version,), Untracked("load", _COARSE, self.site))

@@ -1,4 +1,4 @@
-"""What capture holds for the sessions of a SparkContext."""
+"""State that capture keeps for the sessions of a SparkContext."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from provspark.tracker.spark.jvm import Jvm, answer_at_once
 
 
 class Sessions:
-    """Handles into each session's Java side, and what all of them share: what is cached.
+    """Handles of the Java sessions, and the state that they share: caches, and rows that the script or MLlib created.
 
     Parameters
     ----------
     taps : str
-        URL of the folder for sidecars.
+        URL of the step's folder for sidecar files.
     """
 
     def __init__(self, taps: str) -> None:
@@ -28,11 +28,11 @@ class Sessions:
         self._learned: MadeRows | None = None
 
     def knows(self, spark: Any) -> bool:
-        """Whether a session was met."""
+        """Whether capture has seen a session."""
         return id(spark._jsparkSession) in self._known
 
     def jvm(self, spark: Any) -> Jvm:
-        """Return a session's Java side."""
+        """Return the handle of a session's Java side."""
         answer_at_once(spark)
         key = id(spark._jsparkSession)
         if key not in self._known:
@@ -40,51 +40,54 @@ class Sessions:
         return self._known[key][1]
 
     def every(self) -> list[Jvm]:
-        """Return the Java sides of the sessions that were met."""
+        """Return the handles of all sessions that capture has seen."""
         return [jvm for _, jvm in self._known.values()]
 
     def any(self) -> Jvm | None:
-        """Return the Java side of a session, if there is one."""
+        """Return the handle of any session, or None if there is none."""
         return next(iter(self.every()), None)
 
     def caches(self, jvm: Jvm) -> Caches:
-        """Return what is cached."""
+        """Return the caches of the SparkContext."""
         if self._caches is None:
             self._caches = Caches(jvm, self._taps, of_node)
         return self._caches
 
     def made(self, jvm: Jvm) -> MadeRows:
-        """Return which rows the script made that are no constants."""
+        """Return the register of rows that the script created, with why they are not constant."""
         if self._made is None:
             self._made = MadeRows(jvm)
         return self._made
 
     def unshown(self, jvm: Jvm) -> MadeRows:
-        """Return which rows the script made of values that its text does not show, whatever it had read before."""
+        """Return the register of rows that the script created from values that its text does not show.
+
+        Unlike `made`, it includes rows from before the first read.
+        """
         if self._unshown is None:
             self._unshown = MadeRows(jvm)
         return self._unshown
 
     def learned(self, jvm: Jvm) -> MadeRows:
-        """Return which rows MLlib made of what it learned, and by which call."""
+        """Return the register of rows that MLlib created from what it learned, with the calls that did."""
         if self._learned is None:
             self._learned = MadeRows(jvm)
         return self._learned
 
     def holds_learned(self, plan: Any) -> str:
-        """Return how the first of such rows in a logical plan were made, or ""."""
+        """Return how MLlib created the first such rows in a logical plan, or "" if it has none."""
         return "" if self._learned is None else self._learned.within(plan)
 
     def holds_unshown(self, plan: Any) -> bool:
-        """Whether a logical plan has such rows."""
+        """Whether a logical plan has rows that the script created from values that its text does not show."""
         return self._unshown is not None and bool(self._unshown.within(plan))
 
     def restore(self) -> None:
-        """Give the caches back to Spark as they would be without capture."""
+        """Restore the user's plans in cache entries that are not computed yet."""
         for jvm in self.every():
             self.caches(jvm).restore(jvm)
 
     def clear(self) -> None:
-        """Forget all: their SparkContext stops."""
+        """Forget all sessions, because their SparkContext stops."""
         self._known.clear()
         self._caches = self._made = self._unshown = self._learned = None

@@ -1,4 +1,4 @@
-"""A plan that was traced when it was cached, checkpointed or turned into an RDD."""
+"""A plan that was traced when it was cached, checkpointed, transposed or turned into an RDD."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from provspark.tracker.taps.taps import Receipt, by_tap, kept
 
 
 class TracedCache:
-    """A plan that was traced when it was cached, and is read by writes.
+    """Traced plan that later writes and reads build on.
 
     Parameters
     ----------
     rewriter : Rewriter
-        Which traced it; its taps mark their partitions.
-    provenance columns : tuple of ProvenanceColumn
-        Of its rows, in `rewriter`'s numbers.
+        Rewriter that traced the plan. Its taps mark their partitions.
+    provenance : tuple of ProvenanceColumn
+        Provenance columns of the rows, in the numbering of `rewriter`.
     name : str
-        Its folder within that of the write's sidecars.
+        Name of its folder within the step's folder for sidecar files.
     plan : LogicalPlan
-        The user's, its leaves numbered.
+        The user's plan, with numbered leaves.
     """
 
     def __init__(self, rewriter: Rewriter, provenance: tuple[ProvenanceColumn, ...], name: str, plan: Any) -> None:
@@ -34,11 +34,11 @@ class TracedCache:
 
     @property
     def width(self) -> int:
-        """Number of its provenance columns' columns."""
+        """Number of table columns that hold the provenance columns."""
         return sum(column.width for column in self.provenance)
 
     def receipts(self) -> dict[int, list[Receipt]]:
-        """Return by tap what was noted while it was computed, sidecars named from the write's folder."""
+        """Return by tap the receipts of its computation. Paths of sidecar files are relative to the step's folder."""
         own = {tap: covering(some) for tap, some in by_tap(self.rewriter.java.receipts()).items()}
         return {tap: [self._moved(r) for r in some] for tap, some in own.items()} | self.rewriter.lent_receipts()
 
@@ -47,11 +47,11 @@ class TracedCache:
         return replace(receipt, place=f"file {self._name}/{name}") if how == "file" else receipt
 
     def lend(self, to: Rewriter, plan: Any) -> Traced:
-        """Return the plan, which ends in the provenance columns' columns, as a leaf of another rewrite."""
+        """Return the plan, whose last columns are the provenance columns, as a leaf of another rewrite."""
         return Traced(to.java.held(plan, self.width), self.place(to))
 
     def place(self, to: Rewriter) -> tuple[ProvenanceColumn, ...]:
-        """Put its inputs and taps among those of another rewrite; return its provenance columns in their numbers."""
+        """Add its inputs and taps to another rewrite. Return its provenance columns in the other's numbering."""
         scans, taps, places = len(to.scans), len(to.taps), to.placed
 
         def moved(provenance: Sequence[ProvenanceColumn]) -> tuple[ProvenanceColumn, ...]:
@@ -71,7 +71,7 @@ class TracedCache:
         return moved(self.provenance)
 
     def whole(self, to: Rewriter) -> tuple[ProvenanceColumn, ...]:
-        """Put its inputs and taps in another rewrite; return provenance columns to all that those on top noted."""
+        """Add its inputs and taps to another rewrite. Return provenance columns to all notes of the top taps."""
         provenance = self.place(to)
         for column in provenance:
             to.taps[column.origin] = replace(to.taps[column.origin], whole=True, keyless=True)
@@ -79,14 +79,14 @@ class TracedCache:
 
 
 def covering(receipts: Sequence[Receipt]) -> list[Receipt]:
-    """Return the receipts that count, of a plan whose partitions are computed one by one, by any job.
+    """Return the receipts that count, for a plan whose partitions may be computed by different jobs.
 
-    A partition that was computed again, after it was lost or for a sample, counts as it was computed last.
+    If a partition was computed again, after it was lost or for a sample, its last computation counts.
 
     Raises
     ------
     CaptureError
-        A task computed a partition anew together with one that it alone had computed: its notes can't be told apart.
+        A task recomputed a partition together with one that only this task computed, so its notes can't be told apart.
     """
     out: list[Receipt] = []
     covered: set[str] = set()
@@ -95,7 +95,10 @@ def covering(receipts: Sequence[Receipt]) -> list[Receipt]:
         if mine <= covered:
             continue
         if mine & covered:
-            raise CaptureError("a part of what is cached was lost and computed again together with other parts")
+            raise CaptureError(
+                "one task computed a lost partition of a cached plan again, together with other partitions, so its "
+                "notes can't be told apart. Run the step again"
+            )
         covered |= mine
         out.append(kept(r))
     return out[::-1]

@@ -1,4 +1,4 @@
-"""A read on the driver whose plan notes where the rows come from that the script gets."""
+"""Traced reads on the driver: the plan records where each returned row comes from."""
 
 from __future__ import annotations
 
@@ -25,25 +25,34 @@ from provspark.tracker.taps.taps import Receipt, by_tap, counted
 
 __all__ = ["Ask", "TracedRead", "TracedRows"]
 
-_DEALT = "it distributes rows by a hash of all columns, to which capture adds some: they would come in another order"
-_PLACED = "it depends on the task that a row is in, and the rows were distributed by repartition(n)"
-_UNKNOWN = "for rows with nulls, its result depends on when Spark's optimizer simplifies it"
+_DEALT = (
+    "it distributes rows by a hash of all columns, so those that capture adds would put the rows in another order. Pass"
+    " columns to repartition"
+)
+_PLACED = (
+    "its result depends on the task that a row is in, and repartition(n) below it distributes rows by a hash of all"
+    " columns, including those that capture adds. Pass columns to repartition"
+)
+_UNKNOWN = (
+    "for rows with nulls, its result depends on when Spark's optimizer simplifies it. Write NOT IN and AND in place of"
+    " NOT"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """How an action takes rows.
+    """How an action reads rows.
 
     Parameters
     ----------
     limit : {"", "first", "last"}
-        Whether it takes the first or the last rows only.
+        Whether it returns only the first or last rows.
     number : int
-        How many.
+        Number of rows that it then returns.
     stops : bool
-        Spark stops reading once a limit on top of the plan has its rows.
+        Whether Spark stops reading as soon as a limit on top of the plan has its rows.
     piecewise : bool
-        It computes partition by partition, by a job each.
+        Whether each partition is computed in a job of its own.
     """
 
     limit: str = ""
@@ -53,7 +62,7 @@ class Ask:
 
 
 class TracedRead:
-    """A plan in the place of a read's; made before the call runs, UnsupportedPlanError if it can't be.
+    """A read with a rewritten plan that records where its rows come from. Create it before the call runs.
 
     Parameters
     ----------
@@ -61,10 +70,15 @@ class TracedRead:
     caches : Caches
     java : provspark.intercept.Reads
     folder : str
-        URL of a folder of its own for sidecars.
+        URL of the read's own folder for sidecar files.
     analysed : LogicalPlan
-        The user's.
+        The user's analysed plan.
     ask : Ask
+
+    Raises
+    ------
+    UnsupportedPlanError
+        Capture can't follow the plan, or the rewritten plan would return other rows.
     """
 
     def __init__(self, jvm: Jvm, caches: Caches, java: Any, folder: str, analysed: Any, ask: Ask) -> None:
@@ -88,21 +102,21 @@ class TracedRead:
         kept = {id(s): s if isinstance(s, KeptScan) else KeptScan(s) for s in rewriter.scans}
         self._scans = [kept[id(scan)] for scan in rewriter.scans]
         self.rows: Any = jvm.rows(made if below is None else java.above(whole, below, made))
-        """The Java Dataset that the script's call is to run on."""
+        """Java Dataset to run the script's call with."""
 
     def settle(self, dataset: Dataset) -> None:
-        """Count the rows of what was read of a data set that is about to change."""
+        """Count the rows of the sources in a dataset that is about to change."""
         for scan in self._scans:
             if scan.dataset.meets(dataset):
                 scan.settle()
 
     def resolve(self, output: PendingVersion, returned: range, known: Known, site: str) -> PendingWrite:
-        """Relate rows returned, by their places among all, to what they come from.
+        """Relate returned rows, given by their positions, to their sources.
 
         Raises
         ------
         CaptureError
-            Notes, rows and inputs do not fit together.
+            Notes, rows and inputs contradict each other.
         """
         rewriter = self._rewriter
         tapped = by_tap(rewriter.java.receipts())
@@ -114,7 +128,7 @@ class TracedRead:
         top = every_stage(tapped.get(rewriter.taps[-1].place, []))
         noted = sum(receipt.rows for receipt in top)
         if not self._several and noted != returned.stop:
-            raise CaptureError(f"tasks noted {noted} rows, and {returned.stop} were returned")
+            raise CaptureError(f"the call returned {returned.stop} rows, but the tasks noted {noted}")
         for scan in self._scans:
             scan.settle()
         scans = [scan.finish() for scan in self._scans]
@@ -128,15 +142,15 @@ class TracedRead:
 
 @dataclass(frozen=True, slots=True)
 class TracedRows:
-    """Rows that a call returned, followed one by one; `Read` says what its fields are.
+    """`Read` of rows that are followed one by one.
 
     Parameters
     ----------
     trace : TracedRead
     returned : range
-        Their places among all rows that the call returns; from the last one back for an action that takes the last.
+        Positions of the rows among all that the call returns. They count backward if it returns the last rows.
     otherwise : CoarseRead
-        What is known of them where notes are lost.
+        Read to store instead if the notes are lost.
     """
 
     trace: TracedRead
@@ -145,45 +159,45 @@ class TracedRows:
 
     @property
     def action(self) -> str:
-        """See `Read`."""
+        """Method of the call."""
         return self.otherwise.action
 
     @property
     def site(self) -> str:
-        """See `Read`."""
+        """``file:line`` of the call."""
         return self.otherwise.site
 
     @property
     def rows(self) -> int:
-        """See `Read`."""
+        """Number of rows."""
         return len(self.returned)
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """See `Read`."""
+        """Columns of the rows."""
         return self.otherwise.fields
 
     @property
     def single(self) -> bool:
-        """See `Read`."""
+        """False: these are rows."""
         return False
 
     def settle(self, dataset: Dataset, known: Known) -> None:
-        """Count the rows of what was read of a data set that is about to change; see `Read.settle`."""
+        """Count the rows of the sources in a dataset that is about to change."""
         self.trace.settle(dataset)
 
     def resolve(self, output: PendingVersion, known: Known) -> PendingWrite:
-        """Return the read with its edges: to all rows read where the notes are lost; see `Read.resolve`."""
+        """Return the read with its edges. If the notes are lost, each row has edges to all rows read."""
         try:
             return self.trace.resolve(output, self.returned, known, self.site)
         except Exception as e:
-            log.debug("provspark: a read is coarse", exc_info=e)
-            why = Untracked(self.action, f"its rows could not be followed one by one: {e}", self.site)
+            log.debug("provspark: the notes of a read are lost, so it is coarse", exc_info=e)
+            why = Untracked(self.action, f"capture could not follow its rows one by one: {e}", self.site)
         return replace(self.otherwise, rows=self.rows, reason=why).resolve(output, known)
 
 
 def _refuse(jvm: Jvm, plan: Any, analysed: Any) -> None:
-    """Refuse plans of which a rewritten one returns other rows, or the same ones in another order."""
+    """Raise UnsupportedPlanError if the rewritten plan could return other rows, or the same ones in another order."""
     for kind, why in (("Places", _PLACED), ("Unknowns", _UNKNOWN)):
         node = str(jvm.new(kind).dependent(plan))
         if node:

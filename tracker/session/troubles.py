@@ -1,4 +1,4 @@
-"""What of a step is not tracked, and whether that stops the script."""
+"""Record of a step's lost lineage, and the decision whether it stops the script."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ log = logging.getLogger("provspark")
 
 
 class Troubles:
-    """The reasons, in the order in which they arose; with `on_error` ``fail`` most of them are raised as well."""
+    """Reasons for a step's lost lineage, in the order they occurred. With `on_error` ``fail``, most are also raised."""
 
     def __init__(self, on_error: OnError) -> None:
         self._on_error = on_error
@@ -21,23 +21,23 @@ class Troubles:
 
     @property
     def reasons(self) -> tuple[Untracked, ...]:
-        """What was noted so far."""
+        """Reasons recorded so far."""
         return tuple(self._reasons)
 
     @property
     def fatal(self) -> bool:
-        """Whether the user asked that lost lineage fails the script."""
+        """Whether lost lineage makes the script fail."""
         return self._on_error == "fail"
 
     def note(self, reason: Untracked) -> None:
-        """Note it, and tell the log."""
+        """Record a reason and log it as a warning."""
         self._reasons.append(reason)
         log.warning("provspark: not tracked: %s", reason)
 
     def trouble(self, reason: Untracked, error: Exception, *, fatal: bool = True) -> None:
-        """Note that lineage is lost, or raise where the user asked for that."""
+        """Record a reason for lost lineage. Raise if lost lineage makes the script fail and `fatal` is true."""
         self.note(reason)
-        log.debug("provspark: the error behind it", exc_info=error)
+        log.debug("provspark: traceback of this error", exc_info=error)
         if self.fatal and fatal:
             self._raised = error if isinstance(error, ProvSparkError) else CaptureError(str(reason))
             if self._raised is error:
@@ -45,11 +45,11 @@ class Troubles:
             raise self._raised from error
 
     def stops(self, error: Exception) -> bool:
-        """Whether an error is trouble that was noted, and raised to stop the script."""
+        """Whether this object raised an error to stop the script."""
         return error is self._raised
 
     def refuse(self, error: Exception, site: str = "") -> Untracked:
-        """Note an error that stands for itself, and return the reason that it makes."""
+        """Record an error as a reason for lost lineage, as `trouble` does, and return the reason."""
         if isinstance(error, UnsupportedPlanError):
             reason = Untracked(error.node, error.why, error.site or site)
         else:

@@ -1,4 +1,4 @@
-"""Runs what a script asks to write so that its rows say where they come from; plainly where that can't be."""
+"""Capture of writes: runs them with rewritten plans that record where rows come from, or unchanged if it can't."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from provspark.tracker.sinks.uncounted import files_of, version_of
 from provspark.tracker.spark.jvm import Jvm
 
 _DEALT = (
-    "the result of {} depends on the task that a row is in, and below it repartition(n) distributes rows by a hash of"
-    " all columns, to which capture adds some: give it columns, or write the rows first and read them back"
+    "the result of {} depends on the task that a row is in, and repartition(n) below it distributes rows by a hash of"
+    " all columns, including those that capture adds. Pass columns to it, or write the rows first and read them back"
 )
 _UNKNOWN = (
-    "for rows with nulls, the result of {} depends on when Spark's optimizer simplifies it: write NOT IN and AND in"
+    "for rows with nulls, the result of {} depends on when Spark's optimizer simplifies it. Write NOT IN and AND in"
     " place of NOT, or exclude nulls from the column and from the subquery"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What capture of one write took in the driver, in seconds: before Spark's job, and after its commit."""
+    """Time that capture of one write took in the driver, in seconds: before Spark's job, and after its commit."""
 
     output: str
     rewrite: float
@@ -52,18 +52,22 @@ class Cost:
 
 
 class WriteCapture:
-    """The writes of one step.
+    """Capture of one step's writes.
 
     Parameters
     ----------
     step : StepWriter
-        Takes what was captured.
+        Stores the captured writes.
     store, owner : str
-        The store's URL and the step's name, for the claims on outputs.
-    sessions, reading, reads, files, troubles, watch
-        See there.
+        URL of the store and id of the step, for the claims on outputs.
+    sessions : Sessions
+    reading : ReadCapture
+    reads : DriverReads
+    files : FilesOfDriver
+    troubles : Troubles
+    watch : BypassWatch
     profile : bool
-        Whether profiles of outputs and inputs are asked for.
+        Whether to profile outputs and inputs.
     """
 
     def __init__(
@@ -94,7 +98,7 @@ class WriteCapture:
         self.costs: list[Cost] = []
 
     def run(self, spark: Any, order: Order) -> Any:
-        """Run an order; return what the script's call returns."""
+        """Run an order, and return what the script's call returns."""
         site = caller()
         began = time.perf_counter()
         aims: list[Aim] = []
@@ -105,7 +109,7 @@ class WriteCapture:
             jvm = self._sessions.jvm(spark)
             caches = self._sessions.caches(jvm)
             aims = order.aims(jvm, lambda rows: caches.current(jvm, rows.queryExecution().analyzed()))
-            for aim in aims:  # before the write, which may replace files that the step has read
+            for aim in aims:  # now, because the write may replace files that the step has read
                 caches.settle(aim.sink.dataset)
                 self._reads.settle(aim.sink.dataset)
                 self._reading.written(jvm, aim.rows)
@@ -125,7 +129,7 @@ class WriteCapture:
         try:
             result = order.run(jvm, [c.plan for c in captured])
         except Exception as e:
-            failed = e  # handled below: an error of the second run is the user's, and shall have no other behind it
+            failed = e  # handled below, so that an error of the second run, which is the user's, does not chain to it
         if failed is not None:
             return self._again(jvm, order, aims, held, failed, site)
         done = time.perf_counter()
@@ -141,21 +145,21 @@ class WriteCapture:
         return result
 
     def add(self, write: PendingWrite) -> None:
-        """Store a write that another way than a plan made."""
+        """Store a write that Spark did not make from a captured plan."""
         with self._adding:
-            self._reads.flush()  # first: a write's edges to reads go to those that the step has by then
+            self._reads.flush()  # first, because a write's edges to reads go to those stored before it
             self._step.add(write)
 
     def changed(self, seen: Iterable[Seen], reason: Callable[[Seen], Untracked], since: float) -> bool:
-        """Store commands that are not captured; return whether the folder of any is known.
+        """Store the outputs of commands that were not captured. Return whether the folder of any is known.
 
         Parameters
         ----------
         seen : iterable of Seen
         reason : function
-            Returns why one of them is not captured.
+            Returns why a command was not captured.
         since : float
-            When they began, in seconds since 1970. Files of the table that are older count as read.
+            When they began, in seconds since 1970. Older files of the table count as read.
         """
         known = {each.folder: each for each in seen if each.folder}
         for each in known.values():
@@ -170,7 +174,7 @@ class WriteCapture:
             dataset, files = files_of(jvm, seen.folder)
             output = version_of(dataset, [(f, f.mtime >= began) for f in files], "")
             before = version_of(dataset, [(f, False) for f in files if f.mtime < began], "")
-            read, taken = Inputs((), seen.kind, "its plan is gone"), seen.taken()
+            read, taken = Inputs((), seen.kind, "its plan is no longer in memory"), seen.taken()
             if taken is not None:
                 read = sum((self._reading.inputs(jvm, plan) for plan in taken), NONE)
             inputs = (*([before] if before.files.paths else []), *read.uncounted())
@@ -179,7 +183,7 @@ class WriteCapture:
             log.debug("provspark: the output of an untracked command is not known", exc_info=e)
 
     def profile(self) -> None:
-        """Profile what was written and read, where that was asked for; without one, the step is as good."""
+        """Profile outputs and inputs if requested. A failure only logs a warning."""
         if self._added is None:
             return
         from provspark.tracker.session.profiles import profiles_of
@@ -188,14 +192,14 @@ class WriteCapture:
             for sealed, added in self._added:
                 self._step.profile(added, profiles_of(sealed, added))
         except ProvSparkError as e:
-            log.warning("provspark: profiles are not stored: %s", e)
+            log.warning("provspark: profiles were not stored: %s", e)
 
     def _claim(self, dataset: Dataset) -> Claim:
-        """Say in the store that this step is writing the data set; ConcurrentWriteError if another one is."""
+        """Claim a dataset in the store for this step's write. Raise ConcurrentWriteError if another step holds it."""
         return claim(self._store, dataset, self._owner)
 
     def _traced(self, jvm: Jvm, aim: Aim, site: str, cut: int) -> TracedWrite:
-        """Rewrite the plan; a refusal says at which line of the script the operator was written."""
+        """Rewrite the plan. UnsupportedPlanError names the script's line of the refused operator."""
         sessions = self._sessions
         try:
             placed = str(jvm.new("Places").dependent(aim.plan))
@@ -223,17 +227,17 @@ class WriteCapture:
                 if self._added is not None:
                     self._added.append((sealed, added))
         except Exception as e:
-            reason = Untracked("seal", f"{aim.sink.dataset} was written, its lineage is lost: {e}", site)
+            reason = Untracked("seal", f"{aim.sink.dataset} was written, but its lineage is lost: {e}", site)
             self._record_plain(aim.sink, reason, captured.read(), lambda: captured.draft)
             self._troubles.trouble(reason, e)
 
     def _again(self, jvm: Jvm, order: Order, aims: list[Aim], held: list[Claim], error: Exception, site: str) -> Any:
-        """Run the user's own write after the captured one failed: it may not, and if it does, its error is the user's.
+        """Run the user's own write after the captured one failed. If it fails as well, its error is the user's.
 
-        Spark's optimiser leaves out some work that capture needs, such as rows past the first one that EXISTS asks for.
+        It may succeed, because Spark skips some work that capture needs, such as rows after the first match of EXISTS.
         """
         blamed = ours(error, jvm)
-        # Where lost lineage stops the script, a second run would end in that at best: the first error says more.
+        # If lost lineage stops the script, a second run could at best end in that. The first error says more.
         if stopped(error, jvm) or (self._troubles.fatal and not blamed) or not all(aim.sink.undone() for aim in aims):
             _release(held)
             raise error
@@ -241,14 +245,14 @@ class WriteCapture:
             reason = self._troubles.refuse(CaptureError(f"the rewritten plan failed: {error}"), site)
             return self._plainly(jvm.spark, order, aims, held, lambda: reason)
         line = said(error)
-        log.warning("provspark: the write failed, and runs again without capture: %s", line)
-        alone = CaptureError(f"with capture the write failed, and without it did not: {line}")
+        log.warning("provspark: the write failed with capture and runs again without it: %s", line)
+        alone = CaptureError(f"the write failed with capture and succeeded without it: {line}")
         return self._plainly(jvm.spark, order, aims, held, lambda: self._troubles.refuse(alone, site))
 
     def _plainly(
         self, spark: Any, order: Order, aims: list[Aim], held: list[Claim], why: Callable[[], Untracked]
     ) -> Any:
-        """Run the user's own write, and note what it left; `why` is asked once it is done: it may stop the script."""
+        """Run the user's own write and store its outputs. `why` is called after the write: it may stop the script."""
         try:
             read = [self._inputs(spark, aim.rows) for aim in aims]  # before it overwrites what it reads
             left: list[Seen] = []
@@ -265,7 +269,7 @@ class WriteCapture:
             _release(held)
 
     def _rows_of(self, spark: Any, order: Order) -> Inputs:
-        """Return what the rows of an order are computed from whose outputs are not known."""
+        """Return the inputs of an order whose outputs are unknown."""
         try:
             return sum((self._inputs(spark, rows) for rows in order.rows()), NONE)
         except Exception as e:
@@ -273,7 +277,7 @@ class WriteCapture:
             return NONE
 
     def _inputs(self, spark: Any, rows: Any) -> Inputs:
-        """Return what the rows of a write that is not tracked are computed from."""
+        """Return the inputs of an untracked write."""
         try:
             return self._reading.inputs(self._sessions.jvm(spark), rows.queryExecution().analyzed())
         except Exception as e:
@@ -281,12 +285,12 @@ class WriteCapture:
             return Inputs((), "DataFrame", str(e))
 
     def _drafted(self, spark: Any, plan: Any) -> Draft | None:
-        """Read the operations of a write that is not tracked."""
+        """Return the operations of an untracked write."""
         jvm = self._sessions.jvm(spark)
         return self._sessions.caches(jvm).operations.read(jvm, plan)
 
     def _record_plain(self, sink: Output, reason: Untracked, read: Inputs, drafted: Callable[[], Draft | None]) -> None:
-        """Store what an untracked write read and left, so that questions about either say why they end here."""
+        """Store the inputs and the output of an untracked write, so that questions about them say why they end here."""
         try:
             left = PendingWrite(sink.observe(), "untracked", read.uncounted(), reason=reason, site=reason.site)
             left = replace(left, complete=read.complete)
@@ -304,5 +308,5 @@ def _release(held: list[Claim]) -> None:
     for each in held:
         try:
             each.release()
-        except Exception as e:  # it lapses by itself
-            log.debug("provspark: a claim is still held", exc_info=e)
+        except Exception as e:  # the claim expires by itself
+            log.debug("provspark: a claim could not be released", exc_info=e)

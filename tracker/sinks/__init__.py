@@ -1,4 +1,4 @@
-"""Outputs of a step: where a write's rows land, file by file."""
+"""Outputs of a step: which row of which file each written row becomes."""
 
 from provspark.tracker.sinks.contract import Output, TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.keyed import KeyedSink

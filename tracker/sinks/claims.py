@@ -1,7 +1,7 @@
-"""Claims on data sets: a task says that it is about to write one, so that a second writer is noticed before it starts.
+"""Claims: locks on datasets that a task takes before it writes, so that a second writer fails before it starts.
 
-STORE/claims/HASH/claim.json names the holder; NONCE.beat.N beside it are signs of life, of which the last one counts.
-Whoever removes a claim, its holder too, first makes NONCE.taken: of two only one can.
+STORE/claims/HASH/claim.json names the holder. The files NONCE.beat.N next to it are heartbeats, of which the last one
+counts. Every process that removes a claim, including its holder, first creates NONCE.taken, which only one can.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ __all__ = ["Claim", "claim"]
 log = logging.getLogger(__name__)
 
 BEAT = 60.0
-"""Seconds between signs of life."""
+"""Seconds between heartbeats."""
 LIMIT = 600.0
-"""Seconds after which a silent claim of another machine counts for nothing."""
+"""Seconds without a heartbeat after which a claim expires."""
 _TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a claim. `started` is the process's start in clock ticks since boot, 0 where that can't be known."""
+    """The process that holds a claim. `started` is its start time in clock ticks since boot, or 0 if unknown."""
 
     dataset: str
     owner: str
@@ -46,12 +46,12 @@ class Holder:
 
     @property
     def dead(self) -> bool:
-        """Whether it was a process of this machine that is gone."""
+        """Whether the holder is a process of this machine that no longer runs."""
         return Process(self.host, self.pid, self.started).dead
 
 
 class Claim:
-    """A claim held by this process, until `release`. A context manager."""
+    """Context manager for a claim that this process holds until `release`."""
 
     def __init__(self, folder: Folder, place: str, holder: Holder) -> None:
         self._folder, self._place, self.holder = folder, place, holder
@@ -61,7 +61,7 @@ class Claim:
         self._thread.start()
 
     def release(self) -> None:
-        """Give it back; a second time does nothing."""
+        """Release the claim; further calls do nothing."""
         if self._over.is_set():
             return
         self._over.set()
@@ -82,11 +82,11 @@ class Claim:
                 self._folder.remove(f"{stem}.{self._beats}")
                 self._beats += 1
             except (ProvSparkError, OSError) as e:
-                log.warning("provspark: the claim on %s could not be renewed: %s", self.holder.dataset, e)
+                log.warning("provspark: Could not renew the write lock on %s: %s", self.holder.dataset, e)
 
 
 def claim(store: str, dataset: Dataset, owner: str) -> Claim:
-    """Claim a data set for writing.
+    """Claim a dataset for writing.
 
     Parameters
     ----------
@@ -94,12 +94,12 @@ def claim(store: str, dataset: Dataset, owner: str) -> Claim:
         The store's URL.
     dataset : Dataset
     owner : str
-        Who writes, for the message to the other one: a step's id.
+        Id of the step that writes, for error messages of other writers.
 
     Raises
     ------
     ConcurrentWriteError
-        Somebody else holds it and lives.
+        A running process holds a claim on the dataset, or several try to take it.
     """
     folder = open_folder(store)
     place = "claims/" + hashlib.sha256(dataset.uri.encode()).hexdigest()[:32]
@@ -123,14 +123,12 @@ def claim(store: str, dataset: Dataset, owner: str) -> Claim:
         if not other.dead and _silence(folder, place, other.nonce) < LIMIT:
             raise ConcurrentWriteError(
                 f"{dataset} is being written by {other.owner} (process {other.pid} on {other.host}, "
-                f"since {other.since}). Let one task write it at a time (order them in the DAG); if that one is gone "
-                f"for good, remove {folder.url}/{place}/claim.json or wait {LIMIT / 60:.0f} minutes"
+                f"since {other.since}). Let one task write it at a time (order the tasks in the DAG). If that process "
+                f"no longer runs, remove {folder.url}/{place}/claim.json or wait {LIMIT / 60:.0f} minutes"
             )
         if _remove(folder, place, other.nonce):
-            log.warning("provspark: %s takes over the claim on %s that %s left", owner, dataset, other.owner)
-    raise ConcurrentWriteError(
-        f"{dataset} is being claimed by several writers at once; let one task write it at a time"
-    )
+            log.warning("provspark: %s takes over the write lock on %s that %s left", owner, dataset, other.owner)
+    raise ConcurrentWriteError(f"{dataset} is being locked by several writers at once; let one task write it at a time")
 
 
 def _holder(folder: Folder, place: str) -> Holder | None:
@@ -140,23 +138,23 @@ def _holder(folder: Folder, place: str) -> Holder | None:
         return None
     except (ValueError, TypeError) as e:
         where = f"{folder.url}/{place}/claim.json"
-        raise ConcurrentWriteError(f"{where} is no claim that can be read; if nobody writes there, remove it") from e
+        raise ConcurrentWriteError(f"{where} is damaged; remove it if no task is writing that dataset") from e
 
 
 def _silence(folder: Folder, place: str, nonce: str) -> float:
-    """Seconds since the last sign of life."""
+    """Return the seconds since the last heartbeat."""
     names = ["claim.json", *(n for n in folder.names(place) if n.startswith(f"{nonce}.beat."))]
     stamps = folder.stamps([f"{place}/{n}" for n in names])
     return time.time() - max((s.mtime / 1e9 for s in stamps if s is not None), default=0.0)
 
 
 def _remove(folder: Folder, place: str, nonce: str) -> bool:
-    """Remove a claim if it is still that one, and nobody else is at it."""
+    """Remove the claim with this nonce, unless another process is removing it; return whether it was removed."""
     mark = f"{place}/{nonce}.taken"
     if not folder.put_if_absent(mark, b""):
         stamp = folder.stamps([mark])[0]
         if stamp is not None and time.time() - stamp.mtime / 1e9 > LIMIT:
-            folder.remove(mark)  # whoever made it died over it
+            folder.remove(mark)  # its process died before it removed the claim
         return False
     holder = _holder(folder, place)
     still = holder is not None and holder.nonce == nonce

@@ -1,4 +1,4 @@
-"""What sinks take from the top tap and give to sealing."""
+"""Interface between sinks, sealing and the tap above a write's plan (for these words, see docs/glossary.md)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from provspark.model.pending import PendingVersion, PendingWrite
 
 @dataclass(frozen=True, slots=True)
 class TapRuns:
-    """What the top tap saw in one task of the stage that wrote; a task without rows has none.
+    """Records of the top tap for one task of the stage that wrote. Tasks without rows have none.
 
     Parameters
     ----------
     partition : int
-        The task's partition id, which is the number in its files' names.
+        The task's partition id, which is also the number in its files' names.
     runs : tuple of (value, rows)
-        In write order: the string expression's value (``""`` where there was none) and how many rows had it.
+        In write order: a value of the string expression (``""`` without one), and its number of consecutive rows.
     """
 
     partition: int
@@ -28,13 +28,13 @@ class TapRuns:
 
     @property
     def rows(self) -> int:
-        """Rows of the task."""
+        """Number of rows of the task."""
         return sum(n for _, n in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class WriteMetrics:
-    """What Spark's own metrics of the write command say: files, their bytes, rows."""
+    """Spark's own metrics of the write command: number of files, their total bytes, and number of rows."""
 
     files: int
     bytes: int
@@ -43,10 +43,11 @@ class WriteMetrics:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The version that a write left, and where each task's rows are in it.
+    """The version that a write made, and the row ids of each task's rows in it.
 
-    Piece i says: ``counts[i]`` rows of task ``partitions[i]``, from its row ``offsets[i]`` on, became the row ids
-    from ``rows[i]`` on. Sorted by (partition, offset); the pieces of a task are gapless from its row 0.
+    Piece i means: ``counts[i]`` rows of task ``partitions[i]``, starting at its row ``offsets[i]``, have consecutive
+    row ids starting at ``rows[i]``. Pieces are sorted by (partition, offset). Those of a task start at its row 0 and
+    leave no gap.
     """
 
     version: PendingVersion
@@ -57,38 +58,38 @@ class Written:
 
 
 class Output(Protocol):
-    """One write's output: what it aims at, how the tap must stand below it, and where each task's rows went."""
+    """Output of one write: its target, the plan below the tap, and the rows that it wrote."""
 
     @property
     def dataset(self) -> Dataset:
-        """The data set that is written."""
+        """The dataset that is written."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names under which the plan's columns are written by their position; none where they go by name."""
+        """Names of the written columns if they are matched by position; empty if they are matched by name."""
 
     @property
     def skips(self) -> bool:
-        """Whether Spark will write nothing here."""
+        """Whether Spark will write nothing."""
 
     @property
     def analysed(self) -> bool:
-        """Whether Spark asks the analysed plan which columns may be null here, not the optimised one."""
+        """Whether Spark takes the columns' nullability from the analysed plan instead of the optimised one."""
 
     def undone(self) -> bool:
-        """Whether a write that failed left nothing that a second one would double or run into."""
+        """Whether a failed write left nothing behind that a second one would duplicate or fail on."""
 
     def shape(self, plan: Any) -> tuple[Any, Any | None]:
-        """Return what must stand below the tap, and the string expression for the tap."""
+        """Return the plan to put below the tap, and the string expression that the tap records."""
 
     def finish(self, tapped: Sequence[TapRuns], metrics: WriteMetrics | None = None) -> Written:
-        """Read what the write left."""
+        """Return the version that the write made, and the row ids of each task's rows."""
 
     def complete(self, sealed: PendingWrite) -> PendingWrite:
-        """Add what only the sink knows."""
+        """Add lineage that only the sink knows to a sealed write."""
 
     def observe(self) -> PendingVersion:
-        """Read what a write without a tap left."""
+        """Return the version that a write without a tap made."""
 
     def is_own(self, kind: str, path: str) -> bool:
-        """Whether what Spark's listener saw, a command and a path, may be this write."""
+        """Whether a command and path reported by Spark's listener may be this write."""

@@ -1,4 +1,4 @@
-"""Rows of each file of a version: by footers where a format has them, else by what the tap saw."""
+"""Count the rows of each file of a version, from footers if the format has them, or else from the tap's records."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ def rows_of(
     tapped: Int64,
     recount: Callable[[Sequence[str]], Int64],
 ) -> Int64:
-    """Return the rows of every file of a folder.
+    """Return the number of rows of each file of a folder.
 
     Parameters
     ----------
-    found : sequence of OutputFile
+    folder : OutputFolder
+    format_name : str
+    files : sequence of OutputFile
         All data files.
-    written : bool array, one entry a file
-        Which are this write's.
-    tapped : int64 array, one entry a file of this write's
-        Rows that the tap saw go into it. Footers must say the same.
+    written : bool array, one entry per file
+        Which files this write made.
+    tapped : int64 array, one entry per file of this write
+        Number of rows that the tap recorded. Footers must agree with it.
     recount : callable
-        Counts rows of files that have no footer and are not this write's.
+        Counts the rows of files that have no footer and that this write did not make.
 
     Raises
     ------
     CaptureError
-        A file's footer tells another number than the tap.
+        A file's footer has a different number of rows than the tap recorded.
     """
     paths = [f.path for f in files]
     rows = np.zeros(len(files), dtype=np.int64)
@@ -46,8 +48,8 @@ def rows_of(
         if len(wrong):
             file = paths[int(np.flatnonzero(written)[wrong[0]])]
             raise CaptureError(
-                f"{file} holds {rows[written][wrong[0]]} rows by its footer, the tap saw {tapped[wrong[0]]}; "
-                f"{len(wrong)} files differ"
+                f"{file} has {rows[written][wrong[0]]} rows according to its footer, but capture saw "
+                f"{tapped[wrong[0]]}; {len(wrong)} files differ"
             )
         return rows
     rows[written] = tapped

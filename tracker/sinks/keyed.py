@@ -1,4 +1,4 @@
-"""A table of a database as a write's output: its rows are found again by their keys."""
+"""Output of a write to a database table, whose rows are identified by key columns."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from provspark.tracker.spark.reasons import reason
 
 _V2_MODES = {"AppendData": "Append", "OverwriteByExpression": "Overwrite", "CreateTableAsSelect": "ErrorIfExists"}
 COMMANDS = frozenset({"SaveIntoDataSourceCommand", *_V2_MODES})
-"""What Spark's listener calls such a write."""
+"""Names of such writes in Spark's listener."""
 
 
 class KeyedSink:
-    """One write into a table; made before it runs.
+    """Output of one write to a database table. Create it before the write runs.
 
     Parameters
     ----------
     jvm : Jvm
     options : java.util.Map
-        What reaches the table.
+        JDBC options of the table.
     mode : str
-        A SaveMode's name.
+        Name of a ``SaveMode``.
     node : str
-        For messages: who writes.
+        Name of the write, for messages.
     """
 
     analysed = True
@@ -44,7 +44,7 @@ class KeyedSink:
         try:
             exists = bool(self._table.java.exists())
         except Exception as e:
-            raise UnsupportedPlanError(node, f"its target can't be read: {reason(e)}") from e
+            raise UnsupportedPlanError(node, f"could not determine its target: {reason(e)}") from e
         self.skips = exists and mode in ("Ignore", "ErrorIfExists")
         self._replaces = mode == "Overwrite"
         stays = exists and mode == "Append"
@@ -52,56 +52,56 @@ class KeyedSink:
 
     @classmethod
     def of_writer(cls, jvm: Any, writer: Any, end: str, args: tuple[Any, ...]) -> KeyedSink:
-        """Read the end of a DataFrameWriter."""
+        """Return the output of a ``DataFrameWriter`` whose method `end` is called with `args`."""
         options = jvm.new("WriteTarget").database(writer, *(args if end == "jdbc" else (None, None, None)))
         return cls(jvm, options, str(writer.curmode().name()), f"write.{end}")
 
     @classmethod
     def of_command(cls, jvm: Any, command: Any, options: Any) -> KeyedSink:
-        """Read a command that writes into a table of a JDBCTableCatalog."""
+        """Return the output of a command that writes to a table of a ``JDBCTableCatalog``."""
         node = str(command.getClass().getSimpleName())
         return cls(jvm, options, _V2_MODES[node], node)
 
     @property
     def dataset(self) -> Dataset:
-        """The table."""
+        """The table's dataset."""
         return self._table.dataset
 
     @property
     def names(self) -> tuple[str, ...]:
-        """None: JDBC tables are written by name."""
+        """Empty, because JDBC writes match columns by name."""
         return ()
 
     def undone(self) -> bool:
-        """Whether a write that failed left nothing that a second one would double: tasks commit one by one."""
+        """Whether a second write would not duplicate rows of a failed one, whose tasks commit one by one."""
         return self._replaces
 
     def shape(self, plan: Any) -> tuple[Any, Any | None]:
-        """Return the plan as it is, and the row's address for the tap."""
+        """Return the unchanged plan, and the row's address as the expression that the tap records."""
         return plan, self._table.java.mark(plan)
 
     def finish(self, tapped: Sequence[TapRuns], metrics: WriteMetrics | None = None) -> Written:
-        """Read the table's keys, and find the rows that the tap saw among them.
+        """Read the table's keys, and match them with the rows that the tap recorded.
 
         Raises
         ------
         CaptureError
-            Keys are null or not unique, or the database holds another value than was written.
+            Keys are null or not unique, or the database changed a written key.
         ConcurrentWriteError
-            The table has rows that are neither written nor from before.
+            The table has rows that this write did not add and that were not there before.
         """
         now = self._table.read()
         runs = [(task.partition, int(value), n) for task in tapped for value, n in task.runs]
         partitions, addresses, counts = np.array(runs, dtype=np.int64).reshape(-1, 3).T
         if (counts > 1).any():
-            raise CaptureError(f"two rows with one key ({self._table.keys}) were written to {self.dataset}")
+            raise CaptureError(f"two rows with the same key ({self._table.keys}) were written to {self.dataset}")
         order = np.argsort(partitions, kind="stable")
         partitions, rows = partitions[order], self._rows(now, addresses[order])
         kept = 0 if self._before is None else len(self._before.addresses)
         if len(now.addresses) != len(rows) + kept:
             raise ConcurrentWriteError(
-                f"{self.dataset} has {len(now.addresses)} rows, {kept} from before and {len(rows)} of this write: "
-                f"somebody else changed it meanwhile; let one task write it at a time"
+                f"{self.dataset} has {len(now.addresses)} rows instead of {kept} from before and {len(rows)} of this "
+                f"write, so another writer changed it meanwhile; let one task write it at a time"
             )
         first = np.searchsorted(partitions, partitions, side="left")
         offsets = np.arange(len(partitions), dtype=np.int64) - first
@@ -110,7 +110,7 @@ class KeyedSink:
 
     @staticmethod
     def takes(writer: Any, end: str) -> bool:
-        """Whether an end of a DataFrameWriter writes into a table of a database."""
+        """Whether a method of a ``DataFrameWriter`` writes to a database table."""
         return end == "jdbc" or (end == "save" and str(writer.source()).lower() == "jdbc")
 
     def _rows(self, now: TableKeys, addresses: Int64) -> Int64:
@@ -118,17 +118,19 @@ class KeyedSink:
             return now.segments().rows_of(addresses)
         except CaptureError as e:
             raise CaptureError(
-                f"rows were written to {self.dataset} whose keys ({self._table.keys}) are not there as they were: "
-                f"the database changed them, or somebody else did"
+                f"some keys ({self._table.keys}) that were written to {self.dataset} are missing there: "
+                f"the database or another writer changed or removed them"
             ) from e
 
     def complete(self, sealed: PendingWrite) -> PendingWrite:
-        """Add that rows from before are the rows they were."""
+        """Add the version before an append as an input, so that its rows keep their identity."""
         if self._before is None or not len(self._before.addresses):
             return sealed
         now = self._table.read()
         if now.digest not in sealed.output.files.paths[0]:
-            raise ConcurrentWriteError(f"{self.dataset} was changed by somebody else right after it was written")
+            raise ConcurrentWriteError(
+                f"another writer changed {self.dataset} right after this write; let one task write it at a time"
+            )
         was = self._table.version(self._before)
         identity = was.files.identity(was.dataset)
         inputs = [a for a in sealed.axes if a.role == "input"]
@@ -141,9 +143,9 @@ class KeyedSink:
         )
 
     def observe(self) -> PendingVersion:
-        """Read the keys that a write without a tap left."""
+        """Return the version that a write without a tap made, from the table's keys."""
         return self._table.version(self._table.read(), written=True)
 
     def is_own(self, kind: str, path: str) -> bool:
-        """Whether what Spark's listener saw may be this write."""
+        """Whether a command reported by Spark's listener may be this write."""
         return kind in COMMANDS

@@ -1,4 +1,4 @@
-"""The data files of a folder and their footers, asked from Hadoop in one call each."""
+"""List a folder's data files, and read their footers, with one call to the JVM each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OutputFile:
 
 
 class OutputFolder:
-    """A folder as the session's Hadoop file systems see it.
+    """A folder of a Hadoop file system.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class OutputFolder:
     session : py4j object
         The Java session of the write.
     path : str
-        As Hadoop's ``Path`` writes it.
+        The folder as Hadoop's ``Path`` formats it.
     options : mapping
-        The writer's options, which may hold what the file system asks for.
+        The writer's options, which may contain settings of the file system.
     """
 
     def __init__(self, jvm: Any, session: Any, path: str, options: Mapping[str, str]) -> None:
@@ -45,7 +45,7 @@ class OutputFolder:
         self._java = jvm.new("Listing", session, json.dumps(dict(options)))
 
     def files(self) -> list[OutputFile]:
-        """Every data file below the folder by Spark's rule for hidden names; none where there is no folder."""
+        """Return all files below the folder except those that Spark treats as hidden; none if it does not exist."""
         try:
             text = str(self._java.files(self._path))
         except Exception as e:
@@ -57,16 +57,16 @@ class OutputFolder:
         return out
 
     def cleared(self) -> bool:
-        """Take the folder away if it is empty; return whether it is gone."""
+        """Remove the folder if it is empty; return whether it no longer exists."""
         return bool(self._java.cleared(self._path))
 
     def footer_rows(self, files: Sequence[OutputFile], format_name: str) -> Int64:
-        """Rows of each Parquet or ORC file, by its footer."""
+        """Return the number of rows of each Parquet or ORC file, from its footer."""
         if not files:
             return np.zeros(0, dtype=np.int64)
         names = "\0".join(f"{f.size} {f.path}" for f in files)
         try:
             text = str(self._java.rows(self._path, names, format_name, THREADS))
         except Exception as e:
-            raise CaptureError(f"{self._path}: {reason(e)}; its rows can't be counted") from e
+            raise CaptureError(f"could not count the rows in {self._path}: {reason(e)}") from e
         return np.array([int(n) for n in text.split()], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Names of the files that Spark's file writers leave."""
+"""Parse the names of files written by Spark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NAME = re.compile(r"part-(\d{5,})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})
 
 
 class OutputPlace(NamedTuple):
-    """Where in a data set a task's rows go: the folder below the root (``""`` is the root), the bucket or -1."""
+    """Place of a task's rows in a dataset: the folder below the root (``""`` for the root), and the bucket or -1."""
 
     folder: str
     bucket: int = -1
@@ -24,7 +24,7 @@ ROOT = OutputPlace("")
 
 @dataclass(frozen=True, slots=True)
 class PartName:
-    """What a file's name tells: its place, task, job and number in the task's place."""
+    """Parts of a file's name: its place, task (`partition`), job, and number among the task's files there."""
 
     place: OutputPlace
     partition: int
@@ -33,12 +33,13 @@ class PartName:
 
 
 def parse(path: str) -> PartName | None:
-    """Read a relative path; None where it is not of Spark's making.
+    """Parse a relative path; return None if it is not named as Spark's file writers name files.
 
-    >>> parse("d=1/part-00003-7f1f8a0c-5d4a-4f0e-9a55-0123456789ab.c001.snappy.parquet")
-    PartName(place=Place(folder='d=1', bucket=-1), partition=3, job='7f1f8a0c-5d4a-4f0e-9a55-0123456789ab', counter=1)
+    >>> name = parse("d=1/part-00003-7f1f8a0c-5d4a-4f0e-9a55-0123456789ab.c001.snappy.parquet")
+    >>> name.place, name.partition, name.counter
+    (OutputPlace(folder='d=1', bucket=-1), 3, 1)
     >>> parse("part-00003-7f1f8a0c-5d4a-4f0e-9a55-0123456789ab_00002.c000.snappy.parquet").place
-    Place(folder='', bucket=2)
+    OutputPlace(folder='', bucket=2)
     """
     folder, _, name = path.rpartition("/")
     match = _NAME.fullmatch(name)

@@ -1,4 +1,4 @@
-"""Which of a writer's options a version keeps: those that decide what a row is and how it reads back."""
+"""Options of a writer that are stored with a version: those needed to split its files into rows and read them back."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ KEPT: dict[str, tuple[str, ...]] = {
         "comment",
     ),
 }
-"""By format. A list of what is kept, so that no credential among the options can slip through."""
+"""Stored options by format. Only listed options are stored, so that no credentials are."""
 
 _ALIASES = {"delimiter": "sep", "charset": "encoding", "codec": "compression", "orc.compress": "compression"}
 
 
 def kept(format_name: str, options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the options of a version: lower-case names under their first name, sorted.
+    """Return the options to store with a version, sorted, with lower-case names and aliases resolved.
 
     >>> kept("csv", {"Delimiter": "|", "header": "true", "fs.s3a.secret.key": "x"})
     (('header', 'true'), ('sep', '|'))

@@ -1,4 +1,4 @@
-"""Whose the new files are: two writers of one folder at once are told apart by job and by Spark's own metrics."""
+"""Check that a folder's new files are all of one write, by their job ids and by Spark's own metrics."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from provspark.tracker.sinks.names import PartName, parse
 
 _SHOWN = 5
 _ADVICE = (
-    "rows of this version can't be told apart for sure. Let one task write a folder at a time "
-    "(order the tasks in the DAG, or give each a folder of its own), then run this task again"
+    "the rows that each writer wrote can't be identified. Let one task write a folder at a time "
+    "(order the tasks in the DAG, or give each its own folder), then run this task again"
 )
 
 
 def own_names(path: str, new: Sequence[OutputFile], metrics: WriteMetrics | None) -> list[PartName]:
-    """Return the names of a write's new files, in their order.
+    """Return the parsed names of a write's new files, in the same order.
 
     Parameters
     ----------
@@ -26,14 +26,14 @@ def own_names(path: str, new: Sequence[OutputFile], metrics: WriteMetrics | None
     new : sequence of OutputFile
         Files that were not there before the write.
     metrics : WriteMetrics or None
-        What Spark says that it wrote.
+        Spark's metrics of the write.
 
     Raises
     ------
     ConcurrentWriteError
-        Files of another job, or not of Spark's making, appeared meanwhile; or some of this job's are gone.
+        Files of another job, or files that Spark did not write, appeared meanwhile, or files of this job are missing.
     CaptureError
-        None of the names are those of Spark's file writers (a commit protocol of the user's own).
+        None of the names has the form that Spark's file writers use, as with a custom commit protocol.
     """
     names = [parse(f.path) for f in new]
     jobs: dict[str, list[OutputFile]] = {}
@@ -41,25 +41,25 @@ def own_names(path: str, new: Sequence[OutputFile], metrics: WriteMetrics | None
         jobs.setdefault("" if name is None else name.job, []).append(file)
     if len(jobs) == 1 and "" in jobs:
         raise CaptureError(
-            f"{path}: the new files ({_some(jobs[''])}) are not named as Spark's file writers do; "
-            "with a commit protocol of one's own a write is not followed"
+            f"{path}: the new files ({_some(jobs[''])}) are not named as Spark's file writers name them; "
+            "writes with a custom commit protocol are not captured"
         )
     if len(jobs) > 1:
         own = _own_job(jobs, metrics)
         foreign = [f for job, files in jobs.items() if job != own for f in files]
         who = f"another writer left {_some(foreign)}" if own else f"{len(jobs)} jobs left {_some(foreign)}"
-        raise ConcurrentWriteError(f"{path} was written by others while this step wrote to it: {who}; {_ADVICE}")
+        raise ConcurrentWriteError(f"others wrote to {path} while this step wrote to it: {who}, and {_ADVICE}")
     if metrics is not None and (metrics.files, metrics.bytes) != _size(new):
         files, size = _size(new)
         raise ConcurrentWriteError(
-            f"{path}: Spark wrote {metrics.files} files of {metrics.bytes} bytes in all, "
-            f"{files} of {size} bytes are there: somebody else removed or replaced files meanwhile; {_ADVICE}"
+            f"{path}: Spark wrote {metrics.files} files of {metrics.bytes} bytes in total, but {files} files of {size} "
+            f"bytes are there. Another writer removed or replaced files meanwhile, and {_ADVICE}"
         )
     return [name for name in names if name is not None]
 
 
 def _own_job(jobs: dict[str, list[OutputFile]], metrics: WriteMetrics | None) -> str:
-    """The one job of Spark's making whose files are as the metrics say; empty where that does not decide it."""
+    """Return the id of the only Spark job whose files match the metrics; "" if there is no such job, or several."""
     known = [job for job in jobs if job]
     if metrics is not None and len(known) > 1:
         known = [job for job in known if _size(jobs[job]) == (metrics.files, metrics.bytes)]

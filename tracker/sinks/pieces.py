@@ -1,4 +1,4 @@
-"""From what the tap saw in each task to rows of files: a task's rows lie in its files one behind the other."""
+"""Assign the rows that the tap recorded in each task to files: a task writes its rows to its files in order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from provspark.tracker.sinks.names import ROOT, OutputPlace, PartName
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """File number ``files[i]`` holds ``counts[i]`` rows of task ``partitions[i]``, from its row ``offsets[i]`` on."""
+    """File ``files[i]`` contains ``counts[i]`` rows of task ``partitions[i]``, starting at its row ``offsets[i]``."""
 
     partitions: Int64
     offsets: Int64
@@ -24,7 +24,7 @@ class Pieces:
     files: Int64
 
     def rows_of_files(self, n_files: int) -> Int64:
-        """Row count of each file, 0 where no piece tells."""
+        """Return the number of rows of each file, 0 for files without a piece."""
         out = np.zeros(n_files, dtype=np.int64)
         out[self.files] = self.counts
         return out
@@ -33,23 +33,23 @@ class Pieces:
 def pieces_of(
     tapped: Sequence[TapRuns], names: Sequence[PartName], places: Mapping[str, OutputPlace], max_records: int
 ) -> Pieces:
-    """Lay the tap's runs over the files of one job, sorted by (task, offset).
+    """Assign the tap's runs to the files of one job; the pieces are sorted by (task, offset).
 
     Parameters
     ----------
     tapped : sequence of TapRuns
-        One per task at most.
+        At most one per task.
     names : sequence of PartName
         The job's files.
     places : mapping
-        From the tap's values to places below the root.
+        Places below the root by the tap's values.
     max_records : int
-        Rows that a file holds at most, 0 for no limit: all files of a run but its last are that full.
+        Maximum number of rows per file, 0 for no limit. All files of a run except the last are full.
 
     Raises
     ------
     CaptureError
-        Runs and files do not fit each other.
+        The runs do not match the files.
     """
     groups: dict[tuple[int, OutputPlace], dict[int, int]] = {}
     for i, name in enumerate(names):
@@ -58,7 +58,7 @@ def pieces_of(
     before = -1
     for task in sorted(tapped, key=lambda t: t.partition):
         if task.partition == before:
-            raise CaptureError(f"the tap tells twice of task {task.partition}")
+            raise CaptureError(f"capture recorded task {task.partition} twice")
         before, offset = task.partition, 0
         for place, n in _by_place(task, places):
             files = groups.pop((task.partition, place), {})
@@ -66,8 +66,8 @@ def pieces_of(
             wanted = -(-n // full)
             if files.keys() != set(range(wanted)):
                 raise CaptureError(
-                    f"{_where(task.partition, place)} should be in files c000 to c{wanted - 1:03d} "
-                    f"for its {n} rows; there are {', '.join(f'c{c:03d}' for c in sorted(files)) or 'none'}"
+                    f"the {n} rows of {_where(task.partition, place)} should be in files c000 to c{wanted - 1:03d}, "
+                    f"but there are {', '.join(f'c{c:03d}' for c in sorted(files)) or 'none'}"
                 )
             for counter in range(wanted):
                 count = min(full, n - counter * full)
@@ -75,7 +75,7 @@ def pieces_of(
                 offset += count
     for (partition, place), files in groups.items():
         if (partition, place, len(files)) != (0, ROOT, 1):  # Spark leaves one empty file where there are no rows
-            raise CaptureError(f"{_where(partition, place)} has {len(files)} files whose rows were not seen")
+            raise CaptureError(f"{_where(partition, place)} has {len(files)} files, but capture saw no rows of it")
     if not rows:
         return Pieces(*[np.zeros(0, dtype=np.int64)] * 4)
     return Pieces(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))

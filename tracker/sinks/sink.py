@@ -1,4 +1,4 @@
-"""A write's output: what it aims at, how the tap must stand below it, and where each task's rows went."""
+"""Output of a write to files: its target, the plan below the tap, and the files that contain each task's rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from provspark.tracker.spark.reasons import reason
 
 
 class Sink:
-    """One write's output. Made by `Sink.of` before the write runs."""
+    """Output of one write to files. Create it with `Sink.of` or `Sink.of_command` before the write runs."""
 
     analysed = False
 
@@ -40,7 +40,7 @@ class Sink:
 
     @classmethod
     def of(cls, jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: Any) -> Sink:
-        """Read what a ``DataFrameWriter`` will write when `end` is called with `args`.
+        """Determine what a ``DataFrameWriter`` will write when its method `end` is called with `args`.
 
         Parameters
         ----------
@@ -57,39 +57,39 @@ class Sink:
         Raises
         ------
         UnsupportedPlanError
-            The end, format, table or a setting is one whose files can't be followed exactly.
+            Capture does not support the method, the format, the table or a setting.
         """
         return cls(jvm, jvm.new("WriteTarget").session(writer), read_target(jvm, writer, end, args, plan))
 
     @classmethod
     def of_command(cls, jvm: Any, command: Any) -> Sink:
-        """Read what an analysed write command of the session `jvm` belongs to will write; see `of`."""
+        """Determine what an analysed write command will write in the session of `jvm`; see `of`."""
         return cls(jvm, jvm.session, command_target(jvm, command))
 
     @property
     def dataset(self) -> Dataset:
-        """The data set that is written."""
+        """The dataset that is written."""
         return self._target.dataset
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names under which the plan's columns are written by their position; none where they go by name."""
+        """Names of the written columns if they are matched by position; empty if they are matched by name."""
         return self._target.names
 
     @property
     def skips(self) -> bool:
-        """Whether Spark will write nothing here: call the end as it is, and record no version."""
+        """Whether Spark will write nothing: call the writer's method unchanged, and record no version."""
         return bool(self._target.skips)
 
     @property
     def dynamic(self) -> bool:
-        """Whether only those partition folders are replaced to which something is written."""
+        """Whether the write replaces only the partition folders that it writes to."""
         return self._target.mode == "dynamic"
 
     def undone(self) -> bool:
-        """Whether a write that failed left nothing that a second one would double or run into.
+        """Whether a failed write left nothing behind that a second one would duplicate or fail on.
 
-        An empty folder, which Spark leaves, goes.
+        Removes an empty folder that Spark left.
         """
         if self._target.mode == "overwrite":
             return True
@@ -98,29 +98,29 @@ class Sink:
         return frozenset(self._folder.files()) == self._before
 
     def is_own(self, kind: str, path: str) -> bool:
-        """Whether what Spark's listener saw, a command and a path, may be this write."""
+        """Whether a command and path reported by Spark's listener may be this write."""
         name = self.dataset.name
         same = urlsplit(path).path.rstrip("/") == name.rstrip("/") or path.endswith(name)
         return kind == "InsertIntoHadoopFsRelationCommand" and same
 
     def complete(self, sealed: PendingWrite) -> PendingWrite:
-        """Return it as it is: rows of files that stay are the rows they were."""
+        """Return the write unchanged: rows of files that stay keep their identity anyway."""
         return sealed
 
     def shape(self, plan: Any) -> tuple[Any, Any | None]:
-        """Return what must stand below the tap, and the string expression for the tap.
+        """Return the plan to put below the tap, and the string expression that the tap records.
 
         Parameters
         ----------
         plan : py4j object
-            The rewritten plan: the user's columns first, provenance columns behind them.
+            The rewritten plan: the user's columns, followed by provenance columns.
 
         Returns
         -------
         plan : py4j object
-            The rows in the order in which Spark will write them; columns may be added behind.
+            The rows in the order in which Spark will write them, possibly with columns added at the end.
         expression : py4j object or None
-            A string over its columns that changes with the partition folder and the bucket; None where there are none.
+            A string over its columns that changes with the partition folder and the bucket; None without either.
         """
         target = self._target
         if not target.partitions and target.buckets is None:
@@ -130,14 +130,14 @@ class Sink:
         return both[0], both[1]
 
     def finish(self, tapped: Sequence[TapRuns], metrics: WriteMetrics | None = None) -> Written:
-        """Read what the write left. Call it once, after the write's commit.
+        """Return the version that the write made. Call it once, after the write's commit.
 
         Raises
         ------
         CaptureError
-            Files and tap do not fit each other.
+            The files do not match the tap's records.
         ConcurrentWriteError
-            Somebody else wrote to the folder meanwhile.
+            Another writer wrote to the folder meanwhile.
         """
         target = self._target
         outputs, new = self._outputs()
@@ -145,7 +145,7 @@ class Sink:
         pieces = pieces_of(tapped, names, self._folders(tapped), target.max_records)
         tapped_rows = pieces.rows_of_files(len(new))
         if metrics is not None and metrics.rows != int(tapped_rows.sum()):
-            raise CaptureError(f"{target.path}: Spark wrote {metrics.rows} rows, the tap saw {tapped_rows.sum()}")
+            raise CaptureError(f"{target.path}: Spark wrote {metrics.rows} rows, but capture saw {tapped_rows.sum()}")
         written = np.zeros(len(outputs), dtype=np.bool_)
         written[new] = True
         rows = rows_of(self._folder, target.format, outputs, written, tapped_rows, self._recount)
@@ -154,12 +154,12 @@ class Sink:
         return Written(version, pieces.partitions, pieces.offsets, pieces.counts, starts)
 
     def observe(self) -> PendingVersion:
-        """Read what a write without a tap left: rows are counted from the files.
+        """Return the version that a write without a tap made, with rows counted from the files.
 
         Raises
         ------
         CaptureError
-            Rows can't be counted.
+            The rows can't be counted.
         """
         outputs, new = self._outputs()
         none = np.zeros(len(outputs), dtype=np.bool_)
@@ -169,7 +169,7 @@ class Sink:
         return self._version(outputs, rows, written)
 
     def _outputs(self) -> tuple[list[OutputFile], list[int]]:
-        """All data files now in the folder, in path order, and the places of those that were not there before."""
+        """Return all data files in the folder, in path order, and the positions of those that are new."""
         outputs = sorted(self._folder.files(), key=lambda f: f.path)
         return outputs, [i for i, f in enumerate(outputs) if f not in self._before]
 
@@ -194,7 +194,7 @@ class Sink:
             return dict.fromkeys(values, ROOT)
         text = str(self._java.folders(json.dumps(values), json.dumps(target.partitions), target.buckets is not None))
         if not text:
-            raise CaptureError(f"{target.path}: a partition value holds U+0000, its folder can't be told")
+            raise CaptureError(f"{target.path}: a partition value contains U+0000, so its folder can't be determined")
         return dict(zip(values, (OutputPlace(*place) for place in json.loads(text)), strict=True))
 
     def _recount(self, paths: Sequence[str]) -> Int64:
@@ -205,9 +205,7 @@ class Sink:
         try:
             text = str(counter.rows(target.path, "\0".join(paths), target.format, options, schema))
         except Exception as e:
-            raise CaptureError(
-                f"rows of {len(paths)} files that were in {target.path} can't be counted: {reason(e)}"
-            ) from e
+            raise CaptureError(f"could not count the rows of {len(paths)} files in {target.path}: {reason(e)}") from e
         return np.array([int(n) for n in text.split()], dtype=np.int64)
 
 

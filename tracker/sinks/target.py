@@ -1,4 +1,4 @@
-"""What a write aims at: read from the Java writer and the end's arguments, or refused."""
+"""Determine the target of a write from the Java writer and its arguments, or refuse the write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE_ENDS = ("parquet", "csv", "json", "orc", "text", "xml")
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """A bucketed write: number of buckets, and places in the plan's output of their columns and of those that sort."""
+    """Buckets of a write: their number, and the positions of bucket and sort columns in the plan's output."""
 
     number: int
     columns: tuple[int, ...]
@@ -30,28 +30,28 @@ class Buckets:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a write goes and how.
+    """Target of a write.
 
     Parameters
     ----------
     path : str
-        The folder as Hadoop's ``Path`` writes it: qualified, not percent-encoded.
+        The folder as Hadoop's ``Path`` formats it: qualified, not percent-encoded.
     mode : {"fresh", "append", "overwrite", "dynamic"}
-        ``fresh`` finds nothing there; ``dynamic`` replaces the partition folders that it writes to.
+        ``fresh`` if nothing is there; ``dynamic`` replaces only the partition folders that it writes to.
     skips : bool
-        Spark will write nothing (mode ``ignore``) or raise (``errorifexists``), for something is there.
+        Whether the target exists, so that Spark writes nothing (mode ``ignore``) or raises (``errorifexists``).
     max_records : int
-        Rows a file holds at most; 0 for no limit.
+        Maximum number of rows per file; 0 for no limit.
     partitions : tuple of str
         Names of the partition columns, as the folders spell them.
     places : tuple of int
-        Where each partition column stands in the plan's output.
+        Position of each partition column in the plan's output.
     statics : int
-        How many of the partition columns, the first ones, have one value each for the whole write.
+        Number of leading partition columns that have a single value in the whole write.
     buckets : Buckets or None
-        How the rows are bucketed.
+        Buckets of the write; None without.
     names : tuple of str
-        By position, the names under which the plan's columns are written; none where they go by name.
+        Names of the written columns if they are matched by position; empty if they are matched by name.
     """
 
     path: str
@@ -71,19 +71,19 @@ class Target:
 
 
 def read_target(jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: Any) -> Target:
-    """Read a writer. Python's ``None`` for an argument is as if it were not given.
+    """Determine the target of a ``DataFrameWriter``. Arguments that are None count as omitted.
 
     Raises
     ------
     UnsupportedPlanError
-        The end, format, table or a setting is one whose files can't be followed exactly.
+        Capture does not support the method, the format, the table or a setting.
     """
     node = f"write.{end}"
     args = tuple(a for a in args if a is not None)
     if end not in (*FILE_ENDS, "save", "saveAsTable", "insertInto"):
-        raise UnsupportedPlanError(node, f"its output is no file that is followed (known are {_words()})")
+        raise UnsupportedPlanError(node, f"it is not captured; write files in one of these formats: {_words()}")
     if len(args) > 1 or (not args and end != "save"):
-        raise UnsupportedPlanError(node, f"it was called with {len(args)} arguments")
+        raise UnsupportedPlanError(node, f"it was called with {len(args)} arguments instead of 1")
     if end in FILE_ENDS:
         writer.format(end)
     given = str(args[0]) if args else ""
@@ -92,36 +92,36 @@ def read_target(jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: An
     try:
         facts = json.loads(helper.read(writer, plan, "" if table else given, table))
     except Exception as e:
-        raise UnsupportedPlanError(node, f"its target can't be read: {reason(e)}") from e
+        raise UnsupportedPlanError(node, f"could not determine its target: {reason(e)}") from e
     if facts["clustered"]:
-        raise UnsupportedPlanError(node, "files of clusterBy are not followed")
+        raise UnsupportedPlanError(node, "writes with clusterBy are not captured; use bucketBy or partitionBy")
     if table:
         return _table_target(node, end, facts)
     _known(node, facts["source"].lower())
     if "path" not in facts:
-        raise UnsupportedPlanError(node, "there is no path to save to")
+        raise UnsupportedPlanError(node, "it has no path to save to")
     return _file_target(node, facts, facts, _mode(facts["mode"], facts["options"], facts))
 
 
 def command_target(jvm: Any, command: Any) -> Target:
-    """Read an analysed write command.
+    """Determine the target of an analysed write command.
 
     Raises
     ------
     UnsupportedPlanError
-        The format, table or a setting is one whose files can't be followed exactly.
+        Capture does not support the format, the table or a setting.
     """
     node = str(command.nodeName()).removeprefix("Execute ")
     try:
         facts = json.loads(jvm.new("WriteTarget").readCommand(jvm.session, command))
     except Exception as e:
-        raise UnsupportedPlanError(node, f"its target can't be read: {reason(e)}") from e
+        raise UnsupportedPlanError(node, f"could not determine its target: {reason(e)}") from e
     _known(node, facts["source"].lower())
     if facts.get("movedPartitions"):
-        raise UnsupportedPlanError(node, f"partitions of {facts['table']} lie outside its folder")
+        raise UnsupportedPlanError(node, f"{facts['table']} has partitions outside its folder; move them into it")
     mode = _mode(facts["mode"], facts["options"], facts)
     if facts["statics"] and mode == "overwrite":
-        mode = "dynamic"  # the other partitions stay
+        mode = "dynamic"  # Spark keeps the other partitions
     skips = bool(facts.get("kept") or facts["tableExists"])
     target = _file_target(node, facts, facts, mode)
     return replace(target, skips=skips or target.skips, statics=facts["statics"])
@@ -137,20 +137,20 @@ def _file_target(node: str, facts: dict[str, Any], place: dict[str, Any], mode: 
 
 def _table_target(node: str, end: str, facts: dict[str, Any]) -> Target:
     if not facts["sessionCatalog"]:
-        raise UnsupportedPlanError(node, "the table is not in Spark's session catalogue")
+        raise UnsupportedPlanError(node, f"{end} is captured only for tables of Spark's session catalogue")
     exists, mode = facts["tableExists"], facts["mode"]
     how: SaveMode
     if end == "saveAsTable" and (not exists or mode == "Overwrite"):
         how = _mode("Overwrite", facts["options"], facts)
         return _file_target(node, {**facts, "mode": "Overwrite"}, facts["newPath"], how)
     if not exists or (facts["tempView"] and end == "insertInto"):
-        raise UnsupportedPlanError(node, "there is no table of that name to insert into")
+        raise UnsupportedPlanError(node, f"there is no table {facts['table']} to insert into")
     if facts["tableType"] == "VIEW" or "path" not in facts:
-        raise UnsupportedPlanError(node, f"{facts['table']} has no folder of its own")
+        raise UnsupportedPlanError(node, f"{facts['table']} is a view, or a table without a folder")
     format_name = facts["provider"].lower()
     _known(node, format_name)
     if facts["movedPartitions"]:
-        raise UnsupportedPlanError(node, f"partitions of {facts['table']} lie outside its folder")
+        raise UnsupportedPlanError(node, f"{facts['table']} has partitions outside its folder; move them into it")
     partitions = tuple(facts["tablePartitions"])
     fields = _inserted(node, end, facts)
     options = facts["tableOptions"]
@@ -163,10 +163,10 @@ def _table_target(node: str, end: str, facts: dict[str, Any]) -> Target:
 
 
 def _inserted(node: str, end: str, facts: dict[str, Any]) -> list[Any]:
-    """The table's fields; refuses what Spark would cast on the way to a partition folder or a bucket."""
+    """Return the table's fields; refuse partition, bucket and sort columns that Spark would cast."""
     table, query = facts["tableFields"], facts["fields"]
     if len(table) != len(query):
-        raise UnsupportedPlanError(node, f"{facts['table']} has {len(table)} columns and the rows {len(query)}")
+        raise UnsupportedPlanError(node, f"{facts['table']} has {len(table)} columns, but the rows have {len(query)}")
     by_name = {f[0].lower(): f for f in query}
     bucket = facts["tableBucket"] or {"columns": [], "sorts": []}
     placed = {"partition": facts["tablePartitions"], "bucket": bucket["columns"], "sort": bucket["sorts"]}
@@ -178,7 +178,8 @@ def _inserted(node: str, end: str, facts: dict[str, Any]) -> list[Any]:
         if source[1] != kind or fixed:
             raise UnsupportedPlanError(
                 node,
-                f"{role} column {name} is {fixed or kind} in {facts['table']} and {source[1]} in the rows",
+                f"{role} column {name} is {fixed or kind} in {facts['table']} but {source[1]} in the rows, "
+                f"and capture does not support the cast",
             )
     return list(table)
 
@@ -199,10 +200,14 @@ def _target(
     if (partitions or bucket) and facts["concurrent"] > 0:
         raise UnsupportedPlanError(
             node,
-            "spark.sql.maxConcurrentOutputFileWriters leaves the rows unsorted; set it to 0 to follow partitionBy",
+            "rows of partitions and buckets are not sorted; set spark.sql.maxConcurrentOutputFileWriters to 0",
         )
     if (partitions or bucket) and not facts["planned"]:
-        raise UnsupportedPlanError(node, "partitionBy is followed with spark.sql.optimizer.plannedWrite.enabled only")
+        raise UnsupportedPlanError(
+            node,
+            "writes with partitions or buckets are captured only with planned writes; "
+            "set spark.sql.optimizer.plannedWrite.enabled to true",
+        )
     last = [_place(node, fields, p) for p in partitions]
     ordered = [f for i, f in enumerate(fields) if i not in last] + [fields[i] for i in last]
     columns = fields if node == "write.insertInto" else facts["fields"]
@@ -252,7 +257,7 @@ def _mode(mode: str, options: Mapping[str, str], facts: dict[str, Any]) -> SaveM
 
 def _known(node: str, format_name: str) -> None:
     if format_name not in KEPT:
-        raise UnsupportedPlanError(node, f"format {format_name!r} is not followed (known are {_words()})")
+        raise UnsupportedPlanError(node, f"format {format_name!r} is not captured; supported formats: {_words()}")
 
 
 def _words() -> str:

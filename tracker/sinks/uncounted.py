@@ -1,4 +1,4 @@
-"""The files of a folder, and versions made of them whose rows are not counted."""
+"""List a folder's files, and make versions of them without counting rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["files_of", "version_of"]
 
 
 def files_of(jvm: Any, qualified: str) -> tuple[Dataset, list[OutputFile]]:
-    """Return the data set that a folder is, and its files.
+    """Return a folder's dataset and its files.
 
     Parameters
     ----------
@@ -32,6 +32,6 @@ def files_of(jvm: Any, qualified: str) -> tuple[Dataset, list[OutputFile]]:
 
 
 def version_of(dataset: Dataset, files: Sequence[tuple[OutputFile, bool]], format_name: str) -> PendingVersion:
-    """Return a version that consists of some files; each says whether this step wrote it."""
+    """Return a version that consists of these files, each with a flag whether this step wrote it."""
     listed = Files.of([(f.path, f.size, f.mtime, 1, written) for f, written in files])
     return PendingVersion(dataset, listed, format_name, unit="file")

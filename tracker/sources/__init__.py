@@ -1,16 +1,16 @@
-"""Sources: leaves whose rows carry an address, and how addresses become row ids.
+"""Sources: plan leaves whose rows have an address column, and the conversion of addresses to row ids.
 
-A file relation is read through a subclass of Spark's own format that puts one column, the address, behind the partition
-columns (java/sources/AddressedFormats.java). Partition pruning, column pruning, batches and exchange reuse stay.
+A file relation is read through a subclass of Spark's own format that adds one column, the address, after the partition
+columns (java/sources/AddressedFormats.java). Partition pruning, column pruning, batches and exchange reuse still work.
 
-- Parquet's reader numbers a file's rows whatever filters skip. An address is the file's place in path order times
-  2^40, and that number. Rows of each file come from the footers.
-- CSV, JSON, ORC and text readers number nothing. They are read without pushed filters (the plan's own stay), and rows
-  are counted as they leave the reader: an address is (bytes before the block) times 2^16, and the place in the block.
-  The iterator that a block is read through reports its count when it has no more rows, and only then: an early stop
-  leaves no short count. Blocks without a count are counted again after the run, cut at the same bytes.
+- Parquet: Spark's reader numbers the rows of a file, whatever filters skip. The address is the file's position in path
+  order times 2^40, plus that number. The number of rows of each file comes from its footer.
+- CSV, JSON, ORC, text: the readers do not number rows. Files are read without pushed filters (the plan keeps its own),
+  and rows are counted as they leave the reader. The address is the number of bytes before the block times 2^16, plus
+  the row's position in the block. The iterator over a block reports its number of rows only after the last one, so that
+  an early stop reports no wrong count. Blocks without a count are counted after the run, split at the same bytes.
 
-`Segments` holds first address, first row id and rows of each block; both kinds use it alike.
+`Segments` contains the first address, the first row id and the number of rows of each block, for both kinds.
 """
 
 from provspark.tracker.sources.contract import Scan, Segments

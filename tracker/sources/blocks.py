@@ -1,4 +1,4 @@
-"""Blocks of files and their row counts: which are exact, what is missing, and rows before each."""
+"""Blocks of files with their row counts: which are complete, which are missing, and the rows before each."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ OVERFLOWED = -2
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Blocks that Spark read, four numbers each, in order of file and start once `distinct` made them.
+    """Blocks of files that Spark read, four numbers each; `distinct` sorts them by file and start.
 
     Parameters
     ----------
     file : int64 array
-        Place of the file in path order.
+        Position of the file in path order.
     start, length : int64 arrays
-        Bytes.
+        Offset and length of the block, in bytes.
     rows : int64 array
-        Rows that the reader gave until it had no more; `OPENED` where it was not read to its end.
+        Number of rows of a block read to its end; otherwise `OPENED` or `OVERFLOWED`.
     """
 
     file: Int64
@@ -41,19 +41,19 @@ class Blocks:
 
     @property
     def end(self) -> Int64:
-        """Bytes from the file's start to the block's end."""
+        """Offset of the block's end in the file, in bytes."""
         return self.start + self.length
 
     def distinct(self) -> Blocks:
-        """Return each block once, with its count if any reading of it came to its end.
+        """Return each block once, sorted, with its row count if it was read to its end at least once.
 
         Raises
         ------
         CaptureError
-            If two readings of one block gave different counts, or more rows than there are addresses.
+            Two readings of a block gave different counts, or a block has more rows than addresses.
         """
         if (self.rows == OVERFLOWED).any():
-            raise CaptureError("a block of a file has more than 65,536 rows a byte: they can't be numbered")
+            raise CaptureError("a block of a file has more than 65,536 rows per byte, which can't be numbered")
         b = self[np.lexsort((self.rows, self.length, self.start, self.file))]
         same = np.zeros(len(b), dtype=np.bool_)
         same[1:] = (np.diff(b.file) == 0) & (np.diff(b.start) == 0) & (np.diff(b.length) == 0)
@@ -62,14 +62,14 @@ class Blocks:
             i = int(differ[0])
             raise CaptureError(
                 f"the block at byte {b.start[i]} of file {b.file[i]} (in path order) had {b.rows[i]} rows in one "
-                f"reading and {b.rows[i + 1]} in another: the file changed, or its reader is not to be relied on"
+                f"reading and {b.rows[i + 1]} in another: the file changed, or its reader is not deterministic"
             )
         last = np.ones(len(b), dtype=np.bool_)
         last[:-1] = ~same[1:]
         return b[last]
 
     def cover(self, sizes: Int64) -> npt.NDArray[np.bool_]:
-        """Return for each file whether its (distinct) blocks are all counted and leave no gap or overlap."""
+        """Return for each file whether its blocks (made by `distinct`) are all counted and have no gap or overlap."""
         fresh = np.ones(len(self), dtype=np.bool_)
         fresh[1:] = np.diff(self.file) != 0
         last = np.ones(len(self), dtype=np.bool_)
@@ -84,24 +84,24 @@ class Blocks:
         return out
 
     def split(self, sizes: Int64) -> int:
-        """Return the greatest size of equal blocks that have a boundary wherever these have; 0 if any do."""
+        """Return the largest block size whose multiples include all boundaries of these blocks; 0 if any size does."""
         inner = self.end[self.end < sizes[self.file]]
         return int(np.gcd.reduce(np.concatenate([self.start, inner]))) if len(self) else 0
 
     def rows_before(self) -> Int64:
-        """Return the rows of the same file before each (distinct, counted) block."""
+        """Return the number of rows before each block in its file, for blocks made by `distinct` and counted."""
         running = np.cumsum(self.rows) - self.rows
         first = np.searchsorted(self.file, self.file, side="left")
         return running - running[first]
 
 
 def measure(blocks: Blocks, pieces: Blocks, sizes: Int64) -> tuple[Int64, Int64]:
-    """Return rows before each block and rows in it, both from `pieces`, which cover the blocks' files.
+    """Return the number of rows before each block, and in it, from `pieces`, which cover the blocks' files.
 
     Raises
     ------
     CaptureError
-        If a block's boundary is none of the pieces', or a count of its own differs.
+        A boundary of a block is not one of the pieces', or the block's own count differs.
     """
     files = np.unique(np.concatenate([blocks.file, pieces.file]))
     totals = np.zeros(len(sizes), dtype=np.int64)
@@ -115,7 +115,7 @@ def measure(blocks: Blocks, pieces: Blocks, sizes: Int64) -> tuple[Int64, Int64]
     left = np.searchsorted(places, begins, side="left")
     right = np.searchsorted(places, ends, side="right") - 1
     if (places[left] != begins).any() or (places[right] != ends).any():
-        raise CaptureError("blocks of a file were cut otherwise when they were counted again")
+        raise CaptureError("Spark split a file into other blocks when its rows were counted again")
     before = np.where(blocks.start == 0, 0, rows[left])
     counts = rows[right] - before
     wrong = np.flatnonzero((blocks.rows >= 0) & (blocks.rows != counts))
@@ -123,6 +123,6 @@ def measure(blocks: Blocks, pieces: Blocks, sizes: Int64) -> tuple[Int64, Int64]
         i = int(wrong[0])
         raise CaptureError(
             f"the block at byte {blocks.start[i]} of file {blocks.file[i]} (in path order) had {blocks.rows[i]} rows "
-            f"when it was read and {counts[i]} when it was counted again: the file changed meanwhile"
+            f"when it was read and {counts[i]} when it was counted again, so the file changed; run the step again"
         )
     return before, counts

@@ -1,4 +1,4 @@
-"""What the rest of the tracker sees of a source: a rewritten leaf, and how its addresses become row ids."""
+"""Interface of sources: a rewritten plan leaf, and the conversion of its addresses to row ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """How the addresses of one scan become row ids; four numbers an address block, sorted by `starts`.
+    """Conversion of a scan's addresses to row ids: blocks of consecutive addresses, sorted by `starts`.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ class Segments:
     rows : int64 array
         Row id of each block's first row.
     counts : int64 array
-        Rows in each block.
+        Number of rows in each block.
     step : int
-        From the address of a row to that of the next one, where there is one block; 1 where there are several.
+        Difference between the addresses of consecutive rows. It may differ from 1 only if there is one block.
     """
 
     starts: Int64
@@ -43,7 +43,7 @@ class Segments:
         Raises
         ------
         CaptureError
-            If an address lies in no block.
+            An address is in no block.
         """
         if len(self.starts) == 1 and len(addresses):
             place = (addresses - self.starts[0]) // self.step
@@ -59,13 +59,13 @@ class Segments:
         if wrong.any():
             first = int(addresses[int(np.argmax(wrong))])
             raise CaptureError(
-                f"address {first} lies in no block of the input ({int(wrong.sum())} of {len(addresses)} do): "
-                f"a file was read that was not listed when the write began; run the step again"
+                f"row address {first} is in no block of the input ({int(wrong.sum())} of {len(addresses)} addresses): "
+                f"Spark read a file that was not listed when the write began; run the step again"
             )
         return self.rows[at] + place if len(addresses) else np.zeros(0, dtype=np.int64)
 
     def rows_of_runs(self, starts: Int64, lengths: Int64) -> Int64 | None:
-        """Return the row id of each run's first address, where each run lies in one block; else None."""
+        """Return the row id of each run's first address; None if a run is not within one block or `step` is not 1."""
         if not len(self.starts) or self.step != 1:
             return None
         at = np.searchsorted(self.starts, starts, side="right") - 1
@@ -83,21 +83,21 @@ class Scan(Protocol):
 
     @property
     def plan(self) -> Any:
-        """The rewritten leaf: the relation's output followed by the address column."""
+        """Rewritten leaf: the relation's output followed by the address column."""
 
     @property
     def dataset(self) -> Dataset:
-        """What is read."""
+        """The dataset that is read."""
 
     @property
     def listing(self) -> RelationListing | None:
-        """The files that are read; None for rows that are in no file."""
+        """The files that are read; None if the rows are not in files."""
 
     def finish(self) -> tuple[PendingVersion, Segments]:
-        """Return the version read and its segments; to be called after the write's job is done.
+        """Return the version that was read and its segments. Call it after the write's job.
 
         Raises
         ------
         CaptureError
-            If the files changed since they were listed, or rows can't be counted exactly.
+            The files changed since they were listed, or the rows can't be counted exactly.
         """

@@ -1,6 +1,7 @@
-"""CSV, JSON, ORC, text: rows are counted block by block while they are read, and again where reading stopped early.
+"""Scans of formats without row numbers (CSV, JSON, ORC, text, XML), whose rows are counted by block as they are read.
 
-Address of a row: (bytes of the files before, one more for each + offset of its block) * 65,536 + place in the block.
+Files that were not read to their ends are counted again after the write. A row's address is
+(bytes of the files before it, plus one per file + offset of its block) * 65,536 + position in the block.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ MOST_BYTES = 1 << (62 - SHIFT)
 
 
 class CountedScan:
-    """One reading of files whose format does not number rows."""
+    """Scan of files whose format does not number rows."""
 
     def __init__(self, listing: RelationListing, format_name: str) -> None:
         self.listing, self._format, self.dataset = listing, format_name, listing.dataset
         ends = np.cumsum(listing.sizes + 1)
         if len(ends) and ends[-1] > MOST_BYTES:
-            why = f"{listing.dataset} has {ends[-1]} bytes; rows of up to {MOST_BYTES} can be addressed"
+            why = f"{listing.dataset} has {ends[-1]} bytes, more than the {MOST_BYTES} whose rows can be numbered"
             raise UnsupportedPlanError(RELATION, why)
         self._starts = (ends - listing.sizes - 1) << SHIFT
         self._scan = listing.java.scan(self._starts.tobytes(), "")
         self.plan = self._scan.plan()
 
     def finish(self) -> tuple[PendingVersion, Segments]:
-        """Count what is not counted yet; see `Scan.finish`."""
+        """Count the rows of files that are not fully counted yet; see `Scan.finish`."""
         self.listing.check()
         sizes = self.listing.sizes
         seen = self._blocks(self._scan.reports()).distinct()
@@ -59,26 +60,26 @@ class CountedScan:
         missing = files[~again.cover(sizes)[files]]
         if len(missing) and (sizes[missing] > 0).any():
             path = self.listing.paths[int(missing[sizes[missing] > 0][0])]
-            raise CaptureError(f"{path!r} of {self.listing.dataset} could not be read to its end to count its rows")
+            raise CaptureError(f"could not read {path!r} of {self.listing.dataset} to its end to count its rows")
         return again
 
     def count_again(self, files: Int64, split: int) -> bytes:
-        """Read some files to their ends, cut at multiples of `split` bytes, and return what their blocks said."""
+        """Read files to their ends, split at multiples of `split` bytes, and return the reports of their blocks."""
         return bytes(self._scan.count(self.listing.java.some(files.tobytes()), split))
 
     def _blocks(self, reports: bytes) -> Blocks:
         table = np.frombuffer(reports, dtype="<i8").astype(np.int64).reshape(-1, 3)
         if (table[:, 0] < 0).any():
             raise CaptureError(
-                f"a file of {self.listing.dataset} was read that was not there when the write began; "
-                f"run the step again when nothing writes there"
+                f"Spark read a file of {self.listing.dataset} that was not there when the write began; "
+                f"run the step again while nothing writes there"
             )
         file = np.searchsorted(self._starts, table[:, 0], side="right") - 1
         return Blocks(file, (table[:, 0] - self._starts[file]) >> SHIFT, table[:, 1], table[:, 2])
 
 
 def _segments(starts: Int64, rows: Int64, counts: Int64) -> Segments:
-    """Sort; of blocks that start alike (one reading cut them longer) keep the longest."""
+    """Sort blocks by start; of those with the same start, from different readings, keep the longest."""
     order = np.lexsort((counts, starts))
     starts, rows, counts = starts[order], rows[order], counts[order]
     last = np.ones(len(starts), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""A scan whose files may be gone by the time that it is asked about."""
+"""Scan that can be finished early, before its files change or disappear."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class KeptScan:
-    """A scan that `settle` can finish early.
+    """Wrapper of a scan that `settle` can finish early.
 
     Parameters
     ----------
@@ -27,19 +27,19 @@ class KeptScan:
 
     @property
     def dataset(self) -> Dataset:
-        """See `Scan.dataset`."""
+        """The dataset that is read."""
         return self.scan.dataset
 
     @property
     def listing(self) -> RelationListing | None:
-        """See `Scan.listing`."""
+        """The files that are read; None if the rows are not in files."""
         return self.scan.listing
 
     def settle(self) -> None:
-        """Learn now what was read."""
+        """Finish the scan now."""
         if self._finished is None:
             self._finished = self.scan.finish()
 
     def finish(self) -> tuple[PendingVersion, Segments]:
-        """Return what was learnt; see `Scan.finish`."""
+        """Return the result of `settle`, or finish the scan; see `Scan.finish`."""
         return self._finished or self.scan.finish()

@@ -1,7 +1,7 @@
-"""Tables of a database: a row is told by its key columns, its row id is its place in the keys' order.
+"""Database tables: key columns identify a row, and its row id is its position in the order of the keys.
 
-A version of such a table is its set of keys. It stands in the store as one file whose name is a hash of the keys.
-An address is half of a 64-bit hash of a row's keys; addresses of one table are all different, or it is refused.
+A version of such a table is its set of keys. The store represents it as one file, named by a hash of the keys. A row's
+address is a 63-bit hash of its keys. A table with two equal addresses is refused.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ FORMAT = "jdbc"
 
 @dataclass(frozen=True, slots=True)
 class TableKeys:
-    """The keys that a table had.
+    """All keys of a table at one time.
 
     Parameters
     ----------
     addresses : int64 array
-        Of each row, in the order of the keys.
+        Address of each row, in the order of the keys.
     digest : str
-        Hash of the keys.
+        Hash of all keys.
     size : int
-        Bytes of the keys as texts.
+        Total size of the keys as texts, in bytes.
     """
 
     addresses: Int64
@@ -44,26 +44,26 @@ class TableKeys:
     size: int
 
     def segments(self) -> Segments:
-        """Return each row as a block of its own."""
+        """Return segments in which each row is its own block."""
         order = np.argsort(self.addresses)
         return Segments(self.addresses[order], order.astype(np.int64), np.ones(len(order), dtype=np.int64))
 
 
 class KeyedTable:
-    """A table that JDBC reaches.
+    """A database table that is read or written by JDBC.
 
     Parameters
     ----------
     jvm : Jvm
     source : LogicalRelation or java.util.Map
-        What reads it, or the options of a writer.
+        The relation that reads it, or the options of a writer.
     node : str
-        For messages: who reads or writes it.
+        Name of the plan node or writer, for messages.
 
     Raises
     ------
     UnsupportedPlanError
-        It has no declared key columns, or is a query or of a database that is not known.
+        No key columns are declared, it is a query, or capture does not support the database.
     """
 
     def __init__(self, jvm: Jvm, source: Any, node: str) -> None:
@@ -72,35 +72,35 @@ class KeyedTable:
         if not self.keys:
             raise UnsupportedPlanError(
                 node,
-                "rows of a database's table have no place: name the columns that tell them apart, by the option "
-                "provsparkKeys or the setting spark.provspark.keys.TABLE",
+                "no key columns are declared for the database table; name the columns that identify a row in the "
+                "option provsparkKeys or in the setting spark.provspark.keys.TABLE",
             )
         try:
             name = str(self.java.dataset())
         except Exception as e:
-            raise UnsupportedPlanError(node, f"the database does not tell the table's name: {reason(e)}") from e
+            raise UnsupportedPlanError(node, f"could not get the table's full name: {reason(e)}") from e
         if not name:
             raise UnsupportedPlanError(
-                node, "this is no table of PostgreSQL or Derby by its name; queries have no keys to go by"
+                node, "by JDBC, only tables of PostgreSQL and Derby are captured, given by name and not as a query"
             )
         self.dataset = Dataset(*name.split("\0"))
 
     def read(self) -> TableKeys:
-        """Read the keys that the table has now.
+        """Read the table's current keys.
 
         Raises
         ------
         CaptureError
-            They are null, or not unique, or can't be read.
+            The keys are null, not unique, or can't be read.
         """
         try:
             addresses = np.frombuffer(bytes(self.java.addresses()), dtype="<i8").astype(np.int64)
         except Exception as e:
-            raise CaptureError(f"{self.dataset} can't be followed by its keys ({self.keys}): {reason(e)}") from e
+            raise CaptureError(f"rows of {self.dataset} have no usable keys ({self.keys}): {reason(e)}") from e
         return TableKeys(addresses, str(self.java.digest()), int(self.java.size()))
 
     def version(self, keys: TableKeys, *, written: bool = False) -> PendingVersion:
-        """Return the version that these keys are."""
+        """Return the version of the table with these keys."""
         items = str(self.java.fields()).split("\0")[:-1]
         files = Files.of([(f"keys-{keys.digest}", keys.size, 0, len(keys.addresses), written)])
         fields = tuple(Field(n, t) for n, t in zip(items[::2], items[1::2], strict=True))
@@ -108,10 +108,10 @@ class KeyedTable:
 
 
 class KeyedScan:
-    """One reading of a table."""
+    """Scan of a database table."""
 
     listing = None
-    """Its rows are in no file."""
+    """None, because the rows are not in files."""
 
     def __init__(self, jvm: Jvm, relation: Any) -> None:
         self._table = KeyedTable(jvm, relation, RELATION)
@@ -123,11 +123,11 @@ class KeyedScan:
             raise UnsupportedPlanError(RELATION, reason(e)) from e
 
     def finish(self) -> tuple[PendingVersion, Segments]:
-        """See whether the table still has the keys that it had; see `Scan.finish`."""
+        """Check that the table's keys have not changed; see `Scan.finish`."""
         now = self._table.read()
         if now.digest != self._keys.digest:
             raise CaptureError(
-                f"{self.dataset} had {len(self._keys.addresses)} rows and now has {len(now.addresses)}, or others: "
-                f"it was changed while it was read; run the step again when nothing writes there"
+                f"{self.dataset} was changed while it was read (from {len(self._keys.addresses)} to "
+                f"{len(now.addresses)} rows, or to other keys); run the step again while nothing writes there"
             )
         return self._table.version(now), now.segments()

@@ -1,4 +1,4 @@
-"""The files of one relation and what Spark says of them, read in two round trips."""
+"""The files and the description of a file relation, read with two calls to the JVM."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A file relation: the class of its format, the session's flags, options, columns."""
+    """Description of a file relation: the class of its format, settings of the session, options and columns."""
 
     format_class: str
     streaming: bool
@@ -29,15 +29,15 @@ class Description:
     csv_push_down: bool
     json_push_down: bool
     time_zone: str
-    """Of the session: in it, times without a zone are read."""
+    """The session's time zone, which applies to times without a zone."""
     options: dict[str, str]
-    """Lower-case names."""
+    """Options of the relation, with lower-case names."""
     data_fields: tuple[Field, ...]
     partition_fields: tuple[Field, ...]
 
     @classmethod
     def parse(cls, text: str) -> Description:
-        """Read what ``SourceFiles.describe`` wrote."""
+        """Parse the result of ``SourceFiles.describe``."""
         head, options, data, partitions = (part.split("\0")[:-1] for part in text.split("\1"))
         streaming, corrupt, missing, csv, json = (value == "true" for value in head[1:6])
         pairs = dict(zip((k.lower() for k in options[::2]), options[1::2], strict=True))
@@ -46,7 +46,7 @@ class Description:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """All columns, partition columns last."""
+        """All columns, with the partition columns last."""
         last = {f.name for f in self.partition_fields}
         return (*(f for f in self.data_fields if f.name not in last), *self.partition_fields)
 
@@ -57,14 +57,14 @@ def _fields(items: list[str]) -> tuple[Field, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RelationListing:
-    """The files of one relation in path order, listed when the write begins.
+    """The files of a relation in path order, as listed when the write begins.
 
     Parameters
     ----------
     java : provspark.sources.SourceFiles
-        Their other half in the JVM.
-    sizes, mtimes : int64 arrays, one entry a file
-        Bytes; milliseconds since the epoch.
+        The corresponding object in the JVM.
+    sizes, mtimes : int64 arrays, one entry per file
+        Sizes in bytes; modification times in milliseconds since the epoch.
     """
 
     java: Any
@@ -74,11 +74,11 @@ class RelationListing:
     sizes: Int64
     mtimes: Int64
     key: str
-    """Equal for equal listings."""
+    """Hash of the listing."""
 
     @classmethod
     def of(cls, jvm: Jvm, java: Any, description: Description, predicates: Any) -> RelationListing:
-        """List the files that Spark would read under `predicates`, a list of Python's or Java's."""
+        """List the files that Spark would read with `predicates`, a Python or Java list."""
         text = java.list(jvm.jlist(predicates) if isinstance(predicates, (list, tuple)) else predicates)
         namespace, name, *items = text.split("\0")[:-1]
         dataset = Dataset(namespace, name if namespace == "file" else name.strip("/"))
@@ -87,25 +87,25 @@ class RelationListing:
         return cls(java, description, dataset, tuple(items[::3]), sizes, mtimes, key)
 
     def check(self) -> None:
-        """Raise CaptureError if a file is no longer what was listed."""
+        """Raise CaptureError if a file has changed since it was listed."""
         changed = self.java.changed().split("\0")[:-1]
         if changed:
             raise CaptureError(
                 f"{len(changed)} of {len(self.paths)} files of {self.dataset} changed while they were read, "
-                f"first {changed[0]}: run the step again when nothing writes there"
+                f"first {changed[0]}; run the step again while nothing writes there"
             )
 
     @property
     def identity(self) -> str:
-        """The version's id, whatever its rows."""
+        """The version's id, which does not depend on row counts."""
         return self.files(np.zeros(len(self.paths), dtype=np.int64)).identity(self.dataset)
 
     def files(self, rows: Int64) -> Files:
-        """Return the files, `rows` rows in each."""
+        """Return the files with their numbers of rows."""
         return Files(self.paths, self.sizes, self.mtimes, rows, np.zeros(len(self.paths), dtype=np.bool_))
 
     def version(self, format_name: str, rows: Int64) -> PendingVersion:
-        """Return the version that these files are, `rows` rows in each; `check` first."""
+        """Return the version of these files with their numbers of rows, after a `check`."""
         self.check()
         return PendingVersion(
             self.dataset,

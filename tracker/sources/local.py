@@ -1,7 +1,7 @@
-"""Rows that live nowhere but in the script: local data, VALUES, ranges. A row's id is its place.
+"""Rows that only the script contains: local data, ``VALUES`` and ranges. A row's id is its position.
 
-The data set of local rows is named by the line that made them, its version by their content and order; a range is named
-by what it is, and so has one version ever.
+The dataset of local rows is named by the line that made them, and its version by their content and order. A range is
+named by its bounds and step, so it always has the same version.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 
 KINDS = frozenset({LOCAL, RDD, RANGE})
 FORMAT = "memory"
-"""Of versions whose values can't be read again."""
+"""Format of versions whose values can't be read again."""
 _PARTITION = 1 << 33
-"""Addresses that a partition of rows handed over has."""
+"""Number of addresses per partition of an RDD."""
 _MOST = 1 << 62
 
 
 def local_dataset(site: str) -> Dataset:
-    """Return the data set of rows that a line of the script made."""
+    """Return the dataset of rows made by a line of the script."""
     return Dataset("memory://local", site.strip("/").replace("#", "_").replace("?", "_").replace(os.sep, "/"))
 
 
 class LocalScan:
-    """One reading of rows that the script made.
+    """Scan of rows that the script made.
 
     Parameters
     ----------
     jvm : Jvm
     node : LocalRelation or LogicalRDD
     site : str
-        ``file:line`` that made it, or "".
+        ``file:line`` that made the rows, or "".
     """
 
     def __init__(self, jvm: Jvm, node: Any, site: str) -> None:
@@ -52,7 +52,7 @@ class LocalScan:
 
     @property
     def dataset(self) -> Dataset:
-        """Named by the script's line; by the rows' hash where that is not known."""
+        """Dataset named by the script's line, or by the rows' hash if the line is unknown."""
         return local_dataset(self._site or self._content()[0])
 
     def _content(self) -> tuple[str, list[int]]:
@@ -67,25 +67,25 @@ class LocalScan:
         counts = np.array(lengths, dtype=np.int64)
         rows = np.cumsum(counts) - counts
         if len(counts) and counts.max() >= _PARTITION:
-            raise CaptureError(f"a partition of {self.dataset} has {int(counts.max())} rows: too many to be numbered")
+            raise CaptureError(f"a partition of {self.dataset} has {int(counts.max())} rows, too many to be numbered")
         version = _version(self._java, self.dataset, digest, int(counts.sum()))
         return version, Segments(np.arange(len(counts), dtype=np.int64) * _PARTITION, rows, counts)
 
 
 class RangeScan:
-    """One reading of a range; a value is its row's address."""
+    """Scan of a range, in which each value is its row's address."""
 
     def __init__(self, jvm: Jvm, node: Any) -> None:
         self._java: Any = jvm.new("LocalRows", node)
         self._start, self._step, self._size = map(int, self._java.range().split(" "))
         last = self._start + self._step * max(self._size - 1, 0)
         if self._size >= _MOST or max(abs(self._start), abs(last)) >= _MOST:
-            raise UnsupportedPlanError(RANGE, f"its {self._size} values from {self._start} on are too many to number")
+            raise UnsupportedPlanError(RANGE, f"its {self._size} values from {self._start} to {last} can't be numbered")
         self.plan, self.listing = self._java.leaf(), None
         self.dataset = Dataset("memory://range", f"{self._start},{last + self._step},{self._step}")
 
     def finish(self) -> tuple[PendingVersion, Segments]:
-        """See `Scan.finish`."""
+        """Return the range as a version with one segment; see `Scan.finish`."""
         zero = np.zeros(1, dtype=np.int64)
         version = _version(self._java, self.dataset, self.dataset.name, self._size)
         return version, Segments(zero + self._start, zero, zero + self._size, self._step)
@@ -98,23 +98,23 @@ def _version(java: Any, dataset: Dataset, content: str, rows: int) -> PendingVer
 
 
 class LocalSites:
-    """Remembers which line of the script made local rows, and which RDDs hold nothing else."""
+    """Registry of the script's lines that made local rows, and of RDDs that contain only such rows."""
 
     def __init__(self, jvm: Jvm) -> None:
         self._java: Any = jvm.new("LocalRowSites")
 
     def note(self, jdf: Any, site: str, *, local: bool) -> None:
-        """Note a frame that this line made; `local` if from rows, or else from a query."""
+        """Register a DataFrame that this line made: from rows if `local`, otherwise from a query."""
         self._java.note(jdf.queryExecution().analyzed(), site, local)
 
     def unknown(self, jdf: Any) -> bool:
-        """Whether a frame has local rows that no line of the script is known to have made."""
+        """Whether a DataFrame has local rows that no registered line made."""
         return bool(self._java.unknown(jdf.queryExecution().analyzed()))
 
     def handed(self, rdd: Any) -> bool:
-        """Whether an RDD holds rows that the script handed over, and computes nothing."""
+        """Whether a plan's RDD contains only rows that the script passed to Spark, and computes nothing."""
         return self._java.site(rdd) is not None
 
     def scan(self, jvm: Jvm, node: Any, kind: str) -> LocalScan | RangeScan:
-        """Return one reading of what the script made."""
+        """Return a scan of rows that the script made."""
         return RangeScan(jvm, node) if kind == RANGE else LocalScan(jvm, node, self._java.site(node))

@@ -1,4 +1,4 @@
-"""The reader's options that decide what a row is or how it reads; paths and credentials never leave here."""
+"""Options of a reader that are stored with a version: those needed to read its rows, but no paths or credentials."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ KEPT: dict[str, frozenset[str]] = {
 def kept(
     format_name: str, options: Mapping[str, str], time_zone: str, partitions: Iterable[Field] = ()
 ) -> tuple[tuple[str, str], ...]:
-    """Return the options to remember, lower-case names, sorted; the session's time zone where times are texts.
+    """Return the options to store, sorted, with lower-case names; with the session's time zone if times are texts.
 
     >>> kept("csv", {"Header": "true", "path": "/secret"}, "UTC")
     (('header', 'true'), ('timezone', 'UTC'))
@@ -55,6 +55,6 @@ def kept(
 
 
 def zone_of_texts(format_name: str, time_zone: str, partitions: Iterable[Field]) -> dict[str, str]:
-    """Return the session's time zone as an option, where a version holds times as texts, in lines or in folders."""
+    """Return the session's time zone as an option if lines or folder names of a version contain times as texts."""
     in_folders = any(f.type.startswith("timestamp") for f in partitions)
     return {"timezone": time_zone} if format_name in ("csv", "json", "xml") or in_folders else {}

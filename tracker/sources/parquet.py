@@ -1,4 +1,4 @@
-"""Parquet: the reader itself numbers a file's rows; an address is the file's first one and that number."""
+"""Parquet, whose reader numbers the rows of a file: a row's address is the file's first address plus this number."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from provspark.tracker.sources.contract import Segments
 from provspark.tracker.sources.listing import RelationListing
 
 ROOM = 1 << 40
-"""Addresses a file has: more than a Parquet file's rows, and four million files fit."""
+"""Number of addresses per file: more than a Parquet file has rows, and enough for four million files."""
 MOST_FILES = (1 << 62) // ROOM
 
 
 class ParquetScan:
-    """One reading of Parquet files; filters reach the reader, and row counts come from the footers."""
+    """Scan of Parquet files, with pushed filters. Row counts come from the footers."""
 
     def __init__(self, listing: RelationListing) -> None:
         if len(listing.paths) > MOST_FILES:
-            raise UnsupportedPlanError(RELATION, f"{listing.dataset} has more than {MOST_FILES} files")
+            raise UnsupportedPlanError(
+                RELATION, f"{listing.dataset} has {len(listing.paths)} files, more than the supported {MOST_FILES}"
+            )
         self.listing, self.dataset = listing, listing.dataset
         self._starts = np.arange(len(listing.paths), dtype=np.int64) * ROOM
         self.plan = listing.java.scan(self._starts.tobytes(), listing.key).plan()
-        listing.java.readFooters()  # while Spark works
+        listing.java.readFooters()  # in the background, while Spark works
 
     def finish(self) -> tuple[PendingVersion, Segments]:
         """Read row counts from the footers; see `Scan.finish`."""

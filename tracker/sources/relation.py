@@ -1,4 +1,4 @@
-"""From a file relation to a scan, or to a refusal that says why."""
+"""Make the scan of a relation, or refuse it with a reason."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ FORMATS = {
     f"{_PACKAGE}xml.XmlFileFormat": "xml",
 }
 _DELTA = (
-    "it reads a table of Delta Lake, which is not followed: write its rows to Parquet, and read these, to have lineage"
+    "it reads a Delta Lake table, which is not captured; to get lineage, write its rows to Parquet and read those files"
 )
 
 
 def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
-    """Return one occurrence of an input, its rows numbered.
+    """Return a scan of one occurrence of an input, with numbered rows.
 
     Parameters
     ----------
     jvm : Jvm
     relation : LogicalRelation
-        Over files, or a table that JDBC reaches.
+        A relation over files or a JDBC table.
     predicates : list or java.util.List of Expression
-        Conjuncts of the Filter straight above. Those on partition columns alone decide which files the
-        version has; the caller keeps the whole Filter.
+        Conjuncts of the Filter directly above. Those that only use partition columns determine the files of the
+        version. The caller keeps the whole Filter.
 
     Raises
     ------
     UnsupportedPlanError
-        For what can't be numbered exactly.
+        The rows can't be numbered exactly.
     """
     kind = jvm.plans.source(relation)
     if kind == "JDBCRelation":
@@ -53,9 +53,9 @@ def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
 
 
 def list_files(jvm: Jvm, leaf: Any) -> RelationListing:
-    """List the files of a leaf; UnsupportedPlanError for what is no set of files whose rows have a place."""
+    """List the files of a leaf; raise UnsupportedPlanError if it reads no files or their rows can't be numbered."""
     if leaf.getClass().getSimpleName() != RELATION:
-        raise UnsupportedPlanError(leaf.getClass().getSimpleName(), "it is no set of files")
+        raise UnsupportedPlanError(leaf.getClass().getSimpleName(), "it does not read files")
     return _listed(jvm, leaf, jvm.plans.source(leaf), ())
 
 
@@ -63,7 +63,7 @@ def _listed(jvm: Jvm, relation: Any, kind: str, predicates: Any) -> RelationList
     if kind != "HadoopFsRelation":
         if ".delta." in str(relation.relation().getClass().getName()):
             raise UnsupportedPlanError(RELATION, _DELTA)
-        raise UnsupportedPlanError(RELATION, f"{relation.relation().toString()} is no set of files")
+        raise UnsupportedPlanError(RELATION, f"{relation.relation().toString()} does not read files")
     java = jvm.new("SourceFiles", relation)
     description = Description.parse(java.describe())
     if refuse(description) == "xml":
@@ -72,7 +72,7 @@ def _listed(jvm: Jvm, relation: Any, kind: str, predicates: Any) -> RelationList
 
 
 def scan_files(listing: RelationListing) -> Scan:
-    """Return a reading of files that were listed."""
+    """Return a scan of listed files."""
     format_name = format_of(listing)
     if format_name == "parquet":
         return ParquetScan(listing)
@@ -80,31 +80,31 @@ def scan_files(listing: RelationListing) -> Scan:
 
 
 def format_of(listing: RelationListing) -> str:
-    """Return the name of the format of files that were listed."""
+    """Return the name of the listed files' format."""
     return FORMATS[listing.description.format_class]
 
 
 def _refuse_pieces(files: Any) -> None:
-    """Refuse XML that is read in pieces: where one ends within a record depends on how it was cut."""
+    """Refuse XML files that Spark splits: the rows of a piece that ends within a record depend on the split."""
     if files.fileFormat().isSplitable(files.sparkSession(), files.options(), files.location().rootPaths().head()):
-        raise UnsupportedPlanError(RELATION, "XML is read in pieces: set the option multiLine to true to have lineage")
+        raise UnsupportedPlanError(RELATION, "XML is read in pieces; set the option multiLine to true to get lineage")
 
 
 def refuse(description: Description) -> str:
-    """Return the format's name, or raise UnsupportedPlanError where rows can't be numbered exactly."""
+    """Return the format's name, or raise UnsupportedPlanError if its rows can't be numbered exactly."""
     name = FORMATS.get(description.format_class)
     if name is None:
         short = description.format_class.rsplit(".", 1)[-1].removesuffix("FileFormat")
         known = ", ".join(sorted(FORMATS.values()))
-        raise UnsupportedPlanError(RELATION, f"rows of {short} files have no known place; formats that do: {known}")
+        raise UnsupportedPlanError(RELATION, f"rows of {short} files can't be numbered; supported formats: {known}")
     if description.streaming:
-        raise UnsupportedPlanError(RELATION, "a streaming read has no end; read the files in a batch")
+        raise UnsupportedPlanError(RELATION, "a streaming read has no end; read the files with `spark.read`")
     for option, session in (
         ("ignoreCorruptFiles", description.ignore_corrupt),
         ("ignoreMissingFiles", description.ignore_missing),
     ):
         if description.options.get(option.lower(), str(session)).lower() == "true":
-            why = f"{option} is on: rows may be left out without a word; turn it off to have lineage"
+            why = f"{option} is on, so Spark may skip rows without an error; turn it off to get lineage"
             raise UnsupportedPlanError(RELATION, why)
     push_down = {"csv": description.csv_push_down, "json": description.json_push_down, "xml": False}
     if name in push_down:
@@ -114,11 +114,11 @@ def refuse(description: Description) -> str:
 
 def _refuse_mode(name: str, mode: str, push_down: bool) -> None:
     if mode == "DROPMALFORMED":
-        why = "mode DROPMALFORMED drops other rows when other columns are read: use PERMISSIVE to have lineage"
+        why = "mode DROPMALFORMED drops different rows when different columns are read; use PERMISSIVE to get lineage"
         raise UnsupportedPlanError(RELATION, why)
     if mode == "FAILFAST" and push_down:
         why = (
-            f"mode FAILFAST fails on other rows when filters are pushed into the reader: use PERMISSIVE, or set "
-            f"spark.sql.{name}.filterPushdown.enabled to false, to have lineage"
+            f"mode FAILFAST fails on different rows when filters are pushed into the reader; to get lineage, use "
+            f"PERMISSIVE or set spark.sql.{name}.filterPushdown.enabled to false"
         )
         raise UnsupportedPlanError(RELATION, why)

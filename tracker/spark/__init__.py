@@ -1,1 +1,1 @@
-"""What differs between versions of Spark, and the way to the JVM."""
+"""Differences between versions of Spark, and access to the JVM."""

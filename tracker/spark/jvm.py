@@ -1,7 +1,7 @@
-"""The driver's JVM and our compiled Java classes.
+"""The driver's JVM and ProvSpark's compiled Java classes.
 
-A round trip over py4j costs a fraction of a millisecond, a dotted package path one for each dot: java/trees/Plans.java
-does in one call what would take many.
+A py4j round trip takes a fraction of a millisecond, and a dotted package path takes one for each dot. So
+java/trees/Plans.java does in one call what would take many.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = logging.getLogger("provspark")
 TRACKER = Path(__file__).parents[1]
 
 _thread = threading.local()
-"""`gateway`: the one whose connection to this thread was told to answer at once."""
+"""`gateway`: the gateway whose connection to this thread has TCP_NODELAY set."""
 
 
 class Jvm:
@@ -48,12 +48,12 @@ class Jvm:
     # -- objects of our own classes
 
     def new(self, name: str, *args: Any) -> Any:
-        """Make an object of a class of ours, of whatever package, by its only constructor of at most six arguments."""
+        """Create an object of one of our classes, in any package; its only constructor takes at most six arguments."""
         return self.plans.make(_full_names()[name], *args)
 
     @cached_property
     def plans(self) -> Any:
-        """The helper that makes our objects and looks into Spark's (java/trees/Plans.java)."""
+        """Helper that creates our objects and inspects Spark's (java/trees/Plans.java)."""
         constructor = self._loader.loadClass(_full_names()["Plans"]).getConstructors()[0]
         return constructor.newInstance(self.array("java.lang.Object", []))
 
@@ -95,10 +95,10 @@ class Jvm:
 
 
 def answer_at_once(spark: Any) -> None:
-    """Let answers above 8 KiB come to this thread without a delay of 40 ms each.
+    """Remove a delay of 40 ms from each answer above 8 KiB to this thread.
 
-    py4j sends them in several segments, the last of which Nagle's algorithm holds back until the one before is
-    acknowledged, which the kernel puts off. Without pinned threads (``PYSPARK_PIN_THREAD``) they stay slow.
+    py4j sends such answers in several segments. Nagle's algorithm holds the last one back until the one before is
+    acknowledged, which the kernel delays. Without pinned threads (``PYSPARK_PIN_THREAD``) answers stay slow.
     """
     gateway = spark.sparkContext._gateway
     if getattr(_thread, "gateway", None) is gateway:
@@ -107,11 +107,11 @@ def answer_at_once(spark: Any) -> None:
     try:
         thread_socket(gateway).setTcpNoDelay(True)
     except Exception as e:
-        log.debug("provspark: the JVM's long answers take 40 ms more each: %s", e)
+        log.debug("provspark: can't set TCP_NODELAY, so each long answer of the JVM takes 40 ms more: %s", e)
 
 
 def thread_socket(gateway: Any) -> Any:
-    """Return the JVM's socket to this thread."""
+    """Return the JVM's socket of its connection to this thread."""
     from py4j.java_gateway import JavaObject
     from py4j.protocol import GATEWAY_SERVER_OBJECT_ID
 
@@ -120,14 +120,14 @@ def thread_socket(gateway: Any) -> Any:
 
 
 def compiled_jar(jvm: Jvm) -> Path:
-    """Compile java/**/*.java; return the jar, from an earlier run's if equal."""
+    """Compile all Java files and return the jar; reuse the jar of an earlier run if the files are equal."""
     sources = _sources()
     version = str(jvm.spark.version)
     digest = hashlib.sha256(("\0".join([version, *sources, *sources.values()])).encode()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"provspark-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid() or folder.is_symlink():
-        raise CaptureError(f"{folder} belongs to somebody else; set TMPDIR to a folder of your own")
+        raise CaptureError(f"{folder} belongs to another user or is a link; set TMPDIR to a folder of your own")
     jar = folder / f"provspark-{digest}.jar"
     if not jar.exists():
         made = folder / f".{jar.name}.{os.getpid()}"
@@ -140,7 +140,7 @@ def compiled_jar(jvm: Jvm) -> Path:
 
 @cache
 def java_files() -> dict[str, Path]:
-    """Return our Java by the paths of its packages: ``taps/Tap.java``, ``families/expand/Expansion.java``."""
+    """Return our Java files, by the paths of their packages: ``taps/Tap.java``, ``families/join/Unknowns.java``."""
     families = {p.relative_to(TRACKER).as_posix(): p for p in sorted(TRACKER.glob("families/*/*.java"))}
     java = TRACKER / "java"
     return {p.relative_to(java).as_posix(): p for p in sorted(java.rglob("*.java"))} | families
@@ -148,30 +148,30 @@ def java_files() -> dict[str, Path]:
 
 @cache
 def _sources() -> dict[str, str]:
-    """Return the text of each file, by the path of its package."""
+    """Return the text of each Java file, by the same path."""
     return {path: file.read_text(encoding="utf-8") for path, file in java_files().items()}
 
 
 @cache
 def _full_names() -> dict[str, str]:
-    """Return the full name of each class by its simple one, which no two share."""
+    """Return the full name of each class, by its simple name, which no two share."""
     return {Path(path).stem: ".".join(("provspark", *Path(path).with_suffix("").parts)) for path in _sources()}
 
 
 def compiled(jvm: Jvm, sources: Mapping[str, str]) -> dict[str, bytes]:
-    """Compile files by the Janino compiler that Spark ships, all at once, so that they may refer to one another.
+    """Compile files together with Janino, which Spark ships, so that they may refer to one another.
 
     Parameters
     ----------
     jvm : Jvm
-        Whose thread's class loader has what else they refer to.
+        The class loader of its thread has the other classes that they refer to.
     sources : mapping
-        The files' texts by their paths.
+        Texts of the files, by path.
 
     Returns
     -------
     dict
-        The classes' code, by path.
+        Bytecode of the classes, by path.
     """
     janino, resources = jvm.jvm.org.codehaus.janino, jvm.jvm.org.codehaus.commons.compiler.util.resource
     files = resources.MapResourceFinder()
@@ -188,6 +188,8 @@ def compiled(jvm: Jvm, sources: Mapping[str, str]) -> dict[str, bytes]:
     try:
         compiler.compile(given)
     except Exception as e:
-        raise CaptureError(f"ProvSpark's Java does not compile on Spark {jvm.spark.version}: {e}") from e
+        raise CaptureError(
+            f"ProvSpark's Java code does not compile on Spark {jvm.spark.version} (please report it): {e}"
+        ) from e
     codes = made.getMap()
     return {str(path): bytes(codes[path]) for path in codes}

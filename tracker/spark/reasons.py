@@ -1,4 +1,4 @@
-"""What a Java exception says, in a line."""
+"""Short reasons of exceptions, for messages."""
 
 from __future__ import annotations
 

@@ -8,16 +8,16 @@ __all__ = ["SPARKS", "SUPPORTED", "check_version"]
 
 SPARKS = frozenset({"4.0", "4.1", "4.2", "4.3"})
 SUPPORTED = "Capture supports Spark 4.0 to 4.3 on Python 3.10 to 3.12."
-"""The end of messages about versions. runner.py repeats it, because it must run where nothing can be imported."""
+"""The end of messages about versions. runner.py has a copy, because it must run where nothing can be imported."""
 
 
 def check_version() -> None:
-    """Check that capture supports this version of pyspark, and that of the JVM where one runs already.
+    """Check that capture supports this version of pyspark, and that of the JVM if one is running.
 
     Raises
     ------
     CaptureError
-        It does not.
+        It doesn't support one of them.
     """
     from pyspark import SparkContext, __version__
 

@@ -1,1 +1,1 @@
-"""Taps in rewritten plans, and what they note."""
+"""Taps in rewritten plans, and what they record."""

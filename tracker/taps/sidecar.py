@@ -1,4 +1,4 @@
-"""Reads what taps left: blocks of provenance columns, grouped by key where the tap is keyed (java/taps/Tap.java)."""
+"""Reads what taps recorded: blocks of provenance columns, grouped by key if the tap is keyed (java/taps/Tap.java)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from provspark.model.errors import CaptureError
 from provspark.tracker.taps.taps import PlacedTap, Receipt
 
 NULL = np.iinfo(np.int64).min
-"""What stands for a null provenance column."""
+"""Value of a null provenance column."""
 
 _RUNS, _DELTAS, _LONGS = range(3)
 
 
 @dataclass(frozen=True, slots=True)
 class PackedColumn:
-    """A column of one block, unpacked on demand: most blocks of a tap hold no group that anyone asks for."""
+    """A column of one block, unpacked on demand: most blocks of a tap contain no group that is needed."""
 
     codec: int
     packed: bytes
@@ -34,7 +34,7 @@ class PackedColumn:
     rows: int
 
     def values(self) -> Int64:
-        """Return its longs, in order."""
+        """Return the column's values, in order."""
         raw = self._raw()
         if self.codec == _LONGS:
             return np.frombuffer(raw, dtype="<i8")
@@ -49,7 +49,7 @@ class PackedColumn:
         return np.cumsum(out, out=out)
 
     def runs(self) -> tuple[Int64, Int64] | None:
-        """Return its longs as runs, first ones and lengths; None where there would be too many."""
+        """Return the values as runs (first values, lengths); None if there would be too many."""
         if self.codec == _LONGS:
             return None
         raw = self._raw()
@@ -61,7 +61,7 @@ class PackedColumn:
         if 4 * len(heads) > 3 * len(steps):
             return None
         first = np.frombuffer(raw, dtype="<i8", count=1)
-        ahead = np.cumsum(steps[heads].astype(np.int64) - 1)  # of its place: all other steps are 1
+        ahead = np.cumsum(steps[heads].astype(np.int64) - 1)  # of the position: all other steps are 1
         starts = np.concatenate([first, first + 1 + heads + ahead])
         return starts, np.diff(heads, prepend=-1, append=len(steps))
 
@@ -71,7 +71,7 @@ class PackedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A run of rows of one task. `keys` (two columns) and `counts` say how a keyed tap's rows fall into groups."""
+    """Consecutive rows of one task. For a keyed tap, `keys` (two columns) and `counts` divide the rows into groups."""
 
     rows: int
     keys: tuple[PackedColumn, PackedColumn] | None
@@ -85,7 +85,7 @@ def blocks(tap: PlacedTap, receipt: Receipt, folder: str) -> Iterator[Block]:
     Raises
     ------
     CaptureError
-        The sidecar is not there (the folder is not one that driver and executors share) or is cut short.
+        The sidecar is missing (driver and executors don't share its folder) or truncated.
     """
     rows = 0
     with _opened(receipt, folder) as stream:
@@ -102,12 +102,15 @@ def blocks(tap: PlacedTap, receipt: Receipt, folder: str) -> Iterator[Block]:
             else:
                 yield Block(count, None, None, tuple(columns))
     if rows != receipt.rows:
-        raise CaptureError(f"task {receipt.task} noted {receipt.rows} rows at tap {tap.number}; {rows} arrived")
+        raise CaptureError(
+            f"task {receipt.task} recorded {receipt.rows} rows at tap {tap.number}, but the driver read {rows}; "
+            f"run the step again"
+        )
 
 
 def _whole(data: bytes, size: int, receipt: Receipt, tap: PlacedTap) -> bytes:
     if len(data) < size:
-        raise CaptureError(f"the notes of task {receipt.task} of tap {tap.number} are cut short")
+        raise CaptureError(f"the records of task {receipt.task} at tap {tap.number} are truncated; run the step again")
     return data
 
 

@@ -1,7 +1,7 @@
-"""Taps: what is noted on the way, and what came of it.
+"""Taps, and the receipts of what they recorded.
 
-A tap is a condition that is always true and notes its arguments (java/taps/Tap.java). A row tap stands right below the
-write and keeps the rows' order; a key tap stands below an aggregate or on the inner side of a semi-join.
+A tap is a condition that is always true and records its arguments (java/taps/Tap.java). A row tap is directly below the
+write and keeps the order of rows; a key tap is below an aggregate or on the inner side of a semi-join.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from provspark.tracker.plan.provenance_columns import ProvenanceColumn
 
 @dataclass(frozen=True, slots=True)
 class PlacedTap:
-    """A tap that stands in a plan. `label` names the operator above it, for people.
+    """A tap in a plan. `label` names the operator above it, for people.
 
-    `place` is its number in the plan: what is read twice stands there once, and has a tap for each reading. `keyless`
-    says that one key stands for all rows (a global aggregate): then a key without rows is no contradiction. `numbered`
-    says that a number of each row follows its provenance columns, by which a provenance column above may leave it out.
-    `coarse` says that a row above need not be owed to each row of its key: a function made it, of some of them or of
-    none. `lasting` says that its keys are the same whenever the plan is run. `whole` says that the one key that is
-    asked for stands for all that it noted.
+    `place` is its number in the plan: a subplan that is read twice is there once, but has a tap for each reading.
+    `keyless`: one key covers all rows (a global aggregate), so a key without rows is no contradiction. `numbered`: a
+    number of each row follows its provenance columns, by which a provenance column above may leave the row out.
+    `coarse`: a function made the rows above, each from some of the rows of its key or from none. `lasting`: the keys
+    are the same whenever the plan runs. `whole`: the one key that is requested covers all rows that the tap recorded.
     """
 
     number: int
@@ -38,13 +37,13 @@ class PlacedTap:
 
     @property
     def width(self) -> int:
-        """Number of columns that it notes beside keys."""
+        """Number of columns that it records besides keys."""
         return sum(column.width for column in self.provenance) + self.numbered
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What one task of one stage says that it noted."""
+    """Report of one task of one stage on what it recorded at a tap."""
 
     tap: int
     stage: int
@@ -55,11 +54,11 @@ class Receipt:
     place: str
     """``inline BASE64``, ``file NAME`` or ``failed REASON``."""
     marks: tuple[tuple[str, int], ...]
-    """(output folder's mark, rows) in order, for a marked tap."""
+    """(mark of the output folder, number of rows) in order, for a marked tap."""
 
     @classmethod
     def parse(cls, text: str) -> Receipt:
-        """Read what java/taps/Tap.java writes."""
+        """Parse the text that java/taps/Tap.java writes."""
         head, place, marks = text.split("\n", 2)
         tap, stage, attempt, partition, task, rows = map(int, head.split(" "))
         runs = (mark.split(":") for mark in marks.split())
@@ -68,20 +67,21 @@ class Receipt:
 
 
 def counted(text: str) -> dict[int, list[Receipt]]:
-    """Return by tap the receipts that count: of its last stage, of each partition the last attempt.
+    """Return the receipts that count, by tap: of its last stage, the last attempt at each partition.
 
-    A stage can run twice: the sampling of a range partitioning is a stage of its own before the one that counts.
+    A tap can run in two stages: Spark samples for a range partitioning in a stage of its own before the one that
+    counts.
 
     Raises
     ------
     CaptureError
-        A task could not keep what it noted.
+        A task could not keep its records.
     """
     return {tap: _last(receipts) for tap, receipts in by_tap(text).items()}
 
 
 def by_tap(text: str) -> dict[int, list[Receipt]]:
-    """Return all receipts of java/plan/Rewrite.java, by tap."""
+    """Return all receipts in the text of java/plan/Rewrite.java, by tap."""
     taps: dict[int, list[Receipt]] = {}
     for part in text.split("\x03"):
         if part:
@@ -91,9 +91,11 @@ def by_tap(text: str) -> dict[int, list[Receipt]]:
 
 
 def kept(receipt: Receipt) -> Receipt:
-    """Return the receipt; CaptureError if its task could not keep what it noted."""
+    """Return the receipt; raise `CaptureError` if its task could not keep its records."""
     if receipt.place.startswith("failed "):
-        raise CaptureError(f"a task could not note its lineage: {receipt.place[7:]}")
+        raise CaptureError(
+            f"task {receipt.task} could not record its lineage: {receipt.place[7:]}; fix this and run the step again"
+        )
     return receipt
 
 

@@ -48,11 +48,22 @@ function Page({ theme, where }: { theme?: Theme; where: Where }) {
       requestAnimationFrame(() => document.getElementById("provspark-search")?.focus());
     };
     window.addEventListener("keydown", search);
-    return () => { window.removeEventListener("keydown", search); };
+    return () => {
+      window.removeEventListener("keydown", search);
+    };
   }, [open, state.dataset, within]);
 
   return (
-    <Flex as="section" aria-label="Provenance" data-testid="provspark" direction="column" gap={3} h="full" minH={0} p={theme ? 0 : 2}>
+    <Flex
+      as="section"
+      aria-label="Provenance"
+      data-testid="provspark"
+      direction="column"
+      gap={3}
+      h="full"
+      minH={0}
+      p={theme ? 0 : 2}
+    >
       <HStack gap={3} minH={9} flexShrink={0}>
         {within ? null : (
           <Heading as="h1" size="xl" whiteSpace="nowrap">
@@ -62,16 +73,40 @@ function Page({ theme, where }: { theme?: Theme; where: Where }) {
         <Path root={within ? "Outputs" : "Data sets"} />
         <Spacer />
         <Text color="fg.muted" fontSize="xs" hideBelow="lg" whiteSpace="nowrap">
-          {within ? null : <><Key>/</Key> search · </>}<Key>↑↓</Key> move · <Key>Space</Key> choose · <Key>Enter</Key> trace · <Key>M</Key> menu
+          {within ? null : (
+            <>
+              <Key>/</Key> search ·{" "}
+            </>
+          )}
+          <Key>↑↓</Key> move · <Key>Space</Key> choose · <Key>Enter</Key> trace · <Key>M</Key> menu
         </Text>
         {theme ? (
-          <Button aria-label={theme.dark ? "Light colours" : "Dark colours"} onClick={theme.toggle} size="xs" variant="ghost">
+          <Button
+            aria-label={theme.dark ? "Light colours" : "Dark colours"}
+            onClick={theme.toggle}
+            size="xs"
+            variant="ghost"
+          >
             {theme.dark ? "☀" : "☾"}
           </Button>
         ) : null}
       </HStack>
       <Box flex={1} minH={0}>
-        {!state.dataset ? within ? <Outputs where={where} /> : <DatasetList /> : !state.way ? <DatasetView /> : state.way === "backward" || state.way === "forward" ? <TraceView /> : state.way === "happened" ? <HappenedView /> : <AsideView way={state.way} />}
+        {!state.dataset ? (
+          within ? (
+            <Outputs where={where} />
+          ) : (
+            <DatasetList />
+          )
+        ) : !state.way ? (
+          <DatasetView />
+        ) : state.way === "backward" || state.way === "forward" ? (
+          <TraceView />
+        ) : state.way === "happened" ? (
+          <HappenedView />
+        ) : (
+          <AsideView way={state.way} />
+        )}
       </Box>
     </Flex>
   );

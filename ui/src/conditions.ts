@@ -1,5 +1,17 @@
 // Conditions as the API and the command line read them: column operator value.
-export const OPERATORS = ["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null", "like", "startswith"] as const;
+export const OPERATORS = [
+  "=",
+  "!=",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "in",
+  "is null",
+  "is not null",
+  "like",
+  "startswith",
+] as const;
 export type Operator = (typeof OPERATORS)[number];
 
 export function takesValue(operator: Operator): boolean {

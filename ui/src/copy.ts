@@ -31,8 +31,22 @@ export function stepPython(step: string): string {
   return `${OPEN}prov.operations(${text(step)})\n`;
 }
 
-const COMMANDS = { backward: "trace", forward: "trace", co_contributory: "co-contributory", co_dependency: "co-dependency", composition: "composition", happened: "replay" };
-const METHODS = { backward: "backward", forward: "forward", co_contributory: "co_contributory", co_dependency: "co_dependency", composition: "composition", happened: "replay" };
+const COMMANDS = {
+  backward: "trace",
+  forward: "trace",
+  co_contributory: "co-contributory",
+  co_dependency: "co-dependency",
+  composition: "composition",
+  happened: "replay",
+};
+const METHODS = {
+  backward: "backward",
+  forward: "forward",
+  co_contributory: "co_contributory",
+  co_dependency: "co_dependency",
+  composition: "composition",
+  happened: "replay",
+};
 
 export function asPython(state: State, names: Names): string {
   const { to, through } = names;
@@ -44,7 +58,10 @@ export function asPython(state: State, names: Names): string {
   if (through) parts.push(`via=${text(through)}`);
   if (state.way === "composition") parts.push(`column=${text(state.column ?? "")}`, "each=False");
   if (state.context) parts.push('kinds=("data", "context")');
-  const head = !state.rows.length && state.where.length ? "from provspark.index_store.values.selection import parse_condition\n" : "";
+  const head =
+    !state.rows.length && state.where.length
+      ? "from provspark.index_store.values.selection import parse_condition\n"
+      : "";
   return `${OPEN.replace("\n", `\n${head}`)}prov.${method(state)}(${parts.join(", ")})\n`;
 }
 
@@ -59,7 +76,12 @@ function method({ way, step, column, rows }: State): string {
 // Of one row the cells of a column, else the column.
 function cells(state: State): string[] {
   const version = state.version ? [`version=${text(state.version)}`] : [];
-  return [...(state.rows.length === 1 ? [`rows=[${state.rows[0]}]`, `columns=[${text(state.column ?? "")}]`] : [`[${text(state.column ?? "")}]`]), ...version];
+  return [
+    ...(state.rows.length === 1
+      ? [`rows=[${state.rows[0]}]`, `columns=[${text(state.column ?? "")}]`]
+      : [`[${text(state.column ?? "")}]`]),
+    ...version,
+  ];
 }
 
 function selected({ rows, where }: Place): string[] {

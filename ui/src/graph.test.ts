@@ -9,8 +9,20 @@ function dataset(label: string) {
 }
 
 function node(id: number, label: string, rows: number): Node {
-  return { id, dataset: dataset(label), version: label, role: id ? "between" : "asked", total: 9, rows, context_only: 0, possible_only: 0, columns: 1, one: [],
-  gone: false, hidden: null };
+  return {
+    id,
+    dataset: dataset(label),
+    version: label,
+    role: id ? "between" : "asked",
+    total: 9,
+    rows,
+    context_only: 0,
+    possible_only: 0,
+    columns: 1,
+    one: [],
+    gone: false,
+    hidden: null,
+  };
 }
 
 function edge(source: number, target: number, step: string, rows: number): Edge {
@@ -22,21 +34,47 @@ function ending(step: string, from: number, read: number, kept: number): Ending 
 }
 
 function step(name: string): Step {
-  return { step: name, dag_id: "", run_id: "", task_id: name, map_index: -1, try_number: 1, status: "succeeded", started: "", ended: "", coverage: "exact" };
+  return {
+    step: name,
+    dag_id: "",
+    run_id: "",
+    task_id: name,
+    map_index: -1,
+    try_number: 1,
+    status: "succeeded",
+    started: "",
+    ended: "",
+    coverage: "exact",
+  };
 }
 
 const NODES = [node(0, "raw", 5), node(1, "people", 5), node(2, "clean", 3)];
 const EDGES = [edge(0, 1, "load", 5), edge(1, 2, "clean", 3)];
 
 function trace(endings: Ending[]): Trace {
-  return { direction: "forward", nodes: NODES, edges: EDGES, stops: [], endings, steps: ["load", "clean", "other"].map(step), gone: [], versions: [], broken: [] };
+  return {
+    direction: "forward",
+    nodes: NODES,
+    edges: EDGES,
+    stops: [],
+    endings,
+    steps: ["load", "clean", "other"].map(step),
+    gone: [],
+    versions: [],
+    broken: [],
+  };
 }
 
 describe("the graph of a trace forward", () => {
   it("has a step that kept none, joined by a dashed line with nothing behind it", () => {
     const { boxes, lines } = draw(trace([ending("other", 1, 5, 0)]));
     const box = boxes.find((b) => b.id === "sother:0");
-    expect(box?.part).toMatchObject({ kind: "step", step: "other", coverage: "exact", says: "people: 5 of 9 rows → none" });
+    expect(box?.part).toMatchObject({
+      kind: "step",
+      step: "other",
+      coverage: "exact",
+      says: "people: 5 of 9 rows → none",
+    });
     const line = lines.find((l) => l.target === "sother:0");
     expect(line).toMatchObject({ source: "d1", way: "cut" });
     expect(line && counted(line)).toBe("kept 0 of 5");
@@ -57,7 +95,11 @@ describe("the graph of a trace forward", () => {
   it("joins rows of which a step kept none to its box, where it kept others", () => {
     const { boxes, lines } = draw(trace([ending("clean", 0, 5, 0)]));
     expect(boxes.filter((b) => b.id === "sclean:0")).toHaveLength(1);
-    expect(lines.find((l) => l.source === "d0" && l.target === "sclean:0")).toMatchObject({ way: "cut", rows: 5, kept: 0 });
+    expect(lines.find((l) => l.source === "d0" && l.target === "sclean:0")).toMatchObject({
+      way: "cut",
+      rows: 5,
+      kept: 0,
+    });
   });
 
   it("is drawn with it as SVG", () => {

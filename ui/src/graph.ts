@@ -11,7 +11,12 @@ export type Part =
 
 export type Drawn = Box & { part: Part };
 // `rows` came along a line, of `total` in the data set that it joins to a step; of some the step kept only `kept`.
-export type Joined = Line & { way: "data" | "context" | "possible" | "files" | "cut"; rows?: number; total?: number; kept?: number };
+export type Joined = Line & {
+  way: "data" | "context" | "possible" | "files" | "cut";
+  rows?: number;
+  total?: number;
+  kept?: number;
+};
 const SURENESS: Joined["way"][] = ["data", "context", "possible"];
 export type Graph = { boxes: Drawn[]; lines: Joined[] };
 
@@ -24,7 +29,8 @@ export function draw(trace: Trace): Graph {
     const id = `${source} ${target}`;
     const known = lines.get(id);
     // Rows that came by surer edges too are drawn as such.
-    if (!known || SURENESS.indexOf(way) < SURENESS.indexOf(known.way)) lines.set(id, { id, source, target, way, rows, total });
+    if (!known || SURENESS.indexOf(way) < SURENESS.indexOf(known.way))
+      lines.set(id, { id, source, target, way, rows, total });
   };
   const step = (id: string, name: string, coverage: string, edges: Edge[], says = sentence(trace, edges)) => {
     const about = steps.get(name);
@@ -81,7 +87,9 @@ export function draw(trace: Trace): Graph {
       const id = `s${stop.step}:stop`;
       if (!made.length) continue;
       step(id, stop.step, "untracked", []);
-      made.forEach((n) => { join(id, `d${n.id}`, "cut"); });
+      made.forEach((n) => {
+        join(id, `d${n.id}`, "cut");
+      });
     }
   }
   return { boxes: [...boxes.values()], lines: [...lines.values()] };
@@ -115,15 +123,19 @@ export function summary(trace: Trace, part: Part | undefined): string {
   if (part?.kind === "step") return part.says;
   if (part?.kind !== "dataset" || !start || part.node.id === 0) return start ? between(start) : "";
   const { node } = part;
-  const context = (node.context_only ? `, ${number(node.context_only)} of them context` : "")
-    + (node.possible_only ? `, ${number(node.possible_only)} of them possible` : "");
+  const context =
+    (node.context_only ? `, ${number(node.context_only)} of them context` : "") +
+    (node.possible_only ? `, ${number(node.possible_only)} of them possible` : "");
   return `${between(start)} ${trace.direction === "backward" ? "←" : "→"} ${node.dataset.label}: ${share(node.rows, node.total)}${context}`;
 }
 
 // All that lies before or after a box, itself included.
 export function path(graph: Graph, from: string): Set<string> {
   const found = new Set([from]);
-  for (const [here, there] of [["source", "target"], ["target", "source"]] as const) {
+  for (const [here, there] of [
+    ["source", "target"],
+    ["target", "source"],
+  ] as const) {
     const waiting = [from];
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
       for (const line of graph.lines) {

@@ -38,7 +38,10 @@ function shown(type: ElementType, props: Props): Props {
     const value = props[name];
     if (typeof value === "string" && hidden(value)) out = { ...out, [name]: visible(value, true) };
   }
-  const lines = type === "pre" || props.as === "pre" || (typeof props.whiteSpace === "string" && props.whiteSpace.startsWith("pre"));
+  const lines =
+    type === "pre" ||
+    props.as === "pre" ||
+    (typeof props.whiteSpace === "string" && props.whiteSpace.startsWith("pre"));
   const { children } = props;
   if (typeof children === "string") {
     if (hidden(children)) out = { ...out, children: marked(type, children, lines) };
@@ -53,6 +56,8 @@ function marked(type: ElementType, text: string, lines: boolean): ReactNode {
   if (TEXT_ONLY.has(type)) return visible(text, lines);
   const found = pieces(text, lines);
   if (found.every((p) => "text" in p)) return text;
-  const parts = found.map((p) => ("text" in p ? p.text : createElement("span", { "data-mark": p.mark, style: BOX }, p.mark)));
+  const parts = found.map((p) =>
+    "text" in p ? p.text : createElement("span", { "data-mark": p.mark, style: BOX }, p.mark),
+  );
   return createElement(Fragment, null, ...parts);
 }

@@ -10,7 +10,8 @@ function tangle(steps: number): { boxes: Box[]; lines: Line[] } {
   const lines: Line[] = [];
   for (let n = 0; n < steps; n += 1) {
     boxes.push({ id: `s${n}`, width: 110, height: 34 }, { id: `d${n + 1}`, width: 150, height: 62 });
-    for (const from of new Set([n, Math.max(0, n - random(8))])) lines.push({ id: `${from} ${n}`, source: `d${from}`, target: `s${n}` });
+    for (const from of new Set([n, Math.max(0, n - random(8))]))
+      lines.push({ id: `${from} ${n}`, source: `d${from}`, target: `s${n}` });
     lines.push({ id: `s${n}`, source: `s${n}`, target: `d${n + 1}` });
   }
   return { boxes, lines };
@@ -26,13 +27,20 @@ it("puts each box right of what leads to it, and none on another", () => {
   }
   const all = [...at.values()];
   expect(all.every((a) => Number.isFinite(a.x) && a.y >= 0)).toBe(true);
-  const apart = (a: (typeof all)[0], b: (typeof all)[0]) => a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
+  const apart = (a: (typeof all)[0], b: (typeof all)[0]) =>
+    a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
   expect(all.filter((a) => all.some((b) => a !== b && !apart(a, b)))).toEqual([]);
 });
 
 it("keeps a chain in a row, and lookups beside it", () => {
   const boxes = ["a", "s", "b", "t", "c", "look"].map((id) => ({ id, width: 100, height: 40 }));
-  const lines = [["a", "s"], ["s", "b"], ["b", "t"], ["look", "t"], ["t", "c"]].map(([source = "", target = ""]) => ({ id: source + target, source, target }));
+  const lines = [
+    ["a", "s"],
+    ["s", "b"],
+    ["b", "t"],
+    ["look", "t"],
+    ["t", "c"],
+  ].map(([source = "", target = ""]) => ({ id: source + target, source, target }));
   const spots = layered(boxes, lines);
   expect(spots.look?.x).toBe(spots.b?.x);
   expect(Math.abs((spots.a?.y ?? 0) - (spots.s?.y ?? 0))).toBeLessThan(1);

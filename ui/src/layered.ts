@@ -21,7 +21,8 @@ export function layered(boxes: Box[], lines: Line[], across = ACROSS): Record<st
   for (const layer of layers) place(layer, (item) => item.middle);
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     const right = sweep % 2 === 0;
-    for (const layer of right ? layers : [...layers].reverse()) place(layer, (item) => mean(right ? item.before : item.after) ?? item.middle);
+    for (const layer of right ? layers : [...layers].reverse())
+      place(layer, (item) => mean(right ? item.before : item.after) ?? item.middle);
   }
   for (const layer of layers) place(layer, (item) => mean([...item.before, ...item.after]) ?? item.middle);
   const top = Math.min(0, ...layers.flat().map((item) => item.middle - item.height / 2));
@@ -29,7 +30,8 @@ export function layered(boxes: Box[], lines: Line[], across = ACROSS): Record<st
   let x = 0;
   for (const layer of layers) {
     const width = Math.max(...layer.map((item) => item.width));
-    for (const item of layer) if (item.id) out[item.id] = { x: x + (width - item.width) / 2, y: item.middle - item.height / 2 - top };
+    for (const item of layer)
+      if (item.id) out[item.id] = { x: x + (width - item.width) / 2, y: item.middle - item.height / 2 - top };
     x += width + across;
   }
   return out;

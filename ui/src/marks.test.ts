@@ -43,7 +43,11 @@ describe("marks", () => {
     ["👩\u200D", "👩[U+200D]"],
   ])("%j reads %s", (text, told) => {
     expect(visible(text)).toBe(told);
-    expect(pieces(text).map((p) => ("text" in p ? p.text : p.mark.startsWith("U+") ? `[${p.mark}]` : p.mark)).join("")).toBe(told);
+    expect(
+      pieces(text)
+        .map((p) => ("text" in p ? p.text : p.mark.startsWith("U+") ? `[${p.mark}]` : p.mark))
+        .join(""),
+    ).toBe(told);
   });
 
   it("keep line breaks where lines are shown as lines", () => {
@@ -76,6 +80,9 @@ describe("JSX", () => {
   });
 
   it("marks attributes, and texts that take no elements, as text", () => {
-    expect(jsx("text", { children: "x\u202E", title: "y\u200B" }).props).toEqual({ children: "x[U+202E]", title: "y[U+200B]" });
+    expect(jsx("text", { children: "x\u202E", title: "y\u200B" }).props).toEqual({
+      children: "x[U+202E]",
+      title: "y[U+200B]",
+    });
   });
 });

@@ -1,7 +1,8 @@
 // Characters that can't be seen, or that turn the text around them: shown as marks, so that no text poses as another.
 
 // Controls, formats, separators of lines and paragraphs, halves of surrogate pairs, and letters that are blank.
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]|\u034F|\u17B4|\u17B5|\u180B|\u180C|\u180D|\u180F/u;
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]|\u034F|\u17B4|\u17B5|\u180B|\u180C|\u180D|\u180F/u;
 const EACH = new RegExp(HIDDEN.source, "gu");
 // Between two symbols a zero-width joiner makes one emoji of them.
 const JOINED = /\p{So}(?:[\u{1F3FB}-\u{1F3FF}]|\uFE0F)*$/u;
@@ -15,7 +16,12 @@ export function pieces(text: string, lines = false): Piece[] {
   let from = 0;
   for (const { 0: c, index } of text.matchAll(EACH)) {
     if (lines && (c === "\n" || c === "\t")) continue;
-    if (c === "\u200D" && JOINED.test(text.slice(Math.max(0, index - 8), index)) && /^\p{So}/u.test(text.slice(index + 1))) continue;
+    if (
+      c === "\u200D" &&
+      JOINED.test(text.slice(Math.max(0, index - 8), index)) &&
+      /^\p{So}/u.test(text.slice(index + 1))
+    )
+      continue;
     if (index > from) found.push({ text: text.slice(from, index) });
     found.push({ mark: NAMES[c] ?? `U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}` });
     from = index + c.length;
@@ -27,7 +33,9 @@ export function pieces(text: string, lines = false): Piece[] {
 // The same as plain text, where no box can be drawn.
 export function visible(text: string, lines = false): string {
   if (!HIDDEN.test(text)) return text;
-  return pieces(text, lines).map((p) => ("text" in p ? p.text : p.mark.startsWith("U+") ? `[${p.mark}]` : p.mark)).join("");
+  return pieces(text, lines)
+    .map((p) => ("text" in p ? p.text : p.mark.startsWith("U+") ? `[${p.mark}]` : p.mark))
+    .join("");
 }
 
 // As part of a string literal of Python or JavaScript.

@@ -19,7 +19,10 @@ export async function toPng(svg: string): Promise<Blob> {
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((done, fail) => {
-      canvas.toBlob((blob) => { if (blob) done(blob); else fail(new Error("the graph is too large for a picture; take it as SVG")); }, "image/png");
+      canvas.toBlob((blob) => {
+        if (blob) done(blob);
+        else fail(new Error("the graph is too large for a picture; take it as SVG"));
+      }, "image/png");
     });
   } finally {
     URL.revokeObjectURL(url);

@@ -9,12 +9,16 @@ const watchers = new Set<() => void>();
 export function tell(name: readonly unknown[], progress: Progress | undefined): void {
   if (progress) told.set(JSON.stringify(name), progress);
   else told.delete(JSON.stringify(name));
-  watchers.forEach((look) => { look(); });
+  watchers.forEach((look) => {
+    look();
+  });
 }
 
 function watch(look: () => void): () => void {
   watchers.add(look);
-  return () => { watchers.delete(look); };
+  return () => {
+    watchers.delete(look);
+  };
 }
 
 export function useProgress(name: readonly unknown[]): Progress | undefined {

@@ -16,7 +16,7 @@ export function readRows(text: string): number[] {
 export function writeRows(rows: number[]): string {
   const out: string[] = [];
   const sorted = [...rows].sort((a, b) => a - b);
-  for (let i = 0; i < sorted.length; ) {
+  for (let i = 0; i < sorted.length;) {
     let j = i;
     while (sorted[j + 1] === (sorted[j] ?? 0) + 1) j += 1;
     out.push(i === j ? `${sorted[i]}` : `${sorted[i]}-${sorted[j]}`);

@@ -11,7 +11,8 @@ const KEY = "provspark-theme";
 
 function Standalone() {
   const [dark, setDark] = useState(
-    () => (localStorage.getItem(KEY) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark",
+    () =>
+      (localStorage.getItem(KEY) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark",
   );
   useEffect(() => {
     document.documentElement.className = dark ? "dark" : "light";
@@ -22,7 +23,14 @@ function Standalone() {
     <ChakraProvider value={system}>
       <BrowserRouter>
         <Box bg="bg" color="fg" h="100vh" px={5} py={4}>
-          <App theme={{ dark, toggle: () => { setDark((now) => !now); } }} />
+          <App
+            theme={{
+              dark,
+              toggle: () => {
+                setDark((now) => !now);
+              },
+            }}
+          />
         </Box>
       </BrowserRouter>
     </ChakraProvider>

@@ -11,7 +11,10 @@ export type Direction = "backward" | "forward";
 export type Aside = "co_contributory" | "co_dependency" | "composition";
 
 // What addresses of the last release call them.
-const FORMER = new Map<unknown, Way>([["together", "co_contributory"], ["siblings", "co_dependency"]]);
+const FORMER = new Map<unknown, Way>([
+  ["together", "co_contributory"],
+  ["siblings", "co_dependency"],
+]);
 
 // Some rows, and what is asked of them; the data set at the other end, the one between and the column for
 // questions about rows beside them; which table is looked at, whether with columns that stayed as they were, and the row of the one example shown.
@@ -42,7 +45,16 @@ export type State = Place & {
 
 const ASKED = { way: null, to: null, through: null, column: null } as const;
 const SEEN = { at: null, all: false, example: null, step: null, tab: null } as const;
-const NOWHERE: Place = { dataset: "", version: null, rows: [], where: [], ...ASKED, at: null, all: false, example: null };
+const NOWHERE: Place = {
+  dataset: "",
+  version: null,
+  rows: [],
+  where: [],
+  ...ASKED,
+  at: null,
+  all: false,
+  example: null,
+};
 
 export function read(params: URLSearchParams): State {
   return {
@@ -140,7 +152,13 @@ export function selection({ dataset, version, rows, where }: Place) {
 }
 
 export function query(state: State): TraceQuery {
-  return { ...selection(state), direction: state.way === "forward" ? "forward" : "backward", context: state.context, to: null, versions: state.gone ? "all" : "current" };
+  return {
+    ...selection(state),
+    direction: state.way === "forward" ? "forward" : "backward",
+    context: state.context,
+    to: null,
+    versions: state.gone ? "all" : "current",
+  };
 }
 
 // The address as it is, not as it was last drawn: keys may follow each other faster than the page is.
@@ -180,6 +198,8 @@ export function usePage() {
     else if (last) setParams(write({ ...here, ...last, via: here.via.slice(0, -1) }));
     else setParams(write({ ...here, ...ASKED, ...SEEN }));
   }, [setParams]);
-  const quit = useCallback(() => { go({ ...ASKED, ...SEEN }); }, [go]);
+  const quit = useCallback(() => {
+    go({ ...ASKED, ...SEEN });
+  }, [go]);
   return { state, go, open, on, leave, quit };
 }

@@ -18,20 +18,37 @@ export function toSvg(graph: Graph, spots: Record<string, Spot>): string {
     const bend = Math.max(20, (x2 - x1) / 2);
     const dash = line.way === "data" ? "" : ' stroke-dasharray="5 4"';
     const said = counted(line);
-    const count = !said ? "" : `<text x="${(x1 + x2) / 2}" y="${(y1 + y2) / 2 - 5}" fill="#475569" font-size="10" text-anchor="middle">${said}</text>`;
+    const count = !said
+      ? ""
+      : `<text x="${(x1 + x2) / 2}" y="${(y1 + y2) / 2 - 5}" fill="#475569" font-size="10" text-anchor="middle">${said}</text>`;
     return `<path d="M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}" fill="none" stroke="#64748b" stroke-width="1.5"${dash}/>${count}`;
   });
   const drawn = graph.boxes.map((b) => {
     const { x, y } = at(b.id);
     const round = b.part.kind === "dataset" ? 6 : b.height / 2;
-    const dash = b.part.kind === "hidden" || (b.part.kind === "step" && b.part.coverage === "untracked") ? ' stroke-dasharray="4 3"' : "";
-    const head = b.part.kind === "dataset" ? b.part.node.dataset.label : b.part.kind === "step" ? (b.part.about?.task_id ?? b.part.step) : "hidden step";
-    const below = b.part.kind === "dataset" ? `<text x="${x + 12}" y="${y + 44}" fill="#475569">${safe(share(b.part.node.rows, b.part.node.total))}</text>` : "";
+    const dash =
+      b.part.kind === "hidden" || (b.part.kind === "step" && b.part.coverage === "untracked")
+        ? ' stroke-dasharray="4 3"'
+        : "";
+    const head =
+      b.part.kind === "dataset"
+        ? b.part.node.dataset.label
+        : b.part.kind === "step"
+          ? (b.part.about?.task_id ?? b.part.step)
+          : "hidden step";
+    const below =
+      b.part.kind === "dataset"
+        ? `<text x="${x + 12}" y="${y + 44}" fill="#475569">${safe(share(b.part.node.rows, b.part.node.total))}</text>`
+        : "";
     return `<rect x="${x}" y="${y}" width="${b.width}" height="${b.height}" rx="${round}" fill="#fff" stroke="#94a3b8"${dash}/><text x="${x + 12}" y="${y + (below ? 25 : 22)}" font-weight="600">${safe(head)}</text>${below}`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="-10 -10 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">${lines.join("")}${drawn.join("")}</svg>\n`;
 }
 
 function safe(text: string): string {
-  return visible(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  return visible(text)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
 }

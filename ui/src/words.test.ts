@@ -23,7 +23,21 @@ const STATE: State = {
   at: "fedcba9876543210",
   step: "clean-1",
   tab: "profile",
-  via: [{ dataset: "00", version: null, rows: [5], where: ["a = '&'"], way: "co_dependency", to: "11", through: null, column: null, at: "22", all: true, example: 5 }],
+  via: [
+    {
+      dataset: "00",
+      version: null,
+      rows: [5],
+      where: ["a = '&'"],
+      way: "co_dependency",
+      to: "11",
+      through: null,
+      column: null,
+      at: "22",
+      all: true,
+      example: 5,
+    },
+  ],
 };
 
 describe("the URL", () => {
@@ -43,7 +57,8 @@ describe("the URL", () => {
     expect(read(new URLSearchParams({ trace: "constructor" })).way).toBeNull();
   });
   it("names an example only by a row id", () => {
-    for (const example of ["", "-1", "1.5", "x", "99999999999999999999"]) expect(read(new URLSearchParams({ example })).example).toBeNull();
+    for (const example of ["", "-1", "1.5", "x", "99999999999999999999"])
+      expect(read(new URLSearchParams({ example })).example).toBeNull();
     expect(read(new URLSearchParams({ example: "0" })).example).toBe(0);
   });
   it("survives anything", () => {
@@ -93,7 +108,9 @@ describe("writes", () => {
 describe("copies", () => {
   it("are a command and Python", () => {
     const where = { ...STATE, rows: [], context: false, version: null };
-    expect(asCommand(where, { dataset: "/data/a b" })).toBe("provspark trace '/data/a b' --where 'name = '\\''it'\\'''\\''s'\\''' --forward");
+    expect(asCommand(where, { dataset: "/data/a b" })).toBe(
+      "provspark trace '/data/a b' --where 'name = '\\''it'\\'''\\''s'\\''' --forward",
+    );
     expect(asPython(STATE, { dataset: "/d" })).toContain('prov.forward("/d", rows=[1, 2, 3, 9], version=');
   });
   it("name the other data set of a question about rows beside", () => {

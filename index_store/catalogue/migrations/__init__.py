@@ -1,1 +1,1 @@
-"""Alembic migrations of the catalogue; `migrate.py` runs them."""
+"""Alembic migrations of the catalogue; `migration.py` runs them."""

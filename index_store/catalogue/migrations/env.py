@@ -1,4 +1,4 @@
-"""Run by Alembic: migrates over the connection, and inside the transaction, that `migrate.py` hands in."""
+"""Entry point of Alembic: migrates with the connection, and in the transaction, that `migration.py` passes."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ from provspark.index_store.query.questions.how import how
 from provspark.index_store.query.rowset import RowSet
 from provspark.index_store.query.touched import touching
 from provspark.index_store.query.walk import doubts, plan, unreadable_stops
-from provspark.model.datasets import Dataset
 from provspark.model.errors import ConditionError, UnknownDatasetError
 from provspark.model.progress import enter
 from provspark.model.stops import Stop
@@ -69,13 +68,18 @@ def operations(
         determine whether the operation touched them (CASE, coalesce, pivot …), and `why` names the expression.
         `categories` is the former name of `paper_categories`; the next release removes it.
 
+    Raises
+    ------
+    AmbiguousStepError
+        The ids of several steps begin so.
+
     Notes
     -----
     TensProv's Q9 and Chapman et al.'s PQ1; with columns, rows or both their PQ4, PQ5 and PQ6.
     """
     known_direction(direction)
-    nodes = _step(prov, str(what)) if isinstance(what, str | PathLike) else []
-    if nodes:
+    nodes = _step(prov, str(what)) if isinstance(what, str | PathLike) else None
+    if nodes is not None:
         if rows is not None or column is not None or which:
             raise ConditionError(
                 f"{what} is a step, and all its operations are returned; pass a dataset to select some"
@@ -135,15 +139,19 @@ def _unkept(node: WriteNode) -> list[Stop]:
     return [Stop("columns", node.step, str(node.write.output.dataset), "its operations were not kept")]
 
 
-def _step(prov: Asking, what: str) -> list[WriteNode]:
-    """The writes of a step of that id, or of the only one whose id begins so; none where a data set is meant."""
+def _step(prov: Asking, what: str) -> list[WriteNode] | None:
+    """The writes of a step of that id, or of the only one whose id begins so; None where a data set is meant.
+
+    Raises
+    ------
+    AmbiguousStepError
+        The ids of several steps begin so, and there is no such data set.
+    """
     graph = prov.graph
-    steps = dict.fromkeys(n.step for n in graph.nodes)
-    matches = [s for s in steps if s == what] or [s for s in steps if s.startswith(what)]
-    if len(matches) != 1:
-        return []
     try:
-        graph.references(Dataset.parse(what))
+        if what.strip():
+            graph.known(graph.named(what))
+        return None
     except UnknownDatasetError:
-        return [n for n in graph.nodes if n.step == matches[0]]
-    return []
+        step = graph.step(what)
+    return None if step is None else [n for n in graph.nodes if n.step == step]

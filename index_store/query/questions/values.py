@@ -8,9 +8,10 @@ import pyarrow as pa
 
 from provspark.index_store.query.answer import Answer, about
 from provspark.index_store.query.arguments import several
-from provspark.index_store.query.asking import Asking, Which, row_ids
+from provspark.index_store.query.asking import Asking, Which
 from provspark.index_store.query.parameter_types import ColumnNames, DatasetName, Rows
 from provspark.index_store.query.question import question
+from provspark.index_store.query.row_ids import row_ids
 from provspark.index_store.query.row_values import Values, values_of
 from provspark.index_store.query.rowset import RowSet
 from provspark.model.runs import Runs
@@ -57,11 +58,13 @@ def values(
     ValuesUnavailableError
         The format, or its options, do not allow reading rows by position.
     """
-    ids = rows if rows is None or isinstance(rows, range) else row_ids(rows)
-    asked = prov.asked("values", dataset, rows if isinstance(rows, RowSet) else ids, which)
+    # A range or a set has each row once, and may have more than memory holds until `asked` has checked it.
+    ids = None if rows is None or isinstance(rows, range | RowSet) else row_ids(rows)
+    asked = prov.asked("values", dataset, rows if ids is None else ids, which)
     numbers = asked.labels.rows()
-    ids = None if ids is None else row_ids(ids)
-    if ids is not None and Runs.of(ids) == asked.labels:
+    if isinstance(rows, range) and rows.step < 0:
+        numbers = numbers[::-1]
+    elif ids is not None and Runs.of(ids) == asked.labels:
         numbers = ids
     columns = None if columns is None else several(columns, "columns")
     return values_of([(asked.at, numbers, columns)], about(asked.at.version, "", (), used=asked.used))

@@ -1,1 +1,1 @@
-"""Folders that a store can lie in: local disks, object stores, HDFS."""
+"""File systems that a store can be on: local disks, object stores, HDFS."""

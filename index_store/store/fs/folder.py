@@ -1,6 +1,6 @@
-"""Folders that a store can lie in: what the store asks of a disk and of whatever `pyarrow.fs` reaches.
+"""Interface of a store to the file system of its folder.
 
-All paths are relative, with ``/``; those that leave the folder are refused.
+All paths are relative and use ``/``; paths that leave the folder are rejected.
 """
 
 from __future__ import annotations
@@ -31,109 +31,109 @@ _DENIED = re.compile(
     r"INVALID_CLIENT_TOKEN|MISSING_AUTHENTICATION|AccessControlException|[Pp]ermission denied|"
     r"(?i:http (?:status|response)\D{0,12}40[13])"
 )
-"""What object stores and HDFS say, by way of pyarrow, where credentials are wrong or not enough."""
+"""Messages of object stores and HDFS, as pyarrow passes them on, for wrong or insufficient credentials."""
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 class Stamp(NamedTuple):
-    """What tells that a file changed: bytes and modification time (ns since the epoch)."""
+    """Size in bytes and modification time (ns since the epoch) of a file; they show whether it changed."""
 
     size: int
     mtime: int
 
 
 UNKNOWN = Stamp(-1, -1)
-"""Of a file that may not be looked at: reading it says why."""
+"""Stamp of a file that may not be accessed; reading the file raises the reason."""
 
 
 class Folder(ABC):
-    """Where a store's files lie. A file that is not there raises FileNotFoundError; all else is typed."""
+    """Folder of a store. A missing file raises FileNotFoundError; other failures raise a ProvSparkError."""
 
     url: str
-    """Normalised and percent-encoded, without user name or password: `open_folder` takes it back."""
+    """Normalised, percent-encoded URL without user name and password; `open_folder` accepts it."""
     readers: int
-    """How many files to read at once: where each answers only after a while, many."""
+    """Number of files to read at once; large where each request takes a while."""
 
     def where(self, path: str) -> str:
-        """A file's URL for people: without the options behind ``?``."""
+        """Return the URL of a file for messages, without the options after ``?``."""
         return f"{self.url.split('?', 1)[0]}/{quote(path)}" if path else self.url
 
     @abstractmethod
     def raw_url(self, path: str) -> str:
-        """The URL of a path as Hadoop's ``Path`` reads it: not percent-encoded, no options behind ``?``."""
+        """Return the URL of a path in the form of Hadoop's ``Path``: not percent-encoded, no options after ``?``."""
 
     @abstractmethod
     def exists(self) -> bool:
-        """Whether there is such a folder."""
+        """Return whether the folder exists."""
 
     def vacant(self) -> bool:
-        """Whether the folder exists and has nothing in it, so that a store can begin there."""
+        """Return whether the folder exists and is empty, so that a store can be created there."""
         return self.exists() and not self.names("")
 
     @abstractmethod
     def read(self, path: str, spans: list[tuple[int, int]] | None = None) -> list[bytes]:
-        """Read [start, stop) spans, or all as the only one. A span past the end comes back short."""
+        """Read the [start, stop) spans, or the whole file as one. A span that passes the end is cut."""
 
     @abstractmethod
     def stamps(self, paths: list[str]) -> list[Stamp | None]:
-        """Size and time of each file; None where there is none, `UNKNOWN` where it may not be looked at."""
+        """Return size and time of each file; None if it is missing, `UNKNOWN` if it may not be accessed."""
 
     @abstractmethod
     def names(self, path: str) -> list[str]:
-        """Names in a folder, sorted; none where there is no such folder."""
+        """Return the sorted names in a folder; none if it is missing."""
 
     @abstractmethod
     def walk(self, path: str) -> list[str]:
-        """All files below a folder, sorted, relative to it; none where there is no such folder."""
+        """Return all files below a folder, sorted, relative to it; none if it is missing."""
 
     @abstractmethod
     def make(self, path: str) -> None:
-        """Make a folder and those above it."""
+        """Create a folder and its parents."""
 
     @abstractmethod
     def create(self, path: str) -> contextlib.AbstractContextManager[BinaryIO]:
-        """A new file, its content durable once the context is left, its name by `settle`; folders above it are made."""
+        """Create a file and its parent folders. Its content is durable after the context, its name after `settle`."""
 
     def settle(self, folders: Iterable[str]) -> None:  # noqa: B027 (most file systems have no more to do)
         """Make the names of files created in some folders durable."""
 
     @abstractmethod
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Make a file appear whole, unless there is one: then False, and nothing is left behind."""
+        """Create a file with its whole content if none exists; else return False and leave nothing behind."""
 
     @abstractmethod
     def replace(self, path: str, data: bytes) -> None:
-        """Make a file hold this, whole: who reads it meanwhile reads the old content or the new."""
+        """Replace the content of a file at once: concurrent readers see the old content or the new."""
 
     @abstractmethod
     def remove(self, path: str) -> None:
-        """Remove a file; fine where there is none."""
+        """Remove a file if it exists."""
 
     @abstractmethod
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it; fine where there is none."""
+        """Remove a folder and all its content, if it exists."""
 
     @abstractmethod
     def remove_empty(self, path: str) -> None:
-        """Remove a folder if nothing is in it, and where that can be done in one act; else leave it."""
+        """Remove a folder if it is empty and the file system can do so atomically; else leave it."""
 
 
 def checked(path: str) -> str:
-    """Return a relative path as it is, if it stays in its folder.
+    """Return a relative path if it stays in its folder.
 
     Raises
     ------
     InvalidWriteError
-        It is absolute, empty, or has empty, ``.`` or ``..`` parts.
+        The path is absolute, empty, or has empty, ``.`` or ``..`` parts, a backslash or a NUL.
     """
     if "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in path.split("/")):
-        raise InvalidWriteError(f"{path!r} is no path within the store")
+        raise InvalidWriteError(f"{path!r} is not a path within the store. Use a relative path without '.' and '..'.")
     return path
 
 
 @contextlib.contextmanager
 def reading(where: str) -> Iterator[None]:
-    """Turn what a file system raises on reading into typed errors; FileNotFoundError passes."""
+    """Convert what a file system raises on reading to errors of the package; FileNotFoundError passes."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError) as e:
@@ -149,7 +149,7 @@ def reading(where: str) -> Iterator[None]:
 
 
 def unreadable(what: str, error: Exception, where: str = "") -> StoreUnreachableError:
-    """The error of what can't be read, by its reason: no access, no such bucket, or no answer."""
+    """Return the error of a failed read by its reason: no access, no such bucket, or no answer."""
     reason = _reason(error)
     said = "Check the URL and that the host can be reached, and try again"
     made = StoreUnreachableError(f"{what}: {reason}. {said}.")
@@ -165,7 +165,7 @@ def unreadable(what: str, error: Exception, where: str = "") -> StoreUnreachable
 
 @contextlib.contextmanager
 def writing(where: str) -> Iterator[None]:
-    """Turn what a file system raises on writing into typed errors."""
+    """Convert what a file system raises on writing to errors of the package."""
     try:
         yield
     except (StoreReadOnlyError, StoreWriteError, StoreUnreachableError, InvalidWriteError):
@@ -173,13 +173,15 @@ def writing(where: str) -> Iterator[None]:
     except OSError as e:
         if e.errno in _READ_ONLY or isinstance(e, PermissionError):
             raise StoreReadOnlyError(
-                f"{where} can't be written: {_reason(e)}. Reading goes on; to write, make the folder "
-                f"writable for this user or name another store."
+                f"{where} can't be written: {_reason(e)}. Reading still works. To write, make the folder "
+                f"writable for this user, or use another store."
             ) from e
         if isinstance(e, NotADirectoryError):
-            raise StoreUnreachableError(f"{where}: a file stands where a folder should be") from e
-        said = f"{where} could not be written: {_reason(e)}"
-        raise StoreWriteError(f"{said}. Nothing of it is visible; mend that and try again.") from e
+            raise StoreUnreachableError(
+                f"{where} can't be written: a file is in the place of a folder. Remove the file, or use another store."
+            ) from e
+        said = f"{where} can't be written: {_reason(e)}"
+        raise StoreWriteError(f"{said}. Readers see nothing of it. Fix the cause and try again.") from e
 
 
 def _reason(error: Exception) -> str:

@@ -22,20 +22,20 @@ _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}
 
 
 class LocalFolder(Folder):
-    """Files of the local disk; what is written is fsynced, and publishing is a hard link."""
+    """Folder on the local disk; writes are fsynced, and publishing creates a hard link."""
 
     readers = 1
 
     def __init__(self, root: Path) -> None:
-        self.root = Path(os.path.abspath(root))  # noqa: PTH100 (keeps symbolic links as named)
+        self.root = Path(os.path.abspath(root))  # noqa: PTH100 (keeps symbolic links)
         self.url = "file://" + quote(str(self.root))
 
     def raw_url(self, path: str) -> str:
-        """The URL of a path as Hadoop's ``Path`` reads it."""
+        """Return the URL of a path in the form of Hadoop's ``Path``."""
         return f"file://{self._full(path)}"
 
     def exists(self) -> bool:
-        """Whether there is such a folder."""
+        """Return whether the folder exists."""
         with reading(str(self.root)):
             return self.root.is_dir()
 
@@ -50,7 +50,7 @@ class LocalFolder(Folder):
                 os.close(fd)
 
     def stamps(self, paths: list[str]) -> list[Stamp | None]:
-        """Size and time of each file."""
+        """Return size and time of each file."""
         stamps: list[Stamp | None] = []
         for path in paths:
             full = f"{self.root}/{checked(path)}"
@@ -65,16 +65,16 @@ class LocalFolder(Folder):
         return stamps
 
     def names(self, path: str) -> list[str]:
-        """Names in a folder."""
+        """Return the sorted names in a folder."""
         full = self._full(path)
         try:
             with reading(str(full)):
-                return sorted(os.listdir(full))  # noqa: PTH208 (its steps may be many)
+                return sorted(os.listdir(full))  # noqa: PTH208 (there may be many steps)
         except FileNotFoundError:
             return []
 
     def walk(self, path: str) -> list[str]:
-        """All files below a folder."""
+        """Return all files below a folder."""
         full = self._full(path)
         paths = []
         for folder, _, files in os.walk(full):
@@ -82,14 +82,14 @@ class LocalFolder(Folder):
         return sorted(paths)
 
     def make(self, path: str) -> None:
-        """Make a folder, durably."""
+        """Create a folder durably."""
         full = self._full(path)
         with writing(str(full)):
             _persist(lambda: _make(full))
 
     @contextlib.contextmanager
     def create(self, path: str) -> Iterator[BinaryIO]:
-        """A new file, its content on disk once the context is left; folders above it are made."""
+        """Create a file and its parent folders; its content is on disk after the context."""
         full = self._full(path)
         with writing(str(full)), _persist(lambda: _opened(full)) as f:
             yield f
@@ -97,14 +97,14 @@ class LocalFolder(Folder):
             os.fsync(f.fileno())
 
     def settle(self, folders: Iterable[str]) -> None:
-        """Put folders' lists of names on disk."""
+        """Write the lists of names of some folders to disk."""
         for path in folders:
             full = self._full(path)
             with writing(str(full)):
                 _sync(full)
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Write beside, then link: the name appears whole, and for one writer only."""
+        """Write a temporary file, then link it: the name appears with its whole content, and for one writer only."""
         full = self._full(path)
         with self._beside(path, data) as beside:
             with writing(str(full)):
@@ -116,14 +116,14 @@ class LocalFolder(Folder):
                     if e.errno not in _NO_LINKS:
                         raise
                     raise StoreWriteError(
-                        f"{full} could not be published: its file system knows no hard links. "
-                        f"Put the store on one that does, or on an object store."
+                        f"{full} can't be published: its file system has no hard links. "
+                        f"Put the store on a file system that has, or on an object store."
                     ) from e
                 _sync(full.parent)
             return True
 
     def replace(self, path: str, data: bytes) -> None:
-        """Write beside, then rename."""
+        """Write a temporary file, then rename it."""
         full = self._full(path)
         with self._beside(path, data) as beside, writing(str(full)):
             beside.rename(full)
@@ -131,7 +131,7 @@ class LocalFolder(Folder):
 
     @contextlib.contextmanager
     def _beside(self, path: str, data: bytes) -> Iterator[Path]:
-        """A file next to another, on disk; gone once the context is left."""
+        """Write a temporary file next to another; it is removed after the context."""
         name = f"{path}.{uuid.uuid4().hex}.tmp"
         try:
             with self.create(name) as f:
@@ -147,7 +147,7 @@ class LocalFolder(Folder):
             full.unlink()
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it."""
+        """Remove a folder and all its content."""
         full = self._full(path)
         with writing(str(full)):
             for folder, folders, files in os.walk(full, topdown=False):
@@ -162,7 +162,7 @@ class LocalFolder(Folder):
                 full.rmdir()
 
     def remove_empty(self, path: str) -> None:
-        """Remove a folder if nothing is in it."""
+        """Remove a folder if it is empty."""
         with contextlib.suppress(OSError):
             self._full(path).rmdir()
 
@@ -201,7 +201,7 @@ def _opened(full: Path) -> BinaryIO:
 
 
 def _persist(act: Callable[[], T]) -> T:
-    """Act again where a writer of the same step, giving up, removed an empty folder in between."""
+    """Retry if a writer of the same step, on giving up, removed an empty folder in between."""
     for _ in range(_TRIES):
         with contextlib.suppress(FileNotFoundError):
             return act()

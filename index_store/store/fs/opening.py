@@ -1,4 +1,4 @@
-"""From a path or URL to the folder there."""
+"""Opening of the folder at a path or URL."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["open_folder"]
 
 
 def open_folder(url: str) -> Folder:
-    """The folder of a path, a ``file:`` URL, or a URL that `pyarrow.fs.FileSystem.from_uri` takes.
+    """Return the folder at a path, a ``file:`` URL, or a URL that `pyarrow.fs.FileSystem.from_uri` accepts.
 
     Raises
     ------
     StoreUnreachableError
-        No file system answers to this URL.
+        No file system answers at this URL.
     """
     if "\0" in url or not url:
-        raise StoreUnreachableError(f"{url!r} is no folder and no URL")
+        raise StoreUnreachableError(f"{url!r} is neither a path nor a URL. Pass the path or URL of the store.")
     try:
         parts = urlsplit(url) if ":" in url else None
     except ValueError as e:
-        raise StoreUnreachableError(f"{url!r} is no URL: {e}") from e
+        raise StoreUnreachableError(f"{url!r} is not a valid URL: {e}. Check the URL of the store.") from e
     if parts is None or len(parts.scheme) < 2 or Path(url).is_absolute():
         return LocalFolder(Path(url))
     if parts.scheme != "file":
@@ -35,6 +35,8 @@ def open_folder(url: str) -> Folder:
     if rest.startswith("//"):
         host, _, rest = rest[2:].partition("/")
         if host not in ("", "localhost"):
-            raise StoreUnreachableError(f"{url}: {host!r} is another machine; give a path of this one, file:///…")
+            raise StoreUnreachableError(
+                f"{url} is on another machine, {host!r}. Pass a path on this machine, such as file:///store."
+            )
         rest = "/" + rest
     return LocalFolder(Path(unquote(rest)))

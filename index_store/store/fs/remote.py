@@ -18,14 +18,14 @@ __all__ = ["RemoteFolder"]
 
 
 class RemoteFolder(Folder):
-    """Files behind `pyarrow.fs`.
+    """Folder on a file system of pyarrow.
 
     Parameters
     ----------
     put : callable, optional
-        Takes a whole path and bytes and makes the object where there is none: True if so. Without it
-        `put_if_absent` looks, writes, and reads back: of writers that come within the time of one put both may
-        believe that they won, and the last one's file stays (docs/format.md, "Publishing").
+        Takes a full path and bytes, and creates the object if none exists; returns whether it did. Without it
+        `put_if_absent` checks, writes, and reads back: two writers within the time of one put may both believe that
+        they won, and the file of the last one stays (docs/format.md, "Publishing").
     """
 
     readers = 16
@@ -35,7 +35,7 @@ class RemoteFolder(Folder):
 
     @classmethod
     def from_url(cls, url: str) -> RemoteFolder:
-        """Open by URL; a user name and password in it are used, and not repeated in `url`."""
+        """Open a URL; a user name and password in it are used, but not kept in `url`."""
         parts = urlsplit(url)
         host = parts.netloc.rpartition("@")[2]
         clean = urlunsplit((parts.scheme, host, parts.path.rstrip("/"), parts.query, ""))
@@ -47,7 +47,7 @@ class RemoteFolder(Folder):
         return cls(filesystem, root, clean, ConditionalPut(parts) if parts.scheme == "s3" else None)
 
     def raw_url(self, path: str) -> str:
-        """The URL of a path as Hadoop's ``Path`` reads it."""
+        """Return the URL of a path in the form of Hadoop's ``Path``."""
         parts = urlsplit(self.url)
         inner = self.root.split("/", 1)[1] if "/" in self.root else ""
         inner = self.root.strip("/") if parts.scheme in ("hdfs", "viewfs") else inner
@@ -55,11 +55,11 @@ class RemoteFolder(Folder):
         return "/".join(p for p in (base.rstrip("/"), path) if p)
 
     def exists(self) -> bool:
-        """Whether something answers there; object stores have no folders, so an empty one counts."""
+        """Return whether the file system has anything at the URL."""
         return self._there(self.root)
 
     def vacant(self) -> bool:
-        """Whether there is nothing below the URL, and the folder above all of it (a bucket) exists."""
+        """Return whether the bucket (or the root folder) exists, with nothing below the URL."""
         return self._there(self.root.split("/", 1)[0] or "/") and not self.names("")
 
     def _there(self, path: str) -> bool:
@@ -68,7 +68,7 @@ class RemoteFolder(Folder):
         return bool(info.type != pafs.FileType.NotFound)
 
     def read(self, path: str, spans: list[tuple[int, int]] | None = None) -> list[bytes]:
-        """Read spans of a file, several at once."""
+        """Read spans of a file in parallel."""
         with reading(self.where(path)), self.filesystem.open_input_file(self._full(path)) as f:
             if spans is None:
                 return [f.read()]
@@ -80,7 +80,7 @@ class RemoteFolder(Folder):
                 return list(pool.map(lambda s: cast(bytes, f.read_at(s[1] - s[0], s[0])), cut))
 
     def stamps(self, paths: list[str]) -> list[Stamp | None]:
-        """Size and time of each file."""
+        """Return size and time of each file."""
         full = [self._full(p) for p in paths]
         try:
             with reading(self.url):
@@ -91,22 +91,22 @@ class RemoteFolder(Folder):
             return [stamp for path in paths for stamp in self.stamps([path])]
 
     def names(self, path: str) -> list[str]:
-        """Names in a folder."""
+        """Return the sorted names in a folder."""
         return sorted(i.base_name for i in self._list(path, recursive=False))
 
     def walk(self, path: str) -> list[str]:
-        """All files below a folder."""
+        """Return all files below a folder."""
         cut = len(self._full(path)) + 1
         return sorted(i.path[cut:] for i in self._list(path, recursive=True) if i.type == pafs.FileType.File)
 
     def make(self, path: str) -> None:
-        """Make a folder."""
+        """Create a folder."""
         with writing(self.where(path)):
             self.filesystem.create_dir(self._full(path), recursive=True)
 
     @contextlib.contextmanager
     def create(self, path: str) -> Iterator[BinaryIO]:
-        """A new file, complete once the context is left; removed if it is left by an error."""
+        """Create a file that is complete after the context; an error in the context removes it."""
         with writing(self.where(path)):
             try:
                 with self.filesystem.open_output_stream(self._full(path), compression=None) as f:
@@ -117,7 +117,7 @@ class RemoteFolder(Folder):
                 raise
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Put on the condition that there is none; where the file system knows no such put: look, write, read back."""
+        """Put a file if none exists; if the file system has no conditional put, check, write and read back."""
         if self.stamps([path])[0] is not None:
             return False
         if self._conditional is not None:
@@ -126,11 +126,11 @@ class RemoteFolder(Folder):
         try:
             return self.read(path)[0] == data
         except FileNotFoundError as e:
-            said = f"{self.where(path)} was written and is gone"
-            raise StoreWriteError(f"{said}; nothing of it is visible, try again") from e
+            said = f"{self.where(path)} was written, and then disappeared"
+            raise StoreWriteError(f"{said}. Readers see nothing of it. Try again.") from e
 
     def replace(self, path: str, data: bytes) -> None:
-        """Put; an object changes at once."""
+        """Put a file; an object changes at once."""
         with (
             writing(self.where(path)),
             self.filesystem.open_output_stream(self._full(path), compression=None) as f,
@@ -143,12 +143,12 @@ class RemoteFolder(Folder):
             self.filesystem.delete_file(self._full(path))
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it."""
+        """Remove a folder and all its content."""
         with writing(self.where(path)), contextlib.suppress(FileNotFoundError):
             self.filesystem.delete_dir(self._full(path))
 
     def remove_empty(self, path: str) -> None:
-        """Leave it: nothing can be removed on condition that it is empty, and a writer may be putting a file."""
+        """Do nothing: no request removes a folder only if it is empty, and a writer may be putting a file there."""
 
     def _list(self, path: str, *, recursive: bool) -> list[Any]:
         with reading(self.where(path)):

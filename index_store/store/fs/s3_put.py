@@ -1,4 +1,4 @@
-"""A put that S3 itself makes conditional: of any number of writers of one object, one wins."""
+"""Conditional put on S3: of all writers of one object, one wins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from provspark.model.errors import PackageMissingError, StoreReadOnlyError, Stor
 __all__ = ["ConditionalPut"]
 
 _LOST = {409, 412}
-"""Another object is there already, or is being put at this moment."""
+"""Statuses of a put that lost: the object exists, or another put of it is in progress."""
 
 
 class ConditionalPut:
@@ -20,20 +20,20 @@ class ConditionalPut:
     Parameters
     ----------
     parts : SplitResult
-        The store's URL as pyarrow takes it: key and secret before the bucket, ``endpoint_override``, ``scheme`` and
-        ``region`` behind ``?``. What it lacks is found where all of AWS's tools look.
+        The store's URL in pyarrow's form: key and secret before the bucket, ``endpoint_override``, ``scheme`` and
+        ``region`` after ``?``. boto3 finds missing settings as usual.
     """
 
     def __init__(self, parts: SplitResult) -> None:
         self._parts = parts
 
     def __call__(self, path: str, data: bytes) -> bool:
-        """Put an object, ``bucket/key``, unless there is one: then False.
+        """Put an object, ``bucket/key``, if none exists; else return False.
 
         Raises
         ------
         StoreReadOnlyError, StoreWriteError
-            S3 refuses or does not answer.
+            S3 rejects the request or does not answer.
         PackageMissingError
             boto3 is not installed.
         """
@@ -49,10 +49,10 @@ class ConditionalPut:
                 return False
             kind = StoreReadOnlyError if status == 403 else StoreWriteError
             raise kind(
-                f"s3://{path} could not be written: {e}. Nothing of it is visible; mend that and try again."
+                f"s3://{path} can't be written: {e}. Readers see nothing of it. Fix the cause and try again."
             ) from e
         except BotoCoreError as e:
-            raise StoreWriteError(f"s3://{path} could not be written: {e}; try again") from e
+            raise StoreWriteError(f"s3://{path} can't be written: {e}. Try again.") from e
         return True
 
     @cached_property
@@ -61,7 +61,7 @@ class ConditionalPut:
             import boto3
             from botocore.config import Config
         except ImportError as e:
-            raise PackageMissingError("writing to a store on S3", "boto3") from e
+            raise PackageMissingError("Writing to a store on S3", "boto3") from e
         options = {name: values[-1] for name, values in parse_qs(self._parts.query).items()}
         given: dict[str, Any] = {}
         if self._parts.username:

@@ -1,4 +1,4 @@
-"""A few boxes of a file in which each box's place can be counted, as plain numbers: numpy's calls would take longer."""
+"""Lookup of a few rows in a tensor file whose boxes are at computable places; avoids the overhead of numpy calls."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from provspark.model.errors import CorruptIndexError
 __all__ = ["MOST", "Few"]
 
 MOST = 64
-"""Rows that are looked up so."""
+"""Maximum number of rows that are looked up this way."""
 
 
 @dataclass(frozen=True, slots=True)
 class Few:
-    """What a file says of its boxes, where it is all alike but for one column of starts, if any.
+    """Boxes of a tensor file in which all columns are constant, except perhaps one column of starts.
 
     Parameters
     ----------
     file : TensorFile
     here : Even
-        Their places on the axis that is asked by.
+        Places of the boxes on the axis of the lookup.
     there : Even or str
-        The same of the other axis, or the column that holds the starts there.
+        Places on the other axis, or the name of the column that stores the starts there.
     wide : int
-        Bytes of a start.
+        Bytes per stored start.
     diagonal : bool
     n_there : int
-        Their length on the other axis.
+        Length of each box on the other axis.
     """
 
     file: TensorFile
@@ -46,7 +46,7 @@ class Few:
 
     @classmethod
     def of(cls, file: TensorFile, axis: Lead) -> Few | None:
-        """Look at a file that is asked by an axis; None where places can't be counted."""
+        """Return the boxes of a file for lookups by an axis, or None if their places can't be computed."""
         layout = file.layout
         other: Lead = "src" if axis == "out" else "out"
         here, there = layout.even(axis), layout.even(other)
@@ -59,7 +59,7 @@ class Few:
         return cls(file, here, there or other, starts.width, bool(diagonal), lengths.constant)
 
     def across(self, starts: Int64, lengths: Int64) -> tuple[Int64, Int64]:
-        """Starts and lengths on the other axis of what stands at some runs of this one; they may repeat."""
+        """Return starts and lengths on the other axis of what relates to some runs of this one; they may repeat."""
         gap, length, step, count = self.here.gap, self.here.length, self.here.step, self.here.count
         boxes: list[int] = []
         cut: list[tuple[int, int]] = []
@@ -87,7 +87,10 @@ class Few:
         pages = dict(zip(ids, self.file.values(ids, there), strict=True))
         for number, page in pages.items():
             if len(page) != self.file.layout.boxes(number) * wide:
-                raise CorruptIndexError(self.file.where, f"page {number} holds {len(page)} bytes")
+                raise CorruptIndexError(
+                    self.file.where,
+                    f"page {number} has {len(page)} bytes instead of {self.file.layout.boxes(number) * wide}",
+                )
         starts = []
         for box in boxes:
             page, place = divmod(box, per)

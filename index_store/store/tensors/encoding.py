@@ -1,8 +1,8 @@
-"""Boxes as a Parquet file (docs/format.md, "Tensor files").
+"""Writer of tensor files: boxes as Parquet (docs/format.md, "Tensor files").
 
-Boxes are sorted by the file's leading axis, cut into pages, and each of the five columns is stored
-in whichever form is smallest for this tensor: left out where constant, as gaps between boxes, or as it is.
-Boxes pass twice, a group of pages at a time: to choose the forms, and to be written.
+Boxes are sorted by the file's leading axis and cut into pages. Each of the five columns is stored in its smallest form:
+omitted if constant, as gaps between boxes, or as plain values. The boxes are read twice, a row group at a time: first
+to choose the forms, then to write the file.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from provspark.model.steps import TENSOR_FORMAT
 __all__ = ["PAGE_ROWS", "BoxFile", "group_rows"]
 
 PAGE_ROWS = 2_048
-"""Boxes a page: what a lookup of one row decodes."""
+"""Boxes per page. A lookup decodes whole pages."""
 _GROUP_PAGES = 64
-"""Pages of a row group, which our reader does not count; the writer holds one group at a time."""
+"""Pages per row group. Our reader ignores row groups; the writer holds one in memory."""
 _SAMPLE_PAGES = 16
-"""Pages, evenly spread, that are packed to compare forms and codecs."""
+"""Number of evenly spread pages that are compressed to compare forms and codecs."""
 _WORTH: dict[Codec, float] = {"zstd": 1.04, "none": 1.0}
-"""What is not packed is read ten times as fast: zstd has to be smaller by so much."""
+"""Factor by which each codec's size is raised to compare it: uncompressed pages are read ten times as fast as zstd."""
 
 
 @dataclass(frozen=True)
 class BoxFile:
-    """A tensor file as it is to be written; it is looked through once, for `size` and to write it.
+    """A tensor file to write; `size` and `write` share one survey of its boxes.
 
     Parameters
     ----------
@@ -73,11 +73,11 @@ class BoxFile:
 
     @property
     def size(self) -> int:
-        """About as many bytes as it will take."""
+        """Estimated size of the file in bytes."""
         return self._plan[1]
 
     def write(self, sink: ParquetSink) -> str:
-        """Write it into an empty file; return the sha256 of the footer."""
+        """Write the file to an empty sink; return the footer's SHA-256 in hex."""
         columns = self._plan[0]
         out = ParquetOut(sink, {name: how for name, how in columns.items() if how.width}, PAGE_ROWS)
         extents: dict[str, list[Int64]] = {name: [] for name in EXTENTS}
@@ -103,26 +103,26 @@ class BoxFile:
         return hashlib.sha256(footer).hexdigest()
 
     def data(self) -> tuple[bytes, str]:
-        """Return its bytes, and the sha256 of the footer."""
+        """Return the content of the file, and the footer's SHA-256 in hex."""
         sink = io.BytesIO()
         footer = self.write(sink)
         return sink.getvalue(), footer
 
 
 def group_rows() -> int:
-    """Boxes of a row group."""
+    """Return the number of boxes per row group."""
     return PAGE_ROWS * _GROUP_PAGES
 
 
 @dataclass(frozen=True, slots=True)
 class _BoxGroup:
-    """A row group, and where the box before it ends on each axis."""
+    """A row group, and the end of the box before it on each axis."""
 
     boxes: Boxes
     before: dict[str, int]
 
     def values(self, name: str, form: Form) -> Int64:
-        """A column as it is stored, but for gaps' signs."""
+        """Return a column as it is stored, except that gaps are not yet zigzag-encoded."""
         if name == "diagonal":
             return _flags(self.boxes)
         if form != "gap":
@@ -135,11 +135,11 @@ class _BoxGroup:
         return gaps
 
     def axis(self, name: str) -> tuple[Int64, Int64]:
-        """Starts and lengths."""
+        """Return the starts and lengths on an axis."""
         return getattr(self.boxes, name), getattr(self.boxes, f"n_{name}")
 
     def extents(self, lead: Lead) -> dict[str, Int64]:
-        """Of each page the extents on both axes, and the ends of the box before."""
+        """Return the extents of each page on both axes, and the ends of the box before it."""
         heads = np.arange(0, len(self.boxes), PAGE_ROWS)
         extents = {}
         for axis in ("out", "src"):
@@ -168,20 +168,20 @@ def _groups(boxes: Boxes | Parts | Spool) -> Iterator[_BoxGroup]:
 
 
 def _flags(boxes: Boxes) -> Int64:
-    """What is stored of `diagonal`: set for single pairs, of which it tells nothing."""
+    """Return `diagonal` as stored: set for boxes of one pair, for which it means nothing."""
     return cast(Int64, (boxes.diagonal | ((boxes.n_out == 1) & (boxes.n_src == 1))).astype(np.int64))
 
 
 @dataclass(slots=True)
 class _BoxesSeen:
-    """What is known of a column in one form: its least and greatest value, and some pages."""
+    """Minimum and maximum of a column in one form, and its values in some pages."""
 
     low: int
     high: int
     sample: list[Int64] = field(default_factory=list)
 
     def size(self, how: ColumnLayout, rows: int) -> float:
-        """Bytes that the column would take."""
+        """Estimate the number of bytes of the column."""
         if how.codec == "none":
             return rows * how.width
         sample = np.concatenate(self.sample)
@@ -191,26 +191,26 @@ class _BoxesSeen:
 
 @dataclass(slots=True)
 class _Survey:
-    """What is known of boxes before they are written."""
+    """Statistics of the boxes from which the column layouts are chosen."""
 
     rows: int
     seen: dict[tuple[str, Form], _BoxesSeen] = field(default_factory=dict)
     square: bool = True
     diagonal: set[bool] = field(default_factory=set)
-    """How boxes of more than a pair are flagged."""
+    """Values of the flag among boxes of more than one pair."""
 
     def add(self, name: str, form: Form, values: Int64, pages: list[slice], *, rising: bool = False) -> None:
-        """Look through some values."""
+        """Add some values of a column to the statistics."""
         if rising or alike(values):
             low, high = int(values[0]), int(values[-1])
         else:
             low, high = int(values.min()), int(values.max())
         known = self.seen.setdefault((name, form), _BoxesSeen(low, high))
         known.low, known.high = min(known.low, low), max(known.high, high)
-        known.sample += [values[p].copy() for p in pages]  # a part's values are not kept for those of a page
+        known.sample += [values[p].copy() for p in pages]  # copied so that a sample does not keep its part in memory
 
     def plan(self) -> tuple[dict[str, ColumnLayout], int]:
-        """Choose each column's form; return forms, and about how many bytes they take."""
+        """Choose the column layouts; return them and the estimated number of bytes."""
         columns: dict[str, ColumnLayout] = {}
         total = 0.0
         for name in COLUMNS:
@@ -225,7 +225,7 @@ class _Survey:
         return columns, round(total)
 
     def best(self, forms: dict[Form, _BoxesSeen]) -> tuple[ColumnLayout, float]:
-        """Choose a column's form; with it, the bytes that it takes."""
+        """Choose the layout of a column; return it and the estimated number of bytes."""
         if not forms:
             return ColumnLayout("plain", 0), 0
         for form, seen in forms.items():
@@ -236,17 +236,17 @@ class _Survey:
             most = max(2 * seen.high, -2 * seen.low - 1) if form == "gap" else seen.high
             how = ColumnLayout(form, None, max(1, -(-most.bit_length() // 8)), codec)
             trials[how] = seen.size(how, self.rows) * _WORTH[codec]
-        best = min(trials, key=lambda how: (trials[how], how.form == "gap"))  # a plain value is read alone
+        best = min(trials, key=lambda how: (trials[how], how.form == "gap"))  # plain values can be read singly
         return best, trials[best] / _WORTH[best.codec]
 
 
 def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
-    """Look through boxes, sorted by the lead axis."""
+    """Collect the statistics of boxes that are sorted by the lead axis."""
     survey = _Survey(len(boxes))
     pages = -(-len(boxes) // PAGE_ROWS)
     sampled = np.unique(np.linspace(0, pages - 1, _SAMPLE_PAGES).astype(np.int64)) * PAGE_ROWS
     start = 0
-    # A flag that is the same for all boxes is not stored, so that its form needs no sample.
+    # A flag that is the same for all boxes is not stored, so it needs no sample.
     alone = isinstance(boxes, Boxes) and all(map(is_constant, (boxes.n_out, boxes.n_src, boxes.diagonal)))
     for group in _groups(boxes):
         part = group.boxes
@@ -271,7 +271,7 @@ def _survey(boxes: Boxes | Parts | Spool, lead: Lead) -> _Survey:
 
 
 def _zigzag(values: Int64) -> Int64:
-    """The values without signs, coded in place: nobody else may hold the array."""
+    """Zigzag-encode values in place; no other code may use the array."""
     signs = values >> 63
     values <<= 1
     values ^= signs

@@ -1,4 +1,4 @@
-"""One Parquet file of tensors/, opened: its footer checked once, its pages checked on every read."""
+"""An open Parquet file of tensors/. Opening it verifies the footer; each read verifies the pages."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _TAIL = 1 << 16
 
 
 class TensorFile:
-    """A tensor file whose footer is what the manifest says.
+    """An open tensor file whose footer matches the manifest.
 
     Parameters
     ----------
     folder, step, stored
-        Where it is, and what the manifest says of it.
+        Location of the file, and its entry in the manifest.
     cache : Cache
-        Pages as they stand in the file, checked; shared by files.
+        Verified, decompressed pages; shared by files.
 
     Raises
     ------
     CorruptIndexError
-        Size, footer hash, index or layout differ, or the file is gone.
+        Size, footer hash, index or layout is wrong, or the file is missing.
     StepRemovedError
-        The whole step is gone.
+        The whole step was removed.
     StoreFormatError
-        The file's format is newer than this package reads.
+        The file's format is newer than this version of the package can read.
     """
 
     def __init__(self, folder: Folder, step: str, stored: StoredFile, cache: Cache[tuple[bytes, ...]]) -> None:
@@ -56,29 +56,29 @@ class TensorFile:
         tail = self._read([(max(0, stored.size - _TAIL), stored.size + 1)])[0]
         length = int.from_bytes(tail[-8:-4], "little") + 8
         if len(tail) != min(stored.size, _TAIL):
-            raise CorruptIndexError(self.where, f"it has not the {stored.size} bytes that the manifest says")
+            raise CorruptIndexError(self.where, f"its size differs from the {stored.size} bytes in the manifest")
         if length > stored.size or tail[-4:] != b"PAR1":
-            raise CorruptIndexError(self.where, "it does not end as a Parquet file does")
+            raise CorruptIndexError(self.where, "it does not end like a Parquet file")
         if length > len(tail):
             tail = self._read([(stored.size - length, stored.size)])[0]
         footer = tail[-length:]
         if hashlib.sha256(footer).hexdigest() != stored.footer_sha256:
-            raise CorruptIndexError(self.where, "its footer's checksum differs")
+            raise CorruptIndexError(self.where, "the checksum of its footer does not match the manifest")
         self._metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + footer))
         self.layout = self._layout(tail)
         if not self.layout.spans and (tail if len(tail) == stored.size else self._read([(0, 4)])[0])[:4] != b"PAR1":
-            raise CorruptIndexError(self.where, "it does not begin as a Parquet file does")
+            raise CorruptIndexError(self.where, "it does not begin like a Parquet file")
 
     def decode(self, ids: Int64) -> Boxes:
-        """Boxes of these pages, ascending, one after another; each page's checksum is verified."""
+        """Return the boxes of some pages, given in ascending order; verify each page's checksum."""
         return self.unpacked(ids, lambda p, _: p.boxes()) if len(ids) else Boxes.empty()
 
     def unpacked(
         self, ids: Int64, use: Callable[[Packed, Hits | None], T], hits: Hits | None = None, *, keep: bool = False
     ) -> T:
-        """What `use` makes of the boxes of these pages, one or more, and of the hits among them where they are known.
+        """Call `use` with the boxes of one or more pages, and with the hits among them if known; return its result.
 
-        `keep` keeps what was read for the next time.
+        `keep` caches the pages that are read.
         """
         layout = self.layout
         stored: Mapping[str, Unpacked]
@@ -92,22 +92,22 @@ class TensorFile:
             return use(Packed(layout, ids, stored), hits)
 
     def values(self, ids: list[int], name: str) -> Sequence[Any]:
-        """The bytes of some pages' values of a column, kept for the next time."""
+        """Return a column's values in some pages as bytes, and cache the pages."""
         with self._guarded(ids):
             return self._pages(ids, True)[name]
 
     @contextmanager
     def _guarded(self, ids: Any) -> Iterator[None]:
-        """Tell of what can't be read as a damaged file."""
+        """Raise CorruptIndexError if the content of some pages can't be read."""
         try:
             yield
         except (CorruptIndexError, StepRemovedError, StoreUnreachableError):
             raise
         except (OSError, pa.ArrowException, LookupError, ValueError) as e:
-            raise CorruptIndexError(self.where, f"pages {list(ids)}: {_first_line(e)}") from e
+            raise CorruptIndexError(self.where, f"pages {list(ids)} can't be read: {_first_line(e)}") from e
 
     def _pages(self, ids: list[int], keep: bool) -> dict[str, Sequence[Any]]:
-        """The values of some pages of each column, as `unpack` gives them."""
+        """Return the values of some pages by column, as `unpack` returns them."""
         names = self.layout.spans
         if not keep:
             return dict(zip(names, self._fresh(ids), strict=True))
@@ -124,7 +124,7 @@ class TensorFile:
         return dict(zip(names, zip(*pages, strict=True), strict=True))
 
     def _fresh(self, ids: list[int]) -> list[list[Any]]:
-        """The same from the file, a list for each column."""
+        """Read the same from the file, as a list for each column."""
         layout = self.layout
         told = [spans.of(ids) for spans in layout.spans.values()]
         columns = self._checked(ids, told)
@@ -134,7 +134,7 @@ class TensorFile:
         return unpack(columns, how, [layout.boxes(i) for i in ids])
 
     def _checked(self, ids: list[int], told: list[list[list[int]]]) -> list[list[Any]]:
-        """The packed values of some pages of each column; those that stand side by side are read at once."""
+        """Read and verify the compressed values of some pages by column; adjacent pages are read at once."""
         stretches: list[tuple[int, int]] = []
         for at, size, *_ in told:
             for start, n in zip(at, size, strict=True):
@@ -151,9 +151,9 @@ class TensorFile:
                     part = memoryview(read)
                 data = part[start - low : start - low + size]
                 if len(data) != size:
-                    raise CorruptIndexError(self.where, f"page {number} is cut short")
+                    raise CorruptIndexError(self.where, f"page {number} is truncated")
                 if zlib.crc32(data) != crc:
-                    raise CorruptIndexError(self.where, f"the checksum of page {number} differs")
+                    raise CorruptIndexError(self.where, f"the checksum of page {number} does not match the index")
                 column.append(data[head : head + body])
             columns.append(column)
         return columns
@@ -166,7 +166,7 @@ class TensorFile:
             at, size = int(told["at"]), int(told["size"])
             data = tail[at - first : at - first + size] if at >= first else self._read([(at, at + size)])[0]
             if hashlib.sha256(data).hexdigest() != told["sha256"]:
-                raise CorruptIndexError(self.where, "its index's checksum differs")
+                raise CorruptIndexError(self.where, "the checksum of its page index does not match the footer")
             return load_index(data, lists, pages)
 
         try:
@@ -174,7 +174,7 @@ class TensorFile:
         except (StoreFormatError, CorruptIndexError):
             raise
         except (OSError, LookupError, TypeError, ValueError, AttributeError) as e:
-            raise CorruptIndexError(self.where, f"its footer has no layout: {_first_line(e)}") from e
+            raise CorruptIndexError(self.where, f"its footer has no valid layout: {_first_line(e)}") from e
 
     def _read(self, spans: list[tuple[int, int]]) -> list[bytes]:
         try:

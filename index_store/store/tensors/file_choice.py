@@ -1,4 +1,4 @@
-"""Which files a tensor gets, by what a sample of its boxes would take (docs/format.md, "Which files")."""
+"""Choice of a tensor's files by the estimated sizes of a sample of its boxes (docs/format.md, "Which files")."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from provspark.model.boxes.spool import Dealt, Parts, Spool, recut
 __all__ = ["TensorFiles", "chosen", "cover", "local", "spooled_cover", "to_a_block"]
 
 TensorFiles = Literal["one", "guide", "both", "turned"]
-"""One file in output order; with a guide in source order; with a copy in source order; in source order with a guide."""
+"""Files of a tensor: one in output order; the same with a guide, or with a copy, in source order; or one in source
+order with a guide in output order."""
 
 _LOCAL = 8
-"""A file serves the other axis too if its pages' extents there overlap no more than this on average."""
+"""One file serves both axes if its pages' extents on the other axis overlap no more than this on average."""
 _FEW = 8
-"""A file of no more pages than this serves both axes: a lookup by the other one reads them all."""
+"""A file of at most this many pages serves both axes: a lookup by the other axis reads them all."""
 _BLOCKS = 128
-"""Blocks that a guide tells apart: seven bits an edge at most."""
+"""Maximum number of blocks that a guide distinguishes: at most seven bits per edge."""
 _EXACT_WORTH = 1.15
-"""A second exact copy is taken instead of a guide if the tensor grows by no more than this."""
+"""A second exact copy replaces the guide if the tensor grows by at most this factor."""
 _SRC_WORTH = 0.75
-"""Boxes are kept in source order, with a guide in output order, if that makes the tensor this small."""
+"""Boxes are stored in source order, with a guide in output order, if that shrinks the tensor to this factor."""
 _WINDOWS = 4
 _WINDOW = 8_192
-"""Boxes in each of the windows of an axis by which sizes are judged."""
+"""Boxes in each of the windows of an axis that sizes are estimated from."""
 
 
 def chosen(boxes: Boxes, in_order: BoxFile) -> TensorFiles:
-    """Choose for boxes that are sorted by out; `in_order` is the file of them."""
+    """Choose the files for boxes that are sorted by `out`; `in_order` is the file of boxes in this order."""
     if local(boxes):
         return "one"
     by_out = in_order.size
@@ -56,7 +57,7 @@ def chosen(boxes: Boxes, in_order: BoxFile) -> TensorFiles:
 
 
 def local(boxes: Boxes | Parts | Spool) -> bool:
-    """Whether a source row lies in few pages' extents of a file in output order."""
+    """Return whether a source row is within the extents of few pages of a file in output order."""
     if len(boxes) <= _FEW * encoding.PAGE_ROWS:
         return True
     total, least, most = 0, None, 0
@@ -75,7 +76,7 @@ def local(boxes: Boxes | Parts | Spool) -> bool:
 
 
 def to_a_block(boxes: int) -> int:
-    """Pages to a block of a guide to a file of so many boxes."""
+    """Return the number of pages per block in a guide to a file of this many boxes."""
     per, pages = 1, -(-boxes // encoding.PAGE_ROWS)
     while -(-pages // per) > _BLOCKS:
         per *= 2
@@ -83,7 +84,7 @@ def to_a_block(boxes: int) -> int:
 
 
 def cover(block: Int64, start: Int64, length: Int64) -> Boxes:
-    """Boxes of a guide, its axis as out and blocks as src, in the order of the axis."""
+    """Return the boxes of a guide, sorted by its axis: `out` is the axis, `src` is the block."""
     single = len(length) and is_constant(length) and int(length[0]) == 1
     united = points(block, start) if single else None
     if united is None:
@@ -98,7 +99,7 @@ def cover(block: Int64, start: Int64, length: Int64) -> Boxes:
 
 
 def spooled_cover(boxes: Spool) -> Spool:
-    """Boxes of a guide in source order, of boxes in output order that do not fit memory."""
+    """Return the boxes of a guide in source order, from boxes in output order that do not fit in memory."""
     per = to_a_block(len(boxes)) * encoding.PAGE_ROWS
     dealt = Dealt("src", boxes.end, len(boxes))
     at = 0
@@ -112,12 +113,12 @@ def spooled_cover(boxes: Spool) -> Spool:
 
 
 def _marks(values: Int64) -> Int64:
-    """Some of an axis' values in order, as far apart by count."""
+    """Return a sorted sample of an axis' values, evenly spaced by count."""
     return np.sort(values[:: max(1, len(values) // (_BLOCKS * _FEW))])
 
 
 def _windows(values: Int64, marks: Int64) -> list[Int64]:
-    """Places of what lies in a few windows of an axis; all places where there are not many."""
+    """Return indexes of the values in a few windows of an axis, or all indexes if there are few values."""
     if len(values) <= _WINDOWS * _WINDOW:
         return [np.arange(len(values))]
     wide = max(1, len(marks) * _WINDOW // len(values))
@@ -132,7 +133,7 @@ def _windows(values: Int64, marks: Int64) -> list[Int64]:
 
 
 def _guide_out(boxes: Boxes, marks: Int64) -> float:
-    """Size of a guide in output order to boxes in source order, whose places there `marks` tell about."""
+    """Estimate the size of a guide in output order to boxes in source order; `marks` samples their source rows."""
     pages = -(-len(boxes) // encoding.PAGE_ROWS)
     blocks = -(-pages // to_a_block(len(boxes)))
     bounds = marks[np.linspace(0, len(marks), blocks, endpoint=False).astype(np.int64)[1:]]

@@ -1,4 +1,4 @@
-"""Starts on an axis that stand in a file as gaps between boxes: worked out no further than is asked."""
+"""Starts of boxes that a tensor file stores as gaps between boxes; computed only as far as needed."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["AnyInts", "Even", "Gaps"]
 
 _BLOCK = 64
 _ADDED = 1 << 16
-"""Numbers of 16 bits whose sum has 32: einsum adds such up twice as fast."""
+"""Maximum count of 16-bit numbers whose sum fits 32 bits; einsum adds these twice as fast."""
 AnyInts = npt.NDArray[Any]
-"""Integers of whatever width holds them."""
+"""Integers of any width."""
 
 
 @dataclass(frozen=True, slots=True)
 class Even:
-    """Boxes of a file, all alike, at equal distances on one axis.
+    """Equal boxes at equal distances on one axis of a file.
 
     Parameters
     ----------
     gap, length, count : int
-        Distance of each box from the end of the one before, and of the first from 0, none negative; its length; how
-        many there are.
+        Distance of each box from the end of the one before, and of the first from 0 (not negative); length of a box;
+        number of boxes.
     """
 
     gap: int
@@ -38,33 +38,33 @@ class Even:
 
     @property
     def step(self) -> int:
-        """From the start of a box to the start of the next."""
+        """Distance from the start of a box to the start of the next."""
         return self.gap + self.length
 
     def hits(self, runs: CuttingRuns) -> tuple[Int64, Int64]:
-        """Each (box, run) that overlap, neither falling."""
+        """Return each overlapping (box, run), both in ascending order."""
         step = self.step
         first, stop = runs.starts // step, (runs.ends + (self.length - 1)) // step
         return spread(np.minimum(first, self.count), np.minimum(stop, self.count))
 
     def at(self, boxes: Int64) -> Int64:
-        """Starts of some boxes."""
+        """Return the starts of some boxes."""
         return boxes * self.step + self.gap
 
 
 class Gaps:
-    """Boxes of some pages on one axis.
+    """Boxes of some pages on one axis, stored as gaps.
 
     Parameters
     ----------
     gaps : int, or array of unsigned or int64 integers
-        Distance of each box from the end of the one before: one for all, or zigzag-coded.
+        Distance of each box from the end of the one before: one number for all, or zigzag-encoded numbers.
     lengths : int or array of such integers
-        One for all, or of each box.
+        One length for all boxes, or one for each.
     bases : int64 array
-        For each page the end of the box before it.
+        End of the box before each page.
     page_rows, total : int
-        Boxes of each page but the last, and of all.
+        Boxes in each page but the last, and in total.
     """
 
     def __init__(self, gaps: AnyInts | int, lengths: AnyInts | int, bases: Int64, page_rows: int, total: int) -> None:
@@ -88,7 +88,7 @@ class Gaps:
         self._starts = self._ends - sums
 
     def hits(self, runs: CuttingRuns) -> tuple[Int64, Int64] | None:
-        """Each (box, run) that overlap, by run; None where all starts tell that as soon."""
+        """Return each overlapping (box, run), by run; None if computing all starts is as fast."""
         blocks = runs.meet(self._starts, self._ends) if self._rise else self._starts
         if 2 * len(blocks) > len(self._starts):
             return None
@@ -100,7 +100,7 @@ class Gaps:
         return places[box], run
 
     def at(self, places: Int64) -> Int64:
-        """Starts of the boxes at some places."""
+        """Return the starts of the boxes at some indexes."""
         if len(places) * self._size > self._total:
             return self.all()[places]
         block, place = np.divmod(places, self._size)
@@ -108,13 +108,13 @@ class Gaps:
         return starts
 
     def all(self) -> Int64:
-        """Starts of all boxes."""
+        """Return the starts of all boxes."""
         starts: Int64 = self._of(slice(None)).reshape(-1)[: self._total]
         starts -= self._lengths
         return starts
 
     def _of(self, blocks: Int64 | slice) -> Int64:
-        """Ends of the boxes of some blocks, a line each."""
+        """Return the ends of the boxes of some blocks, one row per block."""
         ends: Int64 = np.cumsum(self._steps[blocks], axis=1, dtype=np.int64)
         ends += self._starts[blocks][:, None]
         return ends
@@ -124,7 +124,7 @@ class Gaps:
 
 
 def _steps(gaps: AnyInts | int, lengths: AnyInts | int, rise: bool) -> AnyInts:
-    """From the end of each box to the end of the next, in as few bytes as hold it; `rise`: no gap is negative."""
+    """Return the distance from each box's end to the next one's, in a narrow type; `rise`: no gap is negative."""
     bits = max(a.bit_length() + 1 if isinstance(a, int) else 8 * a.dtype.itemsize for a in (gaps, lengths))
     wide = np.dtype(np.int16 if bits < 15 else np.int32 if bits < 31 else np.int64)
     ahead = wide.type(lengths) if isinstance(lengths, int) else lengths.astype(wide)

@@ -1,4 +1,4 @@
-"""What a tensor file says of itself, in its footer and in its index of pages (docs/format.md, "Tensor files")."""
+"""Layout of a tensor file, stored in its footer and its page index (docs/format.md, "Tensor files")."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ SPANS = ("at", "size", "head", "body", "crc")
 
 @dataclass(frozen=True, slots=True)
 class ColumnLayout:
-    """How one column is stored.
+    """Layout of one column.
 
     Parameters
     ----------
     form : {"plain", "gap", "same"}
-        As it is; as the zigzag-coded distance from the end of the box before; or, for a length, as the other
-        axis' length.
+        Plain values; zigzag-encoded distance from the end of the box before; or, for a length, the same as on the
+        other axis.
     constant : int or None
-        The one value that all rows have (of the gap where `form` is ``gap``); the column is not in the file.
+        The value that all rows share (the gap if `form` is ``gap``); the column is then not in the file.
     width : int
-        Bytes of a stored value; 0 for what is not stored, and in format 1.
+        Bytes per stored value; 0 if the column is not stored, and in format 1.
     codec : {"zstd", "none"}
-        How its pages are packed: the values' bytes apart in zstd, or as they are.
+        Compression of the pages: zstd over split byte planes, or none.
     """
 
     form: Form
@@ -78,7 +78,7 @@ class ColumnLayout:
 
     @property
     def item(self) -> int:
-        """Bytes that a value takes in a page before that is packed."""
+        """Bytes per value in a page before compression."""
         if self.codec == "none":
             return self.width
         return 4 if self.width < 4 else 8
@@ -86,62 +86,62 @@ class ColumnLayout:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Where in the file each page of a column stands.
+    """Byte ranges of a column's pages in the file.
 
     Parameters
     ----------
     lists : int64 array
-        Five lines, of a number for each page: ``at`` and ``size``, first byte and number of bytes of what belongs to
-        it, its header and all up to the next page; ``head`` and ``body``, bytes before its packed values, and of
-        them; ``crc``, CRC-32 of all.
+        Five rows with a number for each page: ``at`` and ``size``, offset and size of the bytes that belong to it, from
+        its header up to the next page; ``head`` and ``body``, bytes before its compressed values, and bytes of these;
+        ``crc``, CRC-32 of all.
     """
 
     lists: Int64
 
     @property
     def at(self) -> Int64:
-        """First byte of each page."""
+        """Offset of each page."""
         first: Int64 = self.lists[0]
         return first
 
     @property
     def size(self) -> Int64:
-        """Bytes of each."""
+        """Number of bytes of each page."""
         sizes: Int64 = self.lists[1]
         return sizes
 
     def of(self, pages: list[int]) -> list[list[int]]:
-        """The five lists of some pages."""
+        """Return the five lists for some pages."""
         lists: list[list[int]] = self.lists[:, pages].tolist()
         return lists
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What a tensor file says of itself.
+    """Layout of a tensor file, as its footer and page index describe it.
 
     Parameters
     ----------
     format : int
-        Of the file.
+        Format version of the file.
     lead : {"out", "src"}
-        The axis that the boxes are sorted by.
+        Axis that the boxes are sorted by.
     holds : {"boxes", "guide"}
-        Whether the other axis is the tensor's, or counts blocks of the sister file's pages.
+        Whether the other axis is the tensor's, or counts blocks of pages of the tensor's other file.
     block : int
-        Pages of the sister file to a block; 0 for boxes.
+        Pages of the other file per block; 0 for boxes.
     rows : int
-        Boxes.
+        Number of boxes.
     page_rows : int
-        Boxes of each page but the last. In format 1 a page is a row group, with all columns.
+        Boxes in each page but the last. In format 1 a page is a row group with all columns.
     columns : dict of ColumnLayout
-        By name.
+        Column layouts by name.
     spans : dict of Spans
-        Of each stored column, by name; of all together, as "", in format 1.
+        Byte ranges of each stored column, by name. Format 1 has one entry, "", for all columns.
     out_low, out_high, src_low, src_high : int64 arrays, one a page
-        Smallest start and largest end of a page's boxes.
+        Smallest start and largest end of each page's boxes.
     out_base, src_base : int64 arrays
-        End of the box before the page, from which its first gap counts.
+        End of the box before each page, from which its first gap counts.
     """
 
     format: int
@@ -165,11 +165,11 @@ class Layout:
         return len(self.out_low)
 
     def boxes(self, page: int) -> int:
-        """Boxes of a page."""
+        """Return the number of boxes in a page."""
         return min(self.page_rows, self.rows - page * self.page_rows)
 
     def meet(self, runs: CuttingRuns, axis: Lead) -> Int64:
-        """The pages that may hold boxes which overlap some run of an axis."""
+        """Return the pages that may contain boxes overlapping any run of an axis."""
         low, high = (self.out_low, self.out_high) if axis == "out" else (self.src_low, self.src_high)
         if len(runs) * 4 > len(low) or not self._rise[axis]:
             return runs.meet(low, high)
@@ -177,19 +177,19 @@ class Layout:
         return page if len(runs) == 1 else np.unique(page)
 
     def even(self, axis: Lead) -> Even | None:
-        """The boxes' places on an axis, where all are alike and evenly apart: each is after the one before."""
+        """Return the boxes' places on an axis if all boxes have one gap and one length; else None."""
         start, length = self.columns[axis], self.columns[self.length(axis)]
         if not self.rows or start.form != "gap" or start.constant is None or length.constant is None:
             return None
         return Even(start.constant, length.constant, self.rows)
 
     def length(self, axis: Lead) -> str:
-        """The column that tells how long boxes are on an axis."""
+        """Return the name of the column that stores the boxes' lengths on an axis."""
         return "n_out" if axis == "out" or self.columns["n_src"].form == "same" else "n_src"
 
     @cached_property
     def _rise(self) -> dict[Lead, bool]:
-        """Of each axis whether neither low nor high fall from page to page."""
+        """Whether, on each axis, the pages' lows and highs are sorted."""
         rise: dict[Lead, bool] = {}
         for axis in ("out", "src"):
             ends = [getattr(self, f"{axis}_{end}") for end in ("low", "high")]
@@ -198,7 +198,7 @@ class Layout:
 
 
 def dump_layout(layout: Layout, index: dict[str, Any]) -> bytes:
-    """Write a layout as the JSON that stands in the footer; `index` tells where the arrays stand."""
+    """Serialize a layout as the JSON in the footer; `index` is the location and hash of the page index."""
     columns = {
         n: {"form": c.form}
         | ({} if c.constant is None else {"constant": c.constant})
@@ -211,20 +211,20 @@ def dump_layout(layout: Layout, index: dict[str, Any]) -> bytes:
 
 
 def load_layout(text: bytes, where: str, index: Any) -> Layout:
-    """Read what `dump_layout` wrote; LookupError, TypeError or ValueError where it has another shape.
+    """Parse the JSON of `dump_layout`; raise LookupError, TypeError or ValueError if it is malformed.
 
     Parameters
     ----------
     text : bytes
     where : str
-        Names the file in errors.
+        Name of the file in errors.
     index : callable
-        Given what `dump_layout` was told of the index, and the number of lists and of pages: the arrays.
+        Takes the `index` of `dump_layout` and the numbers of lists and pages; returns the arrays.
 
     Raises
     ------
     StoreFormatError
-        The file's format is newer than this package reads.
+        The file's format is newer than this version of the package can read.
     """
     body = json.loads(text)
     format_version = int(body["format"])
@@ -235,19 +235,19 @@ def load_layout(text: bytes, where: str, index: Any) -> Layout:
         for n, c in body["columns"].items()
     }
     if set(columns) != set(COLUMNS):
-        raise ValueError("a column is missing")
+        raise ValueError(f"its columns are {sorted(columns)} instead of {sorted(COLUMNS)}")
     if any(c.form not in FORMS[name] or c.codec not in CODECS for name, c in columns.items()):
-        raise ValueError("a column is of an unknown form or packed in an unknown way")
+        raise ValueError("a column has an unknown form or codec")
     if body["lead"] not in ("out", "src") or body["holds"] not in ("boxes", "guide"):
-        raise ValueError("an unknown order or content")
+        raise ValueError(f"unknown lead {body['lead']!r} or holds {body['holds']!r}")
     block, rows, page_rows = (
         int(body[k]) for k in ("block", "rows", "group_rows" if format_version == 1 else "page_rows")
     )
     if page_rows < 1:
-        raise ValueError("pages without rows")
+        raise ValueError(f"its pages have {page_rows} rows")
     least = {"n_out": 1, "n_src": 1}
     if rows and any(c.constant is not None and c.constant < least.get(name, 0) for name, c in columns.items()):
-        raise ValueError("a constant is too small")
+        raise ValueError("a constant is below its minimum (1 for lengths, else 0)")
     pages = -(-rows // page_rows)
     if format_version == 1:
         groups = {name: np.array(values, dtype=np.int64) for name, values in body["groups"].items()}
@@ -262,5 +262,5 @@ def load_layout(text: bytes, where: str, index: Any) -> Layout:
         fives = arrays[len(EXTENTS) :].reshape(len(stored), len(SPANS), pages)
         spans = {name: Spans(five) for name, five in zip(stored, fives, strict=True)}
     if {len(a) for a in extents} | {len(s.at) for s in spans.values()} != {pages}:
-        raise ValueError("rows and pages disagree")
+        raise ValueError(f"its index does not list {pages} pages for {rows} boxes")
     return Layout(format_version, body["lead"], body["holds"], block, rows, page_rows, columns, spans, *extents)

@@ -1,4 +1,4 @@
-"""Boxes of some pages of a tensor file: found and unpacked no further than a question needs."""
+"""Boxes of some pages of a tensor file, decoded only as far as a question needs."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from provspark.model.boxes.lists import constant, is_constant
 __all__ = ["Hits", "Packed", "Unpacked"]
 
 Hits = tuple[Int64, Int64]
-"""Places of boxes, and of the run that each overlaps."""
+"""Indexes of boxes, and of the run that each overlaps."""
 
 
 class Unpacked(Protocol):
-    """A stored column of some pages."""
+    """Stored column of some pages."""
 
     def all(self) -> AnyInts:
-        """All values."""
+        """Return all values."""
 
     def at(self, index: Int64) -> AnyInts:
-        """Those at some places."""
+        """Return the values at some indexes."""
 
 
 class Packed:
-    """Boxes of some pages, of which as much is unpacked as is asked for.
+    """Boxes of some pages, decoded only as far as needed.
 
     Parameters
     ----------
     layout : Layout
     pages : int64 array
-        The pages, ascending, at least one; the file's last alone may be short of boxes.
+        One or more pages in ascending order; only the file's last page may have fewer boxes.
     stored : mapping of Unpacked
-        Their columns that are in the file.
+        The pages' columns that are stored in the file.
     """
 
     def __init__(self, layout: Layout, pages: Int64, stored: Mapping[str, Unpacked]) -> None:
@@ -54,19 +54,19 @@ class Packed:
         return self._total
 
     def boxes(self) -> Boxes:
-        """All of them."""
+        """Return all boxes."""
         return Boxes(*map(self._column, COLUMNS))
 
     def cut(self, runs: CuttingRuns, axis: Lead, hits: Hits | None = None) -> Boxes:
-        """One box for each (box, run) that overlap, cut to the run; only they are unpacked where that can be.
+        """Return one box for each overlapping (box, run), cut to the run; decode only these if possible.
 
-        `hits` are these places and runs where they are known.
+        `hits` are the indexes of these boxes and runs, if known.
         """
         hits = hits or self._hits(runs, axis)
         return runs.cut(self.boxes(), axis) if hits is None else runs.pieces(self._take(hits[0]), hits[1], axis)
 
     def across(self, runs: CuttingRuns, axis: Lead, hits: Hits | None = None) -> tuple[Int64, Int64]:
-        """Starts and lengths on the other axis of what `cut` returns."""
+        """Return starts and lengths on the other axis of the boxes that `cut` returns."""
         other: Lead = "src" if axis == "out" else "out"
         hits = hits or self._hits(runs, axis)
         diagonal = self._layout.columns["diagonal"].constant
@@ -82,7 +82,7 @@ class Packed:
         return there + (low - here), np.minimum(here + self._taken(f"n_{axis}", box), runs.ends[run]) - low
 
     def _hits(self, runs: CuttingRuns, axis: Lead) -> Hits | None:
-        """The (box, run) that overlap, where neither starts nor ends fall from box to box."""
+        """Return each overlapping (box, run); None if the boxes' starts or ends on the axis are not sorted."""
         if axis != self._layout.lead:
             return None
         gapped = self._gapped(axis)
@@ -94,7 +94,7 @@ class Packed:
         return runs.hits(starts, ends) if is_constant(lengths) or bool((ends[1:] >= ends[:-1]).all()) else None
 
     def _take(self, index: Int64) -> Boxes:
-        """Boxes at some places."""
+        """Return the boxes at some indexes."""
         if len(index) == self._total and bool((index[1:] > index[:-1]).all()):
             return self.boxes()
         return Boxes(*(self._taken(name, index) for name in COLUMNS))
@@ -108,7 +108,7 @@ class Packed:
             return gapped.at(self._numbers_of(index) if isinstance(gapped, Even) else index)
         if value is not None:
             return _typed(name, value, len(index))
-        # By its place a value mostly costs several times what it costs among all, and all are kept for the next time.
+        # Decoding one value costs several times as much as one among all, and all are kept for the next call.
         few = name not in self._raw and 8 * len(index) < self._total
         return _typed(name, self._stored[name].at(index) if few else self._numbers(name)[index], len(index))
 
@@ -125,11 +125,11 @@ class Packed:
         return column
 
     def _evenly(self, axis: Even) -> Int64:
-        """All starts on an axis on which they are evenly apart."""
+        """Return all starts on an axis on which boxes are evenly spaced."""
         first, last = int(self._pages[0]), int(self._pages[-1])
         if last - first < len(self._pages):
-            # The one gap is also that of the file's first box from 0: no base is needed, and as it can't be negative
-            # and no box is empty (`load_layout` refuses both), the step is above 0.
+            # The gap is also the first box's distance from 0, so no base is needed. `load_layout` rejects negative gaps
+            # and empty boxes, so the step is above 0.
             start = first * self._layout.page_rows * axis.step + axis.gap
             return np.arange(start, start + self._total * axis.step, axis.step)
         return axis.at(self._numbers_of(np.arange(self._total)))
@@ -138,7 +138,7 @@ class Packed:
         return self._layout.length("src") if name == "n_src" else name
 
     def _numbers_of(self, places: Int64) -> Int64:
-        """Numbers in the file of the boxes at some places."""
+        """Return the numbers in the file of the boxes at some indexes."""
         per, first = self._layout.page_rows, int(self._pages[0])
         if int(self._pages[-1]) - first == len(self._pages) - 1:
             return places + first * per
@@ -146,7 +146,7 @@ class Packed:
         return places + (self._pages[page] - page) * per
 
     def _numbers(self, name: str) -> Any:
-        """A column as stored, gaps zigzag-coded; or its one value, which is never coded."""
+        """Return a column as stored, with zigzag-encoded gaps; or its constant, which is not encoded."""
         value = self._layout.columns[name].constant
         if value is not None:
             return value
@@ -156,7 +156,7 @@ class Packed:
         return numbers
 
     def _gapped(self, name: str) -> Even | Gaps | None:
-        """Starts on an axis that stand in the file as gaps."""
+        """Return the starts on an axis if they are stored as gaps; else None."""
         if self._layout.columns[name].form != "gap":
             return None
         gapped = self._axes.get(name)
@@ -172,7 +172,7 @@ class Packed:
 
 
 def _typed(name: str, values: Any, n: int) -> Any:
-    """Values of a column, or its one value, as boxes hold them."""
+    """Convert the values of a column, or its constant, to the type that boxes use."""
     one = isinstance(values, int)
     if name == "diagonal":
         return constant(bool(values), n) if one else values != 0

@@ -1,4 +1,4 @@
-"""Pages of tensor files: their index, and their values (docs/format.md)."""
+"""Page index and page values of tensor files (docs/format.md)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ZSTD = pa.Codec("zstd")
 
 
 def dump_index(arrays: list[Int64]) -> bytes:
-    """Pack int64 arrays of one length: differences, as byte planes, in zstd."""
+    """Pack int64 arrays of equal length: as differences, split into byte planes, compressed with zstd."""
     table = np.array(arrays, dtype="<i8")
     table[:, 1:] -= table[:, :-1].copy()
     planes = np.ascontiguousarray(table.view(np.uint8).reshape(*table.shape, 8).transpose(0, 2, 1))
@@ -26,25 +26,25 @@ def dump_index(arrays: list[Int64]) -> bytes:
 
 
 def load_index(data: bytes, lists: int, pages: int) -> Int64:
-    """Read what `dump_index` wrote: an array a line."""
+    """Unpack the arrays that `dump_index` packed, one per row of the result."""
     raw = np.frombuffer(_ZSTD.decompress(data, lists * pages * 8), dtype=np.uint8)
     table = np.ascontiguousarray(raw.reshape(lists, 8, pages).transpose(0, 2, 1)).view("<i8")[:, :, 0]
     return np.cumsum(table, axis=1, dtype=np.int64)
 
 
 def unpack(columns: list[list[Any]], how: list[ColumnLayout], rows: list[int]) -> list[list[Any]]:
-    """The bytes of some pages' values: all first ones, then all second ones where they are in zstd; else as they are.
+    """Return the bytes of some pages' values: pages in zstd decompressed, as byte planes; other pages unchanged.
 
-    One call unpacks all frames: it would make a context for each otherwise, which takes longer than a page does.
+    One call decompresses all pages: to create a context for each would take longer than to decompress it.
 
     Parameters
     ----------
     columns : list of lists of bytes
-        Of each column its pages.
+        Pages of each column.
     how : list of ColumnLayout
-        Of each column.
+        Layout of each column.
     rows : list of int
-        Values of each page.
+        Number of values in each page.
     """
     frames = [page for pages, column in zip(columns, how, strict=True) if column.codec == "zstd" for page in pages]
     if not frames:
@@ -64,15 +64,15 @@ def unpack(columns: list[list[Any]], how: list[ColumnLayout], rows: list[int]) -
 
 
 class PageValues:
-    """The values of some pages of a column, one after another.
+    """Values of a column in some pages.
 
     Parameters
     ----------
     parts : sequence of bytes
-        What `unpack` made of each page.
+        Bytes of each page, as `unpack` returns them.
     how : ColumnLayout
     rows, last : int
-        Values of each page but the last, and of the last.
+        Number of values in each page but the last, and in the last.
     """
 
     def __init__(self, parts: Sequence[Any], how: ColumnLayout, rows: int, last: int) -> None:
@@ -80,10 +80,10 @@ class PageValues:
         size = (len(parts) - 1) * rows + last
         self._bytes = np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), dtype=np.uint8)
         if len(self._bytes) != size * how.width:
-            raise ValueError(f"pages hold {len(self._bytes)} bytes, not {size} values of {how.width}")
+            raise ValueError(f"{len(self._bytes)} bytes instead of {size} values of {how.width} bytes")
 
     def all(self) -> AnyInts:
-        """All of them."""
+        """Return all values."""
         if not self._apart:
             return _joined(self._bytes.reshape(-1, self._width).T)
         full = len(self._bytes) - (0 if self._last == self._rows else self._last * self._width)
@@ -94,7 +94,7 @@ class PageValues:
         return np.concatenate([whole, _joined(self._bytes[full:].reshape(self._width, self._last))])
 
     def at(self, index: Int64) -> AnyInts:
-        """Those at some places."""
+        """Return the values at some indexes."""
         if not self._apart:
             return _joined(self._bytes.reshape(-1, self._width)[index].T)
         page, place = np.divmod(index, self._rows)
@@ -104,7 +104,7 @@ class PageValues:
 
 
 def _joined(planes: Any) -> AnyInts:
-    """Integers from their bytes, lowest first along the first axis."""
+    """Combine byte planes, lowest first, into integers."""
     first: AnyInts = planes[0]
     if len(planes) == 1:
         return first

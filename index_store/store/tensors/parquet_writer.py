@@ -1,6 +1,6 @@
-"""Writes the Parquet files of tensors/: columns of numbers in pages of our own cut, and where each page stands.
+"""Writer of the Parquet files in tensors/: integer columns in pages of fixed length, with the place of each page.
 
-Written here because a lookup needs the place and checksum of each page, and no Parquet library tells of what it wrote.
+Lookups need the place and checksum of each page, which Parquet libraries do not report.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ __all__ = ["ParquetOut", "ParquetSink", "pages_of"]
 _LEVEL = 1
 _MAGIC = b"PAR1"
 _THREADS = 4
-"""Row groups packed at once, of files that have so many: zstd and checksums let go of Python's lock."""
+"""Number of row groups compressed at once, in files with this many; zstd and checksums release Python's lock."""
 _INT32, _INT64, _FIXED = 1, 2, 7
 _PLAIN, _RLE, _SPLIT = 0, 3, 9
 _UNCOMPRESSED, _IN_ZSTD = 0, 6
 _IDLE: list[zstandard.ZstdCompressor] = []
-"""Contexts that no thread uses."""
+"""Compression contexts that no thread uses."""
 
 
 class _Page(NamedTuple):
@@ -43,7 +43,7 @@ class _Page(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """A column of a row group, as the footer tells of it."""
+    """Column chunk of a row group, as the footer describes it."""
 
     at: int
     size: int
@@ -51,27 +51,27 @@ class _Chunk:
 
 
 class ParquetSink(Protocol):
-    """What is written to, from its beginning to its end."""
+    """Destination of a file that is written from start to end."""
 
     def write(self, data: bytes, /) -> object:
-        """Write all of it."""
+        """Write all of the data."""
 
 
 class ParquetOut:
-    """A Parquet file under way, of required columns of numbers.
+    """A Parquet file in progress, with required integer columns.
 
     Parameters
     ----------
     sink : ParquetSink
     columns : mapping of ColumnLayout
-        Those that are stored, by name, in order.
+        Columns to store, by name, in order.
     page_rows : int
-        Values of a page.
+        Values per page.
 
     Attributes
     ----------
     at : int
-        Bytes written.
+        Number of bytes written.
     """
 
     def __init__(self, sink: ParquetSink, columns: Mapping[str, ColumnLayout], page_rows: int) -> None:
@@ -82,7 +82,7 @@ class ParquetOut:
         self.at = len(_MAGIC)
 
     def write(self, groups: Iterable[Mapping[str, Int64]]) -> None:
-        """Write row groups: each the values of all columns, whole pages but in the last one. A few are held at once."""
+        """Write row groups, each as the values of all columns; only the last may end within a page. Buffers a few."""
 
         def packed(values: Mapping[str, Int64]) -> tuple[int, list[list[_Page]]]:
             rows = len(next(iter(values.values()), ()))
@@ -115,13 +115,13 @@ class ParquetOut:
         self._groups.append((rows, chunks))
 
     def spans(self) -> dict[str, Spans]:
-        """Where the pages of each column stand."""
+        """Return the byte ranges of each column's pages."""
         return {
             name: Spans(np.array(rows, dtype=np.int64).reshape(-1, len(SPANS)).T) for name, rows in self._spans.items()
         }
 
     def footer(self, metadata: Mapping[bytes, bytes], empty: str) -> bytes:
-        """Return what ends the file; `empty` names the one column that the schema has where none is stored."""
+        """Return the footer; `empty` names the only column of the schema if no column is stored."""
         shown = {n: _kind(how) for n, how in self._columns.items()} or {empty: (_INT32, 0)}
         root = [(4, thrift.binary(b"schema")), (5, thrift.i32(len(shown)))]
         schema = [root]
@@ -185,16 +185,16 @@ def _pages(values: Int64, how: ColumnLayout, page_rows: int) -> list[_Page]:
 
 @cache
 def _header(rows: int, raw: int, encoding: int) -> tuple[bytes, bytes]:
-    """What stands in a page's header before its size and checksum, the third and fourth field, and behind them."""
+    """Return the bytes of a page header before its size and checksum, the third and fourth field, and after them."""
     told = (rows, encoding, _RLE, _RLE)
     values = thrift.struct((i, thrift.i32(value)) for i, value in enumerate(told, 1))
     return thrift.i32_fields((0, raw)), thrift.struct([(1, values)])[1]
 
 
 def pages_of(values: Int64, how: ColumnLayout, page_rows: int) -> list[bytes]:
-    """The bytes of a column's pages, as they stand in the file behind their headers.
+    """Return the bytes of a column's pages, without their headers.
 
-    Contexts are kept for the next column: to make one takes longer than to pack a page.
+    Contexts are kept for the next column: to create one takes longer than to compress a page.
     """
     item = how.item
     if how.codec == "none":
@@ -212,7 +212,7 @@ def pages_of(values: Int64, how: ColumnLayout, page_rows: int) -> list[bytes]:
 
 
 def _low_bytes(values: Int64, width: int) -> bytes:
-    """Each value's lowest bytes."""
+    """Return the lowest `width` bytes of each value."""
     if width in (1, 2, 4, 8):
         return values.astype(f"<u{width}").tobytes()
     whole = np.ascontiguousarray(values, "<i8").view(np.uint8).reshape(-1, 8)
@@ -223,7 +223,7 @@ def _low_bytes(values: Int64, width: int) -> bytes:
 
 
 def _planes(pages: npt.NDArray[np.int64], how: ColumnLayout) -> npt.NDArray[np.uint8]:
-    """The values' bytes apart, page by page: those from `width` on are 0."""
+    """Split the values of each page into byte planes; planes from `width` on are 0."""
     planes = np.zeros((len(pages), how.item, pages.shape[1]), dtype=np.uint8)
     rest: Any = pages.astype(np.uint32 if how.item == 4 else np.uint64)
     for k in range(how.width):

@@ -1,4 +1,4 @@
-"""Reading a tensor by either axis: only the pages that a question touches."""
+"""Reader of a tensor by either axis; it reads only the pages that a question touches."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ __all__ = ["TensorReader"]
 T = TypeVar("T")
 _KEPT = 256
 _FEW = 1 << 14
-"""A lookup of no more pages and rows keeps the pages for the next one."""
+"""A lookup of at most this many rows and `_KEPT` pages caches its pages."""
 _MANY = 64
-"""Rows a page: of more of them hardly a page holds none, so that it is not asked which."""
+"""Rows per page above which nearly every page contains one, so that the guide is not read."""
 _AT_ONCE = 1 << 17
-"""Boxes unpacked at once: bounds the memory of a lookup beside its answer."""
+"""Number of boxes decoded at once; it limits the memory of a lookup besides its result."""
 
 
 class TensorReader:
-    """A tensor asked by one of its axes.
+    """Reader of a tensor by one of its axes.
 
     Parameters
     ----------
     file : TensorFile
         The file that holds the boxes.
     order : {"out", "src"}
-        The leading axis: the one that lookups name runs of, and that answers are sorted by.
+        Axis whose rows are looked up, and by which results are sorted.
     guide : TensorFile, optional
-        Where `file` is sorted by the other axis: the file that tells which of its pages hold a row.
+        If `file` is sorted by the other axis, the file that finds its pages for a row.
     """
 
     def __init__(self, file: TensorFile, order: Lead, guide: TensorFile | None = None) -> None:
@@ -61,17 +61,17 @@ class TensorReader:
         Raises
         ------
         CorruptIndexError
-            A page that was read is not what was written.
+            A page that was read is damaged.
         """
         return self._sorted(self._lookup(CuttingRuns(starts, lengths)))
 
     @property
     def scattered(self) -> bool:
-        """Whether boxes of neighbouring rows may lie anywhere: one pass for many rows costs what one for few does."""
+        """Whether the file is sorted by the other axis: then looking up many rows costs about as much as a few."""
         return self._order != self._file.layout.lead
 
     def across(self, starts: Int64, lengths: Int64) -> Iterator[tuple[Int64, Int64]]:
-        """Starts and lengths on the other axis of what `lookup` finds, bit by bit, in no order, often repeated."""
+        """Yield starts and lengths on the other axis of what `lookup` returns: in parts, in no order, with repeats."""
         few = self._few
         if few is not None and len(starts) <= MOST and int(lengths.sum()) <= MOST:
             yield few.across(starts, lengths)
@@ -84,7 +84,7 @@ class TensorReader:
         return Few.of(self._file, self._order)
 
     def all(self) -> Boxes:
-        """All boxes, sorted by the leading axis."""
+        """Return all boxes, sorted by the leading axis."""
         pages = np.arange(self._file.layout.pages)
         return self._sorted(concat([self._file.decode(pages[some]) for some in self._batches(len(pages))]))
 
@@ -92,7 +92,7 @@ class TensorReader:
         return concat(list(self._each(runs, lambda p, hits: p.cut(runs, self._order, hits))))
 
     def _each(self, runs: CuttingRuns, use: Callable[[Packed, Hits | None], T]) -> Iterator[T]:
-        """What `use` makes of the boxes within the runs, some pages of them at a time."""
+        """Call `use` with the boxes within the runs, some pages at a time, and yield its results."""
         if len(runs) == 0:
             return
         file, order, layout = self._file, self._order, self._file.layout
@@ -119,7 +119,7 @@ class TensorReader:
         return [slice(i, min(i + per, pages)) for i in range(0, pages, per)]
 
     def _touched(self, runs: CuttingRuns) -> Int64:
-        """Pages of `file` that may hold boxes within the runs."""
+        """Return the pages of `file` that may contain boxes within the runs."""
         layout = self._file.layout
         ids = layout.meet(runs, self._order)
         guide = self._guide
@@ -140,7 +140,7 @@ class TensorReader:
 
 
 def _paged(boxes: Int64, per: int) -> tuple[Int64, Int64, Int64]:
-    """The pages of boxes, which do not fall: their numbers, where each begins among the boxes, the boxes' places."""
+    """Return the pages of boxes in ascending order, the index of each page's first box, and the boxes' places."""
     if len(boxes) and int(boxes[-1] - boxes[0]) == len(boxes) - 1 and every(boxes[1:] > boxes[:-1]):
         ids = np.arange(boxes[0] // per, boxes[-1] // per + 1)
         first = np.append(ids * per - boxes[0], len(boxes))

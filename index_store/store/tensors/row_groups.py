@@ -1,4 +1,4 @@
-"""Row groups of tensor files of format 1, by Parquet's own reader."""
+"""Row groups of tensor files of format 1, read by pyarrow."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["read_groups"]
 
 
 def read_groups(metadata: Any, size: int, ids: Int64, spans: Spans, data: list[bytes]) -> dict[str, Whole]:
-    """Stored columns of some row groups, one after another.
+    """Read the stored columns of some row groups.
 
     Parameters
     ----------
     metadata : pyarrow.parquet.FileMetaData
     size : int
-        Bytes of the file.
+        Size of the file in bytes.
     ids : int64 array
-        Row groups, ascending.
+        Row groups, in ascending order.
     spans, data
-        Where each row group of the file stands, and the bytes of those asked for.
+        Byte ranges of all row groups, and the bytes of those in `ids`.
     """
     starts = spans.at[ids].tolist()
     source = pa.PythonFile(_Parts(starts, data, size), mode="r")
@@ -38,22 +38,22 @@ def read_groups(metadata: Any, size: int, ids: Int64, spans: Spans, data: list[b
 
 
 class Whole:
-    """Values that are unpacked already."""
+    """Values of a column that are already decoded."""
 
     def __init__(self, values: Int64) -> None:
         self._values = values
 
     def all(self) -> Int64:
-        """All of them."""
+        """Return all values."""
         return self._values
 
     def at(self, index: Int64) -> Int64:
-        """Those at some places."""
+        """Return the values at some indexes."""
         return self._values[index]
 
 
 class _Parts(io.RawIOBase):
-    """A file of which only some spans are at hand; Parquet reads nothing else of it."""
+    """A file of which only some byte ranges are available; Parquet needs no others."""
 
     def __init__(self, starts: list[int], data: list[bytes], size: int) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class _Parts(io.RawIOBase):
         return self._at
 
     def read(self, size: int | None = -1) -> bytes:
-        """Bytes from here on; zeros stand for the gaps, over which Parquet joins near reads."""
+        """Read from the current position; gaps between the ranges, across which Parquet merges reads, are zeros."""
         stop = self._size if size is None or size < 0 else min(self._at + size, self._size)
         i = max(0, bisect_right(self._starts, self._at) - 1)
         offset = self._at - self._starts[i]

@@ -1,4 +1,4 @@
-"""Just enough of Thrift's compact protocol to write the headers and the footer of a Parquet file."""
+"""The part of Thrift's compact protocol that the headers and footer of a Parquet file need."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 _NEXT_I32 = bytes([1 << 4 | _I32])
 
 ThriftField = tuple[int, bytes]
-"""A field's kind and its value as it is written."""
+"""Type of a field, and its serialized value."""
 
 
 def i32(value: int) -> ThriftField:
-    """A 32-bit integer."""
+    """Serialize a 32-bit integer."""
     return _I32, _varint(value << 1 ^ value >> 31)
 
 
 def i32_fields(values: Iterable[int]) -> bytes:
-    """32-bit integers as fields of a struct, each id 1 more than the one before."""
+    """Serialize 32-bit integers as fields of a struct with consecutive ids."""
     return b"".join(_NEXT_I32 + i32(value)[1] for value in values)
 
 
 def i64(value: int) -> ThriftField:
-    """A 64-bit integer."""
+    """Serialize a 64-bit integer."""
     return _I64, _varint(value << 1 ^ value >> 63)
 
 
 def binary(value: bytes) -> ThriftField:
-    """Bytes, or a text in UTF-8."""
+    """Serialize bytes, or a string in UTF-8."""
     return _BINARY, _varint(len(value)) + value
 
 
 def list_of(values: Sequence[ThriftField]) -> ThriftField:
-    """Values of one kind, at least one."""
+    """Serialize one or more values of the same type."""
     head = bytes([len(values) << 4 | values[0][0]]) if len(values) < 15 else bytes([15 << 4 | values[0][0]])
     return _LIST, b"".join([head, b"" if len(values) < 15 else _varint(len(values)), *(v for _, v in values)])
 
 
 def struct(fields: Iterable[tuple[int, ThriftField]]) -> ThriftField:
-    """Fields by id, ids rising by 1 to 15 from each to the next."""
+    """Serialize fields by id; each id is 1 to 15 above the one before."""
     out, last = [], 0
     for number, (kind, value) in fields:
         out += [bytes([(number - last) << 4 | kind]), value]
@@ -49,7 +49,7 @@ def struct(fields: Iterable[tuple[int, ThriftField]]) -> ThriftField:
 
 
 def structs(values: Iterable[Iterable[tuple[int, ThriftField]]]) -> ThriftField:
-    """A list of structs, which may be empty."""
+    """Serialize a list of structs, which may be empty."""
     made = [struct(v) for v in values]
     return list_of(made) if made else (_LIST, bytes([_STRUCT]))
 

@@ -1,4 +1,4 @@
-"""Check one tensor of a store against its axes and its counts, and its two files against each other."""
+"""Check of a tensor: its boxes against the manifest's axes and counts, and its two files against each other."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from provspark.model.writes import Axis, Tensor
 __all__ = ["check_tensor"]
 
 _BATCH = 1 << 20
-"""Boxes looked at together."""
+"""Number of boxes checked at once."""
 UInt64 = npt.NDArray[np.uint64]
 
 
 def check_tensor(store: Store, step: str, tensor: Tensor, axes: tuple[Axis, ...]) -> list[str]:
-    """Read all of a tensor; tell what does not fit, in words.
+    """Read all of a tensor and return its problems, each as a clause.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def check_tensor(store: Store, step: str, tensor: Tensor, axes: tuple[Axis, ...]
     exact = [f for f in files if f.layout.holds == "boxes"]
     guides = [f for f in files if f.layout.holds == "guide"]
     if not exact:
-        return ["none of its files holds boxes"]
+        return ["none of its files contains boxes"]
     said, sums = [], []
     for file in exact:
         problem, count, edges, digest = _scan(file, axes[tensor.out].size, axes[tensor.src].size)
@@ -43,22 +43,22 @@ def check_tensor(store: Store, step: str, tensor: Tensor, axes: tuple[Axis, ...]
         if (count, edges) != (tensor.boxes, tensor.edges):
             said.append(f"{count} boxes of {edges} edges; the manifest says {tensor.boxes} of {tensor.edges}")
     if len(set(sums)) > 1:
-        said.append("its two files hold different boxes")
+        said.append("its two files contain different boxes")
     for guide in guides:
         if not _guides(guide, exact[0]):
-            said.append("one of its files points past boxes that the other holds")
+            said.append("its guide misses boxes of its other file")
     return said
 
 
 def _scan(file: TensorFile, n_out: int, n_src: int) -> tuple[list[str], int, int, int]:
-    """Problems, number of boxes, of edges, and a sum of hashes that does not depend on the order."""
+    """Return the problems, the numbers of boxes and edges, and a hash that does not depend on the boxes' order."""
     said, count, edges, digest, last = [], 0, 0, 0, -1
     for _, boxes in _batches(file):
         if len(boxes) == 0:
             continue
         low = min(int(a.min()) for a in (boxes.out, boxes.src, boxes.n_out - 1, boxes.n_src - 1))
         if low < 0 or int((boxes.out + boxes.n_out).max()) > n_out or int((boxes.src + boxes.n_src).max()) > n_src:
-            said.append(f"boxes reach outside of its axes of {n_out} and {n_src}")
+            said.append(f"boxes reach outside of its axes of {n_out} and {n_src} rows")
         lead = boxes.out if file.layout.lead == "out" else boxes.src
         if int(lead[0]) < last or bool((lead[1:] < lead[:-1]).any()):
             said.append("boxes are out of order")
@@ -70,7 +70,7 @@ def _scan(file: TensorFile, n_out: int, n_src: int) -> tuple[list[str], int, int
 
 
 def _guides(guide: TensorFile, exact: TensorFile) -> bool:
-    """Whether a guide leads to every box of the other file."""
+    """Return whether a guide leads to every box of the other file."""
     by_out = guide.layout.lead == "out"
     span = exact.layout.page_rows * guide.layout.block
     told = concat([boxes for _, boxes in _batches(guide)])
@@ -90,7 +90,7 @@ def _guides(guide: TensorFile, exact: TensorFile) -> bool:
 
 
 def _batches(file: TensorFile) -> Iterator[tuple[int, Boxes]]:
-    """Position of the first box, and boxes, of a file's pages, some at a time."""
+    """Yield the boxes of a file, some pages at a time, and the number of the first box."""
     pages = np.arange(file.layout.pages)
     per = max(1, _BATCH // file.layout.page_rows)
     for i in range(0, len(pages), per):
@@ -98,7 +98,7 @@ def _batches(file: TensorFile) -> Iterator[tuple[int, Boxes]]:
 
 
 def _hashes(boxes: Boxes) -> UInt64:
-    """A 64-bit hash of each box; a box of one pair counts as no diagonal."""
+    """Return a 64-bit hash of each box; a box of one pair counts as not diagonal."""
     diagonal = boxes.diagonal & (boxes.n_out > 1)
     hashes = np.zeros(len(boxes), dtype=np.uint64)
     for values in (boxes.out, boxes.n_out, boxes.src, boxes.n_src, diagonal):

@@ -473,7 +473,9 @@ function AE(e, t, r) {
   if (y4.has(e)) return Ag(t, r);
   const o = OR(t, r);
   if (o.every((l) => "text" in l)) return t;
-  const a = o.map((l) => "text" in l ? l.text : _.createElement("span", { "data-mark": l.mark, style: b4 }, l.mark));
+  const a = o.map(
+    (l) => "text" in l ? l.text : _.createElement("span", { "data-mark": l.mark, style: b4 }, l.mark)
+  );
   return _.createElement(P.Fragment, null, ...a);
 }
 function MR(e) {
@@ -40252,12 +40254,20 @@ async function Hu(e, t) {
 }
 function dM(e, t, r) {
   const { detail: o, type: a } = t ?? {};
-  return new Vu(e, typeof o == "string" ? o : r, typeof a == "string" ? a : void 0);
+  return new Vu(
+    e,
+    typeof o == "string" ? o : r,
+    typeof a == "string" ? a : void 0
+  );
 }
 async function fM(e, t, r) {
   if (!r) return await (await Hu(e, t)).json();
-  const o = await Hu(e, { ...t, headers: { ...t.headers, Accept: "application/json, text/event-stream" } });
-  if (!o.headers.get("Content-Type")?.startsWith("text/event-stream") || !o.body) return await o.json();
+  const o = await Hu(e, {
+    ...t,
+    headers: { ...t.headers, Accept: "application/json, text/event-stream" }
+  });
+  if (!o.headers.get("Content-Type")?.startsWith("text/event-stream") || !o.body)
+    return await o.json();
   try {
     const { status: a, body: l } = await gG(o.body, (c) => {
       Hk(r, c);
@@ -40326,7 +40336,19 @@ function Wx(e) {
   }
   return t.join(",");
 }
-const bG = ["backward", "forward", "co_contributory", "co_dependency", "composition", "happened"], xG = /* @__PURE__ */ new Map([["together", "co_contributory"], ["siblings", "co_dependency"]]), o0 = { way: null, to: null, through: null, column: null }, bh = { at: null, all: !1, example: null, step: null, tab: null }, jk = { dataset: "", version: null, rows: [], where: [], ...o0, at: null, all: !1, example: null };
+const bG = ["backward", "forward", "co_contributory", "co_dependency", "composition", "happened"], xG = /* @__PURE__ */ new Map([
+  ["together", "co_contributory"],
+  ["siblings", "co_dependency"]
+]), o0 = { way: null, to: null, through: null, column: null }, bh = { at: null, all: !1, example: null, step: null, tab: null }, jk = {
+  dataset: "",
+  version: null,
+  rows: [],
+  where: [],
+  ...o0,
+  at: null,
+  all: !1,
+  example: null
+};
 function xh(e) {
   return {
     search: e.get("q") ?? "",
@@ -40394,7 +40416,13 @@ function Ql({ dataset: e, version: t, rows: r, where: o }) {
   return { dataset: e, version: t, rows: a ? r : null, where: !a && o.length ? o : null };
 }
 function CG(e) {
-  return { ...Ql(e), direction: e.way === "forward" ? "forward" : "backward", context: e.context, to: null, versions: e.gone ? "all" : "current" };
+  return {
+    ...Ql(e),
+    direction: e.way === "forward" ? "forward" : "backward",
+    context: e.context,
+    to: null,
+    versions: e.gone ? "all" : "current"
+  };
 }
 function Vy() {
   return new URLSearchParams(window.location.search);
@@ -40430,14 +40458,26 @@ function EG({ root: e }) {
     d && o({ ...d, via: t.via.slice(0, c), step: null });
   };
   return /* @__PURE__ */ R(YU, { "aria-label": "Path", minW: 0, size: "sm", children: /* @__PURE__ */ ie(XU, { flexWrap: "nowrap", children: [
-    /* @__PURE__ */ R(mh, { children: t.dataset ? /* @__PURE__ */ R(Hy, { onClick: () => {
-      r({});
-    }, children: e }) : /* @__PURE__ */ R(zy, { children: e }) }),
+    /* @__PURE__ */ R(mh, { children: t.dataset ? /* @__PURE__ */ R(
+      Hy,
+      {
+        onClick: () => {
+          r({});
+        },
+        children: e
+      }
+    ) : /* @__PURE__ */ R(zy, { children: e }) }),
     t.via.map((c, d) => /* @__PURE__ */ ie(_.Fragment, { children: [
       /* @__PURE__ */ R(Oy, {}),
-      /* @__PURE__ */ R(mh, { children: /* @__PURE__ */ R(Hy, { onClick: () => {
-        l(d);
-      }, children: /* @__PURE__ */ R(By, { place: c }) }) })
+      /* @__PURE__ */ R(mh, { children: /* @__PURE__ */ R(
+        Hy,
+        {
+          onClick: () => {
+            l(d);
+          },
+          children: /* @__PURE__ */ R(By, { place: c })
+        }
+      ) })
     ] }, d)),
     t.dataset ? /* @__PURE__ */ ie(P.Fragment, { children: [
       /* @__PURE__ */ R(Oy, {}),
@@ -40453,7 +40493,24 @@ function EG({ root: e }) {
   ] }) });
 }
 function Hy({ children: e, onClick: t }) {
-  return /* @__PURE__ */ R(ut, { h: "auto", maxW: "16rem", minW: 0, onClick: t, overflow: "hidden", p: 0, size: "sm", textOverflow: "ellipsis", variant: "plain", color: "fg.muted", fontWeight: "normal", _hover: { color: "fg", textDecoration: "underline" }, children: e });
+  return /* @__PURE__ */ R(
+    ut,
+    {
+      h: "auto",
+      maxW: "16rem",
+      minW: 0,
+      onClick: t,
+      overflow: "hidden",
+      p: 0,
+      size: "sm",
+      textOverflow: "ellipsis",
+      variant: "plain",
+      color: "fg.muted",
+      fontWeight: "normal",
+      _hover: { color: "fg", textDecoration: "underline" },
+      children: e
+    }
+  );
 }
 function By({ place: e }) {
   const { data: t } = bt({
@@ -40462,7 +40519,14 @@ function By({ place: e }) {
   }), r = e.rows.length || e.where.length ? ` · ${vM(e)}${mM(e)}` : "";
   return /* @__PURE__ */ R(P.Fragment, { children: `${t?.label ?? "…"}${r}` });
 }
-const _G = { backward: " ←", forward: " →", co_contributory: " · used together", co_dependency: " · co-dependency", composition: " · composition", happened: " · what happened" };
+const _G = {
+  backward: " ←",
+  forward: " →",
+  co_contributory: " · used together",
+  co_dependency: " · co-dependency",
+  composition: " · composition",
+  happened: " · what happened"
+};
 function mM(e) {
   return e.way ? _G[e.way] : "";
 }
@@ -41840,14 +41904,26 @@ const JG = [
   { way: "happened", text: "What happened to it" }
 ];
 function wM({ only: e, many: t, onAsk: r }) {
-  return /* @__PURE__ */ R(UO, { children: /* @__PURE__ */ R(iN, { children: /* @__PURE__ */ R(aN, { minW: "16rem", children: JG.filter((o) => !e || e.includes(o.way)).map(({ way: o, text: a, key: l }) => /* @__PURE__ */ ie(sN, { onClick: () => {
-    r(o);
-  }, value: o, children: [
-    t ? a.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, o === "co_contributory" || o === "happened" ? "them" : "they") : a,
-    l && !e ? /* @__PURE__ */ R(xW, { children: l }) : null
-  ] }, o)) }) }) });
+  return /* @__PURE__ */ R(UO, { children: /* @__PURE__ */ R(iN, { children: /* @__PURE__ */ R(aN, { minW: "16rem", children: JG.filter((o) => !e || e.includes(o.way)).map(({ way: o, text: a, key: l }) => /* @__PURE__ */ ie(
+    sN,
+    {
+      onClick: () => {
+        r(o);
+      },
+      value: o,
+      children: [
+        t ? a.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, o === "co_contributory" || o === "happened" ? "them" : "they") : a,
+        l && !e ? /* @__PURE__ */ R(xW, { children: l }) : null
+      ]
+    },
+    o
+  )) }) }) });
 }
-function eY({ at: e, onAsk: t, onClose: r }) {
+function eY({
+  at: e,
+  onAsk: t,
+  onClose: r
+}) {
   return /* @__PURE__ */ R(
     Ex,
     {
@@ -41857,9 +41933,15 @@ function eY({ at: e, onAsk: t, onClose: r }) {
       },
       open: e !== null,
       positioning: { getAnchorRect: () => e?.rect ?? null, placement: "bottom-start" },
-      children: /* @__PURE__ */ R(wM, { many: !1, onAsk: (o) => {
-        e && t(e.row, o);
-      } })
+      children: /* @__PURE__ */ R(
+        wM,
+        {
+          many: !1,
+          onAsk: (o) => {
+            e && t(e.row, o);
+          }
+        }
+      )
     }
   );
 }
@@ -41966,7 +42048,11 @@ function oY(e, t, r) {
     const y = t.current;
     if (!y) return;
     const b = () => {
-      c({ top: y.scrollTop, viewport: Math.max(Rn, y.clientHeight - r), width: y.clientWidth });
+      c({
+        top: y.scrollTop,
+        viewport: Math.max(Rn, y.clientHeight - r),
+        width: y.clientWidth
+      });
     };
     b(), y.addEventListener("scroll", b, { passive: !0 });
     const x = new ResizeObserver(b);
@@ -41986,7 +42072,20 @@ function oY(e, t, r) {
   return { first: d, last: p, height: f, offset: g, width: l, reveal: v };
 }
 const lu = 40, Fy = 44, Fh = 148;
-function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPick: c, onTrace: d, lit: f = null, onLook: g, onColumn: p, columnTitle: v = "Its columns before and after" }) {
+function qx({
+  label: e,
+  name: t,
+  load: r,
+  columns: o,
+  count: a,
+  picked: l,
+  onPick: c,
+  onTrace: d,
+  lit: f = null,
+  onLook: g,
+  onColumn: p,
+  columnTitle: v = "Its columns before and after"
+}) {
   const y = _.useRef(null), b = _.useId(), [x, w] = _.useState(0), [S, k] = _.useState(!1), [T, E] = _.useState(null), z = oY(a, y, Fy), O = Fh + o.reduce((J, ce) => J + Kk(ce), 0) + 20, A = o.length ? Math.min(80, Math.max(0, Math.floor((z.width - O) / o.length))) : 0, N = ZG({
     horizontal: !0,
     count: o.length,
@@ -42003,7 +42102,12 @@ function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPic
   const j = V.flatMap((J) => H.map((ce) => ({ page: J, block: ce }))), B = cM({
     queries: j.map(({ page: J, block: ce }) => ({
       queryKey: SM(t, J, ce),
-      queryFn: ({ signal: he }) => r(J * Lo, Lo, ce < 0 ? null : o.slice(ce * lu, (ce + 1) * lu).map(($) => $.name), he),
+      queryFn: ({ signal: he }) => r(
+        J * Lo,
+        Lo,
+        ce < 0 ? null : o.slice(ce * lu, (ce + 1) * lu).map(($) => $.name),
+        he
+      ),
       staleTime: 1 / 0,
       placeholderData: GN
     }))
@@ -42022,7 +42126,14 @@ function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPic
     E({ row: J, rect: { x: ce + 8, y: he, width: 1, height: $ } });
   }, F = (J) => {
     if (J.target !== J.currentTarget) return;
-    const ce = Math.max(1, Math.floor(((y.current?.clientHeight ?? 300) - Fy) / Rn) - 1), $ = { ArrowDown: 1, ArrowUp: -1, PageDown: ce, PageUp: -ce, Home: -a, End: a }[J.key];
+    const ce = Math.max(1, Math.floor(((y.current?.clientHeight ?? 300) - Fy) / Rn) - 1), $ = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: ce,
+      PageUp: -ce,
+      Home: -a,
+      End: a
+    }[J.key];
     if ($ !== void 0) {
       const Q = Math.min(a - 1, Math.max(0, x + $));
       w(Q), z.reveal(Q), g?.(I(Q) ?? null);
@@ -42075,15 +42186,44 @@ function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPic
         tabIndex: 0,
         _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" },
         children: [
-          /* @__PURE__ */ ie(_e, { bg: "bg.subtle", borderBottomWidth: 1, borderColor: "border", h: `${Fy}px`, position: "sticky", role: "row", "aria-rowindex": 1, top: 0, w: `max(100%, ${N.getTotalSize()}px)`, zIndex: 2, children: [
-            /* @__PURE__ */ R(Xk, { at: 0, name: "row", pinned: !0, size: Fh }),
-            L.map((J) => {
-              const ce = o[J.index];
-              return ce ? /* @__PURE__ */ R(Xk, { at: J.start, index: J.index + 2, masked: ce.masked, name: ce.name, openTitle: v, onOpen: p && !ce.masked ? () => {
-                p(ce.name);
-              } : void 0, right: s0(ce), size: J.size, type: ce.type }, J.key) : null;
-            })
-          ] }),
+          /* @__PURE__ */ ie(
+            _e,
+            {
+              bg: "bg.subtle",
+              borderBottomWidth: 1,
+              borderColor: "border",
+              h: `${Fy}px`,
+              position: "sticky",
+              role: "row",
+              "aria-rowindex": 1,
+              top: 0,
+              w: `max(100%, ${N.getTotalSize()}px)`,
+              zIndex: 2,
+              children: [
+                /* @__PURE__ */ R(Xk, { at: 0, name: "row", pinned: !0, size: Fh }),
+                L.map((J) => {
+                  const ce = o[J.index];
+                  return ce ? /* @__PURE__ */ R(
+                    Xk,
+                    {
+                      at: J.start,
+                      index: J.index + 2,
+                      masked: ce.masked,
+                      name: ce.name,
+                      openTitle: v,
+                      onOpen: p && !ce.masked ? () => {
+                        p(ce.name);
+                      } : void 0,
+                      right: s0(ce),
+                      size: J.size,
+                      type: ce.type
+                    },
+                    J.key
+                  ) : null;
+                })
+              ]
+            }
+          ),
           /* @__PURE__ */ R(_e, { h: `${z.height}px`, position: "relative", role: "rowgroup", w: `max(100%, ${N.getTotalSize()}px)`, children: /* @__PURE__ */ R(_e, { left: 0, position: "absolute", right: 0, role: "presentation", top: `${z.offset}px`, children: se.map((J) => {
             const ce = I(J), he = ce !== void 0 && !!l?.has(ce);
             return /* @__PURE__ */ ie(
@@ -42115,8 +42255,30 @@ function qx({ label: e, name: t, load: r, columns: o, count: a, picked: l, onPic
                 role: "row",
                 _hover: { bg: he ? "blue.subtle" : "bg.muted" },
                 children: [
-                  /* @__PURE__ */ R(iY, { active: S && J === x, bg: he ? "blue.subtle" : "bg.subtle", chosen: he, onAsk: D, onTrace: d, pickable: !!c, row: ce }),
-                  L.map(($) => /* @__PURE__ */ R(aY, { at: $.start, index: $.index + 2, masked: !!o[$.index]?.masked, right: s0(o[$.index]), size: $.size, value: W(J, $.index) }, $.key))
+                  /* @__PURE__ */ R(
+                    iY,
+                    {
+                      active: S && J === x,
+                      bg: he ? "blue.subtle" : "bg.subtle",
+                      chosen: he,
+                      onAsk: D,
+                      onTrace: d,
+                      pickable: !!c,
+                      row: ce
+                    }
+                  ),
+                  L.map(($) => /* @__PURE__ */ R(
+                    aY,
+                    {
+                      at: $.start,
+                      index: $.index + 2,
+                      masked: !!o[$.index]?.masked,
+                      right: s0(o[$.index]),
+                      size: $.size,
+                      value: W(J, $.index)
+                    },
+                    $.key
+                  ))
                 ]
               },
               J
@@ -42160,28 +42322,104 @@ function Xk({ name: e, type: t, at: r, size: o, index: a = 1, masked: l, pinned:
       w: `${o}px`,
       zIndex: c ? 1 : 0,
       children: [
-        f ? /* @__PURE__ */ R(ut, { color: "fg", display: "block", fontSize: "sm", fontWeight: "semibold", h: "auto", lineHeight: "short", minW: 0, onClick: f, overflow: "hidden", p: 0, textAlign: d ? "end" : "start", textOverflow: "ellipsis", title: g, variant: "plain", w: "full", _hover: { textDecoration: "underline" }, children: e }) : /* @__PURE__ */ R(be, { fontWeight: "semibold", lineHeight: "short", truncate: !0, children: e }),
+        f ? /* @__PURE__ */ R(
+          ut,
+          {
+            color: "fg",
+            display: "block",
+            fontSize: "sm",
+            fontWeight: "semibold",
+            h: "auto",
+            lineHeight: "short",
+            minW: 0,
+            onClick: f,
+            overflow: "hidden",
+            p: 0,
+            textAlign: d ? "end" : "start",
+            textOverflow: "ellipsis",
+            title: g,
+            variant: "plain",
+            w: "full",
+            _hover: { textDecoration: "underline" },
+            children: e
+          }
+        ) : /* @__PURE__ */ R(be, { fontWeight: "semibold", lineHeight: "short", truncate: !0, children: e }),
         t ? /* @__PURE__ */ R(be, { color: "fg.muted", fontFamily: "mono", fontSize: "2xs", lineHeight: "short", truncate: !0, children: l ? "masked" : t }) : null
       ]
     }
   );
 }
 function iY({ row: e, chosen: t, active: r, pickable: o, bg: a, onTrace: l, onAsk: c }) {
-  return /* @__PURE__ */ ie(kt, { bg: a, borderColor: "border", borderRightWidth: 1, gap: 1, h: "full", left: 0, position: "sticky", px: 2, role: "rowheader", w: `${Fh}px`, zIndex: 1, display: "inline-flex", verticalAlign: "top", children: [
-    o ? /* @__PURE__ */ R(_e, { "aria-hidden": !0, bg: t ? "blue.solid" : "bg", borderColor: t ? "blue.solid" : "border.emphasized", borderRadius: "sm", borderWidth: 1, boxSize: 3.5, color: "white", flexShrink: 0, fontSize: "10px", lineHeight: "12px", textAlign: "center", children: t ? "✓" : "" }) : null,
-    /* @__PURE__ */ R(be, { color: "fg.muted", flex: 1, fontVariantNumeric: "tabular-nums", pl: 1, truncate: !0, children: e === void 0 ? "…" : Re(e) }),
-    e === void 0 ? null : /* @__PURE__ */ ie(kt, { gap: 0, opacity: r ? 1 : 0, _groupHover: { opacity: 1 }, children: [
-      /* @__PURE__ */ R(qy, { label: `Where row ${e} came from`, onAct: () => {
-        l(e, "backward");
-      }, children: "←" }),
-      /* @__PURE__ */ R(qy, { label: `Where row ${e} went`, onAct: () => {
-        l(e, "forward");
-      }, children: "→" }),
-      /* @__PURE__ */ R(qy, { label: `More about row ${e}`, onAct: (d) => {
-        c(e, d.getBoundingClientRect());
-      }, children: "⋯" })
-    ] })
-  ] });
+  return /* @__PURE__ */ ie(
+    kt,
+    {
+      bg: a,
+      borderColor: "border",
+      borderRightWidth: 1,
+      gap: 1,
+      h: "full",
+      left: 0,
+      position: "sticky",
+      px: 2,
+      role: "rowheader",
+      w: `${Fh}px`,
+      zIndex: 1,
+      display: "inline-flex",
+      verticalAlign: "top",
+      children: [
+        o ? /* @__PURE__ */ R(
+          _e,
+          {
+            "aria-hidden": !0,
+            bg: t ? "blue.solid" : "bg",
+            borderColor: t ? "blue.solid" : "border.emphasized",
+            borderRadius: "sm",
+            borderWidth: 1,
+            boxSize: 3.5,
+            color: "white",
+            flexShrink: 0,
+            fontSize: "10px",
+            lineHeight: "12px",
+            textAlign: "center",
+            children: t ? "✓" : ""
+          }
+        ) : null,
+        /* @__PURE__ */ R(be, { color: "fg.muted", flex: 1, fontVariantNumeric: "tabular-nums", pl: 1, truncate: !0, children: e === void 0 ? "…" : Re(e) }),
+        e === void 0 ? null : /* @__PURE__ */ ie(kt, { gap: 0, opacity: r ? 1 : 0, _groupHover: { opacity: 1 }, children: [
+          /* @__PURE__ */ R(
+            qy,
+            {
+              label: `Where row ${e} came from`,
+              onAct: () => {
+                l(e, "backward");
+              },
+              children: "←"
+            }
+          ),
+          /* @__PURE__ */ R(
+            qy,
+            {
+              label: `Where row ${e} went`,
+              onAct: () => {
+                l(e, "forward");
+              },
+              children: "→"
+            }
+          ),
+          /* @__PURE__ */ R(
+            qy,
+            {
+              label: `More about row ${e}`,
+              onAct: (d) => {
+                c(e, d.getBoundingClientRect());
+              },
+              children: "⋯"
+            }
+          )
+        ] })
+      ]
+    }
+  );
 }
 function qy({ label: e, children: t, onAct: r }) {
   return /* @__PURE__ */ R(
@@ -42201,9 +42439,36 @@ function qy({ label: e, children: t, onAct: r }) {
     }
   );
 }
-const aY = _.memo(function({ value: t, at: r, size: o, index: a, right: l, masked: c }) {
+const aY = _.memo(function({
+  value: t,
+  at: r,
+  size: o,
+  index: a,
+  right: l,
+  masked: c
+}) {
   const d = c ? "•••" : Bu(t);
-  return /* @__PURE__ */ R(_e, { "aria-colindex": a, h: "full", left: `${r}px`, lineHeight: `${Rn}px`, position: "absolute", px: 2, role: "gridcell", textAlign: l ? "end" : "start", title: t === void 0 || d.length < 12 ? void 0 : d.slice(0, 2e3), top: 0, truncate: !0, w: `${o}px`, color: c || t === null ? "fg.muted" : "fg", fontStyle: t === null && !c ? "italic" : void 0, fontVariantNumeric: "tabular-nums", children: t === void 0 ? /* @__PURE__ */ R(op, { display: "inline-block", h: 3, w: "60%" }) : d.slice(0, 500) });
+  return /* @__PURE__ */ R(
+    _e,
+    {
+      "aria-colindex": a,
+      h: "full",
+      left: `${r}px`,
+      lineHeight: `${Rn}px`,
+      position: "absolute",
+      px: 2,
+      role: "gridcell",
+      textAlign: l ? "end" : "start",
+      title: t === void 0 || d.length < 12 ? void 0 : d.slice(0, 2e3),
+      top: 0,
+      truncate: !0,
+      w: `${o}px`,
+      color: c || t === null ? "fg.muted" : "fg",
+      fontStyle: t === null && !c ? "italic" : void 0,
+      fontVariantNumeric: "tabular-nums",
+      children: t === void 0 ? /* @__PURE__ */ R(op, { display: "inline-block", h: 3, w: "60%" }) : d.slice(0, 500)
+    }
+  );
 });
 function s0(e) {
   return /^(tinyint|smallint|int|bigint|float|double|decimal)/.test(e?.type ?? "");
@@ -42212,9 +42477,24 @@ function Kk(e) {
   const t = (e?.name.length ?? 8) * 8 + 24, r = s0(e) ? 88 : /^(boolean|date)$/.test(e?.type ?? "") ? 100 : 168;
   return Math.min(280, Math.max(t, r));
 }
-function l0({ asked: e, node: t, title: r, example: o = null, choice: a, faded: l = !1, lit: c, onColumn: d, onLook: f, onTrace: g }) {
+function l0({
+  asked: e,
+  node: t,
+  title: r,
+  example: o = null,
+  choice: a,
+  faded: l = !1,
+  lit: c,
+  onColumn: d,
+  onLook: f,
+  onTrace: g
+}) {
   const p = _.useCallback(
-    (k, T, E, z) => yr("/trace/rows", { ...e, node: t.id, node_version: t.version, one: o !== null, example: o, cursor: k, limit: T, columns: E }, z),
+    (k, T, E, z) => yr(
+      "/trace/rows",
+      { ...e, node: t.id, node_version: t.version, one: o !== null, example: o, cursor: k, limit: T, columns: E },
+      z
+    ),
     [e, o, t.id, t.version]
   ), v = ["trace", JSON.stringify(e), t.id, t.version, o], y = rs(), b = Fx(v, p, t.columns, t.rows > 0), x = o === null ? t.rows : b.data?.selected, w = t.rows ? `${qi(t.rows, t.total)} rows ${r}` : `no row of ${Re(t.total)} ${r}`, S = o === null ? w : `${x === void 0 ? "…" : Re(x)} of ${at(t.rows)}, in one derivation of row ${Re(o)}`;
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, opacity: l ? 0.35 : 1, transition: "opacity 120ms", children: [
@@ -42223,9 +42503,16 @@ function l0({ asked: e, node: t, title: r, example: o = null, choice: a, faded: 
       /* @__PURE__ */ R(be, { color: "fg.muted", flex: 1, fontSize: "sm", minW: 0, title: S, truncate: !0, children: S }),
       a
     ] }),
-    b.error ? /* @__PURE__ */ R(zn, { again: () => {
-      Qk(b.error) ? y.invalidateQueries({ queryKey: ["trace"] }) : b.refetch();
-    }, error: b.error, title: Qk(b.error) ? "The trace has changed" : "The rows can't be read" }) : null,
+    b.error ? /* @__PURE__ */ R(
+      zn,
+      {
+        again: () => {
+          Qk(b.error) ? y.invalidateQueries({ queryKey: ["trace"] }) : b.refetch();
+        },
+        error: b.error,
+        title: Qk(b.error) ? "The trace has changed" : "The rows can't be read"
+      }
+    ) : null,
     t.rows === 0 ? /* @__PURE__ */ R(yn, { title: `No row of ${t.dataset.label} contributes`, children: "An empty group, or an outer join without a partner, has none." }) : null,
     t.rows && x === 0 ? /* @__PURE__ */ R(yn, { title: `This derivation has no row of ${t.dataset.label}`, children: "Other derivations may include rows of it. If a step was captured as a whole, it is not known which of its rows belong together." }) : null,
     b.data && x ? /* @__PURE__ */ R(
@@ -42270,7 +42557,17 @@ function is({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
   }, error: e.error, title: o }) : g ? /* @__PURE__ */ ie(De, { direction: "column", gap: 3, children: [
     c < sY ? null : /* @__PURE__ */ ie(De, { align: "center", gap: 3, children: [
       /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", fontVariantNumeric: "tabular-nums", children: [r, f?.what && lY(f), `${Math.floor(c / 1e3)} s`].filter(Boolean).join(" · ") }),
-      f?.total ? /* @__PURE__ */ R(EW, { "aria-label": r, max: f.total, size: "xs", value: Math.min(f.done, f.total), w: "12rem", children: /* @__PURE__ */ R(_W, { children: /* @__PURE__ */ R(kW, {}) }) }) : null,
+      f?.total ? /* @__PURE__ */ R(
+        EW,
+        {
+          "aria-label": r,
+          max: f.total,
+          size: "xs",
+          value: Math.min(f.done, f.total),
+          w: "12rem",
+          children: /* @__PURE__ */ R(_W, { children: /* @__PURE__ */ R(kW, {}) })
+        }
+      ) : null,
       /* @__PURE__ */ R(ut, { onClick: () => {
         l.cancelQueries({ queryKey: t });
       }, size: "xs", variant: "outline", children: "Cancel" })
@@ -42281,10 +42578,24 @@ function is({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
   }, size: "xs", variant: "outline", children: "Ask again" }) });
 }
 function cY() {
-  const { state: e, on: t } = zt(), r = { ...Ql(e), direction: "backward", context: !1, to: e.dataset, versions: "current" }, o = ["trace", JSON.stringify(r)], a = bt({ queryKey: o, queryFn: ({ signal: c }) => yr("/trace", r, c, o) }), l = a.data?.nodes[0];
-  return l ? /* @__PURE__ */ R(l0, { asked: r, node: l, onTrace: (c, d) => {
-    t({ dataset: l.dataset.id, version: l.version, rows: [c], way: d });
-  }, title: "asked about" }) : /* @__PURE__ */ R(is, { failed: "The rows can't be found", label: "Finding the rows", lines: 4, query: a, queryKey: o });
+  const { state: e, on: t } = zt(), r = {
+    ...Ql(e),
+    direction: "backward",
+    context: !1,
+    to: e.dataset,
+    versions: "current"
+  }, o = ["trace", JSON.stringify(r)], a = bt({ queryKey: o, queryFn: ({ signal: c }) => yr("/trace", r, c, o) }), l = a.data?.nodes[0];
+  return l ? /* @__PURE__ */ R(
+    l0,
+    {
+      asked: r,
+      node: l,
+      onTrace: (c, d) => {
+        t({ dataset: l.dataset.id, version: l.version, rows: [c], way: d });
+      },
+      title: "asked about"
+    }
+  ) : /* @__PURE__ */ R(is, { failed: "The rows can't be found", label: "Finding the rows", lines: 4, query: a, queryKey: o });
 }
 function uY(e, t) {
   const { to: r, through: o } = t;
@@ -42300,7 +42611,21 @@ function fY(e) {
   return `${CM}prov.operations(${Or(e)})
 `;
 }
-const hY = { backward: "trace", forward: "trace", co_contributory: "co-contributory", co_dependency: "co-dependency", composition: "composition", happened: "replay" }, gY = { backward: "backward", forward: "forward", co_contributory: "co_contributory", co_dependency: "co_dependency", composition: "composition", happened: "replay" };
+const hY = {
+  backward: "trace",
+  forward: "trace",
+  co_contributory: "co-contributory",
+  co_dependency: "co-dependency",
+  composition: "composition",
+  happened: "replay"
+}, gY = {
+  backward: "backward",
+  forward: "forward",
+  co_contributory: "co_contributory",
+  co_dependency: "co_dependency",
+  composition: "composition",
+  happened: "replay"
+};
 function pY(e, t) {
   const { to: r, through: o } = t, a = [Or(t.dataset), ...yY(e)];
   e.version && a.push(`version=${Or(e.version)}`), !e.way && e.column && a.splice(1, a.length, ...vY(e)), e.way === "happened" && e.step && a.push(`step=${Or(e.step)}`), r && a.push(`${e.way === "composition" ? "source" : "to"}=${Or(r)}`), o && a.push(`via=${Or(o)}`), e.way === "composition" && a.push(`column=${Or(e.column ?? "")}`, "each=False"), e.context && a.push('kinds=("data", "context")');
@@ -42320,7 +42645,10 @@ function mY({ way: e, step: t, column: r, rows: o }) {
 }
 function vY(e) {
   const t = e.version ? [`version=${Or(e.version)}`] : [];
-  return [...e.rows.length === 1 ? [`rows=[${e.rows[0]}]`, `columns=[${Or(e.column ?? "")}]`] : [`[${Or(e.column ?? "")}]`], ...t];
+  return [
+    ...e.rows.length === 1 ? [`rows=[${e.rows[0]}]`, `columns=[${Or(e.column ?? "")}]`] : [`[${Or(e.column ?? "")}]`],
+    ...t
+  ];
 }
 function yY({ rows: e, where: t }) {
   return e.length ? [`rows=[${e.join(", ")}]`] : t.length ? [`where=[${t.map((r) => `parse_condition(${Or(r)})`).join(", ")}]`] : [];
@@ -42367,24 +42695,92 @@ function EM(e, t, r, o, a, l) {
   return yr("/composition", { ...Ql(e), source: t.id, column: r, limit: o }, a, l);
 }
 function wY({ source: e, column: t }) {
-  const { state: r } = zt(), o = _.useMemo(() => ["composition", JSON.stringify(Ql(r)), e.id, t], [t, e.id, r]), a = bt({ queryKey: o, queryFn: ({ signal: f }) => EM(r, e, t, bY, f, o) }), { data: l } = a;
+  const { state: r } = zt(), o = _.useMemo(
+    () => ["composition", JSON.stringify(Ql(r)), e.id, t],
+    [t, e.id, r]
+  ), a = bt({ queryKey: o, queryFn: ({ signal: f }) => EM(r, e, t, bY, f, o) }), { data: l } = a;
   if (!l) return /* @__PURE__ */ R(is, { failed: "The rows can't be divided", label: "Counting", query: a, queryKey: o });
-  if (!l.total_witnesses) return /* @__PURE__ */ R(yn, { title: `No row of ${e.label} contributes`, children: "There is nothing to divide." });
+  if (!l.total_witnesses)
+    return /* @__PURE__ */ R(yn, { title: `No row of ${e.label} contributes`, children: "There is nothing to divide." });
   const c = l.values[0]?.witnesses ?? 1, d = l.total_witnesses - l.values.reduce((f, g) => f + g.witnesses, 0);
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
       /* @__PURE__ */ R(Fo, { as: "h2", maxW: "20rem", size: "sm", truncate: !0, children: t }),
-      /* @__PURE__ */ R(be, { color: "fg.muted", flex: 1, fontSize: "sm", children: `${at(l.total_witnesses)} of ${e.label}, ${at(l.total_values, "value")}` })
+      /* @__PURE__ */ R(
+        be,
+        {
+          color: "fg.muted",
+          flex: 1,
+          fontSize: "sm",
+          children: `${at(l.total_witnesses)} of ${e.label}, ${at(l.total_values, "value")}`
+        }
+      )
     ] }),
-    /* @__PURE__ */ R(_e, { borderColor: "border", borderRadius: "md", borderWidth: 1, flex: 1, minH: "7rem", overflow: "auto", p: 3, tabIndex: 0, role: "group", "aria-label": `Rows of ${e.label} by ${t}`, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, children: /* @__PURE__ */ ie(L0, { alignItems: "center", as: "dl", columnGap: 3, fontSize: "sm", m: 0, rowGap: 1.5, templateColumns: "minmax(4rem, 14rem) 1fr", children: [
-      l.values.map(({ value: f, witnesses: g }) => /* @__PURE__ */ R(Zk, { label: Bu(f), none: f === null, share: g / c, text: `${Re(g)} · ${Jk(g, l.total_witnesses)}` }, Bu(f))),
-      d > 0 ? /* @__PURE__ */ R(Zk, { label: `${Re(l.total_values - l.values.length)} more values`, none: !0, share: 0, text: `${Re(d)} · ${Jk(d, l.total_witnesses)}` }) : null
-    ] }) })
+    /* @__PURE__ */ R(
+      _e,
+      {
+        borderColor: "border",
+        borderRadius: "md",
+        borderWidth: 1,
+        flex: 1,
+        minH: "7rem",
+        overflow: "auto",
+        p: 3,
+        tabIndex: 0,
+        role: "group",
+        "aria-label": `Rows of ${e.label} by ${t}`,
+        _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" },
+        children: /* @__PURE__ */ ie(
+          L0,
+          {
+            alignItems: "center",
+            as: "dl",
+            columnGap: 3,
+            fontSize: "sm",
+            m: 0,
+            rowGap: 1.5,
+            templateColumns: "minmax(4rem, 14rem) 1fr",
+            children: [
+              l.values.map(({ value: f, witnesses: g }) => /* @__PURE__ */ R(
+                Zk,
+                {
+                  label: Bu(f),
+                  none: f === null,
+                  share: g / c,
+                  text: `${Re(g)} · ${Jk(g, l.total_witnesses)}`
+                },
+                Bu(f)
+              )),
+              d > 0 ? /* @__PURE__ */ R(
+                Zk,
+                {
+                  label: `${Re(l.total_values - l.values.length)} more values`,
+                  none: !0,
+                  share: 0,
+                  text: `${Re(d)} · ${Jk(d, l.total_witnesses)}`
+                }
+              ) : null
+            ]
+          }
+        )
+      }
+    )
   ] });
 }
 function Zk({ label: e, none: t, share: r, text: o }) {
   return /* @__PURE__ */ ie(_.Fragment, { children: [
-    /* @__PURE__ */ R(be, { as: "dt", color: t ? "fg.muted" : "fg", fontStyle: t ? "italic" : void 0, textAlign: "end", title: e.slice(0, 2e3), truncate: !0, children: e.slice(0, 500) }),
+    /* @__PURE__ */ R(
+      be,
+      {
+        as: "dt",
+        color: t ? "fg.muted" : "fg",
+        fontStyle: t ? "italic" : void 0,
+        textAlign: "end",
+        title: e.slice(0, 2e3),
+        truncate: !0,
+        children: e.slice(0, 500)
+      }
+    ),
     /* @__PURE__ */ ie(De, { align: "center", as: "dd", gap: 2, m: 0, minW: 0, children: [
       /* @__PURE__ */ R(_e, { bg: "blue.solid", borderRadius: "sm", flexShrink: 1, h: 4, w: `${(r * 78).toFixed(2)}%`, minW: "2px" }),
       /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: o })
@@ -42406,16 +42802,23 @@ function SY(e, t, r) {
 `)], { type: "text/csv" }), "composition.csv");
       }
     },
-    { label: "Composition as JSON", act: async () => {
-      Ar(new Blob([JSON.stringify(await a(), null, 1)], { type: "application/json" }), "composition.json");
-    } }
+    {
+      label: "Composition as JSON",
+      act: async () => {
+        Ar(new Blob([JSON.stringify(await a(), null, 1)], { type: "application/json" }), "composition.json");
+      }
+    }
   ];
 }
 function _M({ way: e, to: t, through: r }, o = !0) {
   const { state: a } = zt(), l = _.useMemo(
     () => ({ ...Ql(a), to: t.id, via: r?.id ?? null, context: a.context }),
     [a, r?.id, t.id]
-  ), c = [e, JSON.stringify(l)], d = bt({ queryKey: c, queryFn: ({ signal: p }) => yr(`/${e}`, l, p, c), enabled: o }), f = d.data?.filter((p) => p.rows > 0) ?? [], g = f.find((p) => p.version.startsWith(a.at ?? "-")) ?? f.filter((p) => !p.gone).at(-1) ?? f.at(-1);
+  ), c = [e, JSON.stringify(l)], d = bt({
+    queryKey: c,
+    queryFn: ({ signal: p }) => yr(`/${e}`, l, p, c),
+    enabled: o
+  }), f = d.data?.filter((p) => p.rows > 0) ?? [], g = f.find((p) => p.version.startsWith(a.at ?? "-")) ?? f.filter((p) => !p.gone).at(-1) ?? f.at(-1);
   return { asked: l, key: c, answer: d, met: f, found: g };
 }
 function CY({ way: e, to: t, through: r }) {
@@ -42423,17 +42826,36 @@ function CY({ way: e, to: t, through: r }) {
     (S, k, T, E) => yr(`/${e}/rows`, { ...c, answer_version: v, cursor: S, limit: k, columns: T }, E),
     [c, v, e]
   ), b = [...d, v], x = Fx(b, y, p?.columns ?? 0, !!v);
-  if (!f.data) return /* @__PURE__ */ R(is, { failed: "The rows can't be found", label: "Finding the rows", query: f, queryKey: d });
+  if (!f.data)
+    return /* @__PURE__ */ R(is, { failed: "The rows can't be found", label: "Finding the rows", query: f, queryKey: d });
   const w = e === "co_contributory" ? `stand in one derivation with ${eT(o.rows.length)}` : `share a row of ${r?.label ?? ""} with ${eT(o.rows.length)}`;
   return p ? /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
       /* @__PURE__ */ R(Fo, { as: "h2", maxW: "16rem", size: "sm", truncate: !0, title: t.name, children: t.label }),
-      /* @__PURE__ */ R(be, { color: "fg.muted", flex: 1, fontSize: "sm", children: `${qi(p.rows, p.total)} rows ${w}${p.gone ? " (no longer in the current version)" : ""}` }),
+      /* @__PURE__ */ R(
+        be,
+        {
+          color: "fg.muted",
+          flex: 1,
+          fontSize: "sm",
+          children: `${qi(p.rows, p.total)} rows ${w}${p.gone ? " (no longer in the current version)" : ""}`
+        }
+      ),
       g.length > 1 ? /* @__PURE__ */ ie(kt, { gap: 1, children: [
         /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: "version" }),
-        g.map((S) => /* @__PURE__ */ R(ut, { "aria-pressed": S === p, onClick: () => {
-          a({ at: S.version.slice(0, 12) }, !0);
-        }, size: "2xs", variant: S === p ? "solid" : "outline", children: `${S.version.slice(0, 6)} · ${Re(S.rows)}${S.gone ? " · not current" : ""}` }, `${S.version} ${S.gone}`))
+        g.map((S) => /* @__PURE__ */ R(
+          ut,
+          {
+            "aria-pressed": S === p,
+            onClick: () => {
+              a({ at: S.version.slice(0, 12) }, !0);
+            },
+            size: "2xs",
+            variant: S === p ? "solid" : "outline",
+            children: `${S.version.slice(0, 6)} · ${Re(S.rows)}${S.gone ? " · not current" : ""}`
+          },
+          `${S.version} ${S.gone}`
+        ))
       ] }) : null
     ] }),
     x.error ? /* @__PURE__ */ R(zn, { again: () => {
@@ -42453,18 +42875,39 @@ function CY({ way: e, to: t, through: r }) {
       },
       b.join(" ")
     ) : x.error ? null : /* @__PURE__ */ R(Un, { label: "Loading rows", lines: 4 })
-  ] }) : /* @__PURE__ */ R(yn, { title: `No row of ${t.label} was found`, children: `None ${e === "co_contributory" ? "stands" : "shares"} ${w.replace(/^\w+ /, "")}.` });
+  ] }) : /* @__PURE__ */ R(
+    yn,
+    {
+      title: `No row of ${t.label} was found`,
+      children: `None ${e === "co_contributory" ? "stands" : "shares"} ${w.replace(/^\w+ /, "")}.`
+    }
+  );
 }
 function eT(e) {
   return e === 1 ? "it" : "them";
 }
-function pl({ label: e, name: t, options: r, value: o, onPick: a }) {
+function pl({
+  label: e,
+  name: t,
+  options: r,
+  value: o,
+  onPick: a
+}) {
   return /* @__PURE__ */ ie(kt, { gap: 2, children: [
     /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", whiteSpace: "nowrap", children: e }),
     /* @__PURE__ */ ie(Du, { size: "xs", w: "auto", children: [
-      /* @__PURE__ */ R($u, { "aria-label": t, maxW: "16rem", onChange: (l) => {
-        a(l.target.value);
-      }, value: o, children: r.map((l) => /* @__PURE__ */ R("option", { title: l.title, value: l.value, children: l.label }, l.value)) }),
+      /* @__PURE__ */ R(
+        $u,
+        {
+          "aria-label": t,
+          maxW: "16rem",
+          onChange: (l) => {
+            a(l.target.value);
+          },
+          value: o,
+          children: r.map((l) => /* @__PURE__ */ R("option", { title: l.title, value: l.value, children: l.label }, l.value))
+        }
+      ),
       /* @__PURE__ */ R(Lu, {})
     ] })
   ] });
@@ -42575,7 +43018,10 @@ function AY(e, t) {
 }
 function NY(e, t) {
   const r = /* @__PURE__ */ new Set([t]);
-  for (const [o, a] of [["source", "target"], ["target", "source"]]) {
+  for (const [o, a] of [
+    ["source", "target"],
+    ["target", "source"]
+  ]) {
     const l = [t];
     for (let c = l.pop(); c !== void 0; c = l.pop())
       for (const d of e.lines)
@@ -42623,12 +43069,18 @@ const Xx = [
 ];
 function IY({ state: e, asked: t, trace: r, node: o, graph: a, spots: l }) {
   const { label: c } = o.dataset, d = { dataset: r.nodes[0]?.dataset.name ?? "" }, f = l ? [
-    { label: "Graph as SVG", act: () => {
-      Ar(new Blob([nT(a, l)], { type: "image/svg+xml" }), "trace.svg");
-    } },
-    { label: "Graph as PNG", act: async () => {
-      Ar(await kY(nT(a, l)), "trace.png");
-    } }
+    {
+      label: "Graph as SVG",
+      act: () => {
+        Ar(new Blob([nT(a, l)], { type: "image/svg+xml" }), "trace.svg");
+      }
+    },
+    {
+      label: "Graph as PNG",
+      act: async () => {
+        Ar(await kY(nT(a, l)), "trace.png");
+      }
+    }
   ] : [];
   return [
     ...Xx.map(({ format: g, text: p }) => ({
@@ -42637,15 +43089,24 @@ function IY({ state: e, asked: t, trace: r, node: o, graph: a, spots: l }) {
         Ar(await vG(t, o, g), `${c}.${g}`);
       }
     })),
-    { label: "Rows and edges as PROV-JSON", act: async () => {
-      Ar(await Bk(t, "prov_json"), "trace.prov.json");
-    } },
-    { label: "Rows and edges as GraphML", act: async () => {
-      Ar(await Bk(t, "graphml"), "trace.graphml");
-    } },
-    { label: "Trace as JSON", act: () => {
-      Ar(new Blob([JSON.stringify(r, null, 1)], { type: "application/json" }), "trace.json");
-    } },
+    {
+      label: "Rows and edges as PROV-JSON",
+      act: async () => {
+        Ar(await Bk(t, "prov_json"), "trace.prov.json");
+      }
+    },
+    {
+      label: "Rows and edges as GraphML",
+      act: async () => {
+        Ar(await Bk(t, "graphml"), "trace.graphml");
+      }
+    },
+    {
+      label: "Trace as JSON",
+      act: () => {
+        Ar(new Blob([JSON.stringify(r, null, 1)], { type: "application/json" }), "trace.json");
+      }
+    },
     ...f,
     ...fp(e, d)
   ];
@@ -42655,9 +43116,18 @@ const oT = [
   { value: "co_dependency", label: "Co-dependency (share a source row)" },
   { value: "composition", label: "Composition" }
 ], iT = {
-  co_contributory: { title: "Nothing was used together with these rows", text: "No captured step joined what came of this data set with another one." },
-  co_dependency: { title: "No rows share a source row with these", text: "They are a source: co-dependent rows share a row that both came from." },
-  composition: { title: "These rows are a source", text: "A composition tells how the source rows of a result divide over one of their columns." }
+  co_contributory: {
+    title: "Nothing was used together with these rows",
+    text: "No captured step joined what came of this data set with another one."
+  },
+  co_dependency: {
+    title: "No rows share a source row with these",
+    text: "They are a source: co-dependent rows share a row that both came from."
+  },
+  composition: {
+    title: "These rows are a source",
+    text: "A composition tells how the source rows of a result divide over one of their columns."
+  }
 };
 function DY({ way: e }) {
   const { state: t, go: r, leave: o } = zt(), { dataset: a, version: l } = t;
@@ -42678,7 +43148,13 @@ function DY({ way: e }) {
         {
           "aria-label": "Question",
           onValueChange: ({ value: y }) => {
-            r({ way: oT.find((b) => b.value === y)?.value ?? e, to: null, through: null, column: null, at: null });
+            r({
+              way: oT.find((b) => b.value === y)?.value ?? e,
+              to: null,
+              through: null,
+              column: null,
+              at: null
+            });
           },
           size: "xs",
           value: e,
@@ -42705,46 +43181,111 @@ function $Y({ way: e, choices: t, choice: r, through: o }) {
     enabled: e === "composition"
   }), d = t.map((p) => ({ value: p.dataset.id, label: p.dataset.label, title: p.dataset.name })), f = r.via.map((p) => ({ value: p.id, label: p.label, title: p.name })), g = c.data?.columns.filter((p) => !p.masked).map((p) => ({ value: p.name, label: p.name, title: p.type })) ?? [];
   return /* @__PURE__ */ ie(P.Fragment, { children: [
-    /* @__PURE__ */ R(pl, { label: e === "composition" ? "of rows of" : "with rows of", name: e === "composition" ? "Source" : "Other data set", onPick: (p) => {
-      l({ to: p, through: null, column: null, at: null });
-    }, options: d, value: r.dataset.id }),
-    e === "co_contributory" && f.length > 1 ? /* @__PURE__ */ R(pl, { label: "in derivations of", name: "Between", onPick: (p) => {
-      l({ through: p || null, at: null });
-    }, options: [{ value: "", label: "any data set", title: "" }, ...f], value: o?.id ?? "" }) : null,
-    e === "co_dependency" ? /* @__PURE__ */ R(pl, { label: "that share a row of", name: "Between", onPick: (p) => {
-      l({ through: p, at: null });
-    }, options: f, value: o?.id ?? "" }) : null,
-    e === "composition" ? /* @__PURE__ */ R(pl, { label: "by", name: "Column", onPick: (p) => {
-      l({ column: p || null });
-    }, options: [...a.column ? [] : [{ value: "", label: "column …", title: "" }], ...g], value: a.column ?? "" }) : /* @__PURE__ */ ie(cg, { checked: a.context, onCheckedChange: ({ checked: p }) => {
-      l({ context: p === !0 });
-    }, size: "sm", children: [
-      /* @__PURE__ */ R(fg, {}),
-      /* @__PURE__ */ R(dg, {}),
-      /* @__PURE__ */ R(ug, { children: "context too" })
-    ] })
+    /* @__PURE__ */ R(
+      pl,
+      {
+        label: e === "composition" ? "of rows of" : "with rows of",
+        name: e === "composition" ? "Source" : "Other data set",
+        onPick: (p) => {
+          l({ to: p, through: null, column: null, at: null });
+        },
+        options: d,
+        value: r.dataset.id
+      }
+    ),
+    e === "co_contributory" && f.length > 1 ? /* @__PURE__ */ R(
+      pl,
+      {
+        label: "in derivations of",
+        name: "Between",
+        onPick: (p) => {
+          l({ through: p || null, at: null });
+        },
+        options: [{ value: "", label: "any data set", title: "" }, ...f],
+        value: o?.id ?? ""
+      }
+    ) : null,
+    e === "co_dependency" ? /* @__PURE__ */ R(
+      pl,
+      {
+        label: "that share a row of",
+        name: "Between",
+        onPick: (p) => {
+          l({ through: p, at: null });
+        },
+        options: f,
+        value: o?.id ?? ""
+      }
+    ) : null,
+    e === "composition" ? /* @__PURE__ */ R(
+      pl,
+      {
+        label: "by",
+        name: "Column",
+        onPick: (p) => {
+          l({ column: p || null });
+        },
+        options: [...a.column ? [] : [{ value: "", label: "column …", title: "" }], ...g],
+        value: a.column ?? ""
+      }
+    ) : /* @__PURE__ */ ie(
+      cg,
+      {
+        checked: a.context,
+        onCheckedChange: ({ checked: p }) => {
+          l({ context: p === !0 });
+        },
+        size: "sm",
+        children: [
+          /* @__PURE__ */ R(fg, {}),
+          /* @__PURE__ */ R(dg, {}),
+          /* @__PURE__ */ R(ug, { children: "context too" })
+        ]
+      }
+    )
   ] });
 }
-function LY({ way: e, state: t, choice: r, through: o }) {
+function LY({
+  way: e,
+  state: t,
+  choice: r,
+  through: o
+}) {
   const { data: a } = bt({
     queryKey: ["dataset", t.dataset, t.version],
     queryFn: ({ signal: v }) => vn(`/datasets/${t.dataset}`, { version: t.version }, v)
   }), l = { dataset: a?.name ?? "", to: r.dataset.name, through: o?.name }, c = e === "composition" && t.column ? SY(t, r.dataset, t.column) : [], d = e === "co_dependency" ? e : "co_contributory", { asked: f, found: g } = _M({ way: d, to: r.dataset, through: o }, e !== "composition"), p = g && e !== "composition" ? Xx.map(({ format: v, text: y }) => ({
     label: `Rows found as ${y}`,
     act: async () => {
-      Ar(await mG(d, f, g.version, v), `${r.dataset.label}.${v}`);
+      Ar(
+        await mG(d, f, g.version, v),
+        `${r.dataset.label}.${v}`
+      );
     }
   })) : [];
   return /* @__PURE__ */ R(md, { items: [...p, ...c, ...fp(t, l)] });
 }
 const VY = {
   exact: { palette: "green", text: "exact", why: "captured row by row" },
-  coarse: { palette: "orange", text: "coarse", why: "captured as a whole: all its output rows stand for all its input rows" },
+  coarse: {
+    palette: "orange",
+    text: "coarse",
+    why: "captured as a whole: all its output rows stand for all its input rows"
+  },
   untracked: { palette: "red", text: "untracked", why: "not captured" }
 };
 function Ol({ value: e }) {
   const t = e ? VY[e] : void 0;
-  return t ? /* @__PURE__ */ R(xx, { colorPalette: t.palette, size: "sm", title: t.why, variant: e === "untracked" ? "outline" : "subtle", children: t.text }) : null;
+  return t ? /* @__PURE__ */ R(
+    xx,
+    {
+      colorPalette: t.palette,
+      size: "sm",
+      title: t.why,
+      variant: e === "untracked" ? "outline" : "subtle",
+      children: t.text
+    }
+  ) : null;
 }
 function HY({ value: e }) {
   return /* @__PURE__ */ R(xx, { colorPalette: e === "source" ? "purple" : "blue", size: "sm", variant: "subtle", children: e });
@@ -42808,33 +43349,52 @@ function BY() {
           /* @__PURE__ */ R(rl, { children: "Is a" }),
           /* @__PURE__ */ R(rl, { children: "Captured" })
         ] }) }),
-        /* @__PURE__ */ R(yN, { children: v.map((b) => /* @__PURE__ */ ie(Gb, { cursor: "pointer", onClick: () => {
-          r({ dataset: b.id });
-        }, children: [
-          /* @__PURE__ */ ie(io, { maxW: "40rem", children: [
-            /* @__PURE__ */ R(
-              ut,
-              {
-                h: "auto",
-                fontWeight: "semibold",
-                onClick: (x) => {
-                  x.stopPropagation(), r({ dataset: b.id });
-                },
-                p: 0,
-                size: "sm",
-                variant: "plain",
-                _hover: { textDecoration: "underline" },
-                children: b.label
-              }
-            ),
-            /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", overflow: "hidden", textOverflow: "ellipsis", title: b.name, whiteSpace: "nowrap", children: b.name })
-          ] }),
-          /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.rows) }),
-          /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.columns) }),
-          /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.versions) }),
-          /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(HY, { value: b.role }) }),
-          /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(Ol, { value: b.coverage }) })
-        ] }, b.id)) })
+        /* @__PURE__ */ R(yN, { children: v.map((b) => /* @__PURE__ */ ie(
+          Gb,
+          {
+            cursor: "pointer",
+            onClick: () => {
+              r({ dataset: b.id });
+            },
+            children: [
+              /* @__PURE__ */ ie(io, { maxW: "40rem", children: [
+                /* @__PURE__ */ R(
+                  ut,
+                  {
+                    h: "auto",
+                    fontWeight: "semibold",
+                    onClick: (x) => {
+                      x.stopPropagation(), r({ dataset: b.id });
+                    },
+                    p: 0,
+                    size: "sm",
+                    variant: "plain",
+                    _hover: { textDecoration: "underline" },
+                    children: b.label
+                  }
+                ),
+                /* @__PURE__ */ R(
+                  be,
+                  {
+                    color: "fg.muted",
+                    fontSize: "xs",
+                    overflow: "hidden",
+                    textOverflow: "ellipsis",
+                    title: b.name,
+                    whiteSpace: "nowrap",
+                    children: b.name
+                  }
+                )
+              ] }),
+              /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.rows) }),
+              /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.columns) }),
+              /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.versions) }),
+              /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(HY, { value: b.role }) }),
+              /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(Ol, { value: b.coverage }) })
+            ]
+          },
+          b.id
+        )) })
       ] }),
       p ? /* @__PURE__ */ R(ut, { m: 2, onClick: () => {
         g();
@@ -42843,22 +43403,43 @@ function BY() {
   ] });
 }
 function jY({ dataset: e, version: t, column: r, row: o, onClose: a }) {
-  return /* @__PURE__ */ ie(De, { "aria-label": "Column", as: "aside", borderColor: "border", borderRadius: "md", borderWidth: 1, direction: "column", gap: 3, h: "full", minH: 0, overflow: "auto", p: 4, tabIndex: 0, children: [
-    /* @__PURE__ */ ie(kt, { children: [
-      /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, overflowWrap: "anywhere", size: "md", children: o === null ? r : `${r}, row ${Re(o)}` }),
-      /* @__PURE__ */ R(Sx, { "aria-label": "Close the column", onClick: a, size: "xs" })
-    ] }),
-    /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: o === null ? "Choose one row to see the cell's own way." : "Of the chosen row alone; clear the choice to see the whole column." }),
-    ["backward", "forward"].map((l) => /* @__PURE__ */ ie(De, { direction: "column", gap: 1, children: [
-      /* @__PURE__ */ R(Fo, { as: "h4", size: "xs", children: l === "backward" ? "← Came from" : "Went into →" }),
-      o === null ? /* @__PURE__ */ R(UY, { column: r, dataset: e, direction: l, version: t }) : /* @__PURE__ */ R(WY, { column: r, dataset: e, direction: l, row: o, version: t })
-    ] }, l))
-  ] });
+  return /* @__PURE__ */ ie(
+    De,
+    {
+      "aria-label": "Column",
+      as: "aside",
+      borderColor: "border",
+      borderRadius: "md",
+      borderWidth: 1,
+      direction: "column",
+      gap: 3,
+      h: "full",
+      minH: 0,
+      overflow: "auto",
+      p: 4,
+      tabIndex: 0,
+      children: [
+        /* @__PURE__ */ ie(kt, { children: [
+          /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, overflowWrap: "anywhere", size: "md", children: o === null ? r : `${r}, row ${Re(o)}` }),
+          /* @__PURE__ */ R(Sx, { "aria-label": "Close the column", onClick: a, size: "xs" })
+        ] }),
+        /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: o === null ? "Choose one row to see the cell's own way." : "Of the chosen row alone; clear the choice to see the whole column." }),
+        ["backward", "forward"].map((l) => /* @__PURE__ */ ie(De, { direction: "column", gap: 1, children: [
+          /* @__PURE__ */ R(Fo, { as: "h4", size: "xs", children: l === "backward" ? "← Came from" : "Went into →" }),
+          o === null ? /* @__PURE__ */ R(UY, { column: r, dataset: e, direction: l, version: t }) : /* @__PURE__ */ R(WY, { column: r, dataset: e, direction: l, row: o, version: t })
+        ] }, l))
+      ]
+    }
+  );
 }
 function UY({ dataset: e, version: t, column: r, direction: o }) {
   const { on: a } = zt(), { data: l, error: c, refetch: d } = bt({
     queryKey: ["column", e, t, r, o],
-    queryFn: ({ signal: p }) => vn(`/datasets/${e}/columns`, { version: t, column: [r], direction: o, existence: "false" }, p)
+    queryFn: ({ signal: p }) => vn(
+      `/datasets/${e}/columns`,
+      { version: t, column: [r], direction: o, existence: "false" },
+      p
+    )
   });
   if (c) return /* @__PURE__ */ R(zn, { again: () => {
     d();
@@ -42890,13 +43471,20 @@ function WY({ dataset: e, version: t, column: r, direction: o, row: a }) {
     f();
   }, error: d, title: "The cells can't be listed" });
   if (!c) return /* @__PURE__ */ R(Un, { label: "Loading the cells", lines: 2 });
-  const g = c.lines.filter((p) => !(p.dataset.id === e && p.version === t && p.source_row === a && p.source_column === r));
+  const g = c.lines.filter(
+    (p) => !(p.dataset.id === e && p.version === t && p.source_row === a && p.source_column === r)
+  );
   return /* @__PURE__ */ ie(P.Fragment, { children: [
     g.map((p) => /* @__PURE__ */ R(
       kM,
       {
         onOpen: () => {
-          l({ dataset: p.dataset.id, version: p.version, rows: [p.source_row], column: p.source_column });
+          l({
+            dataset: p.dataset.id,
+            version: p.version,
+            rows: [p.source_row],
+            column: p.source_column
+          });
         },
         place: p.dataset,
         said: RM(p),
@@ -42910,7 +43498,23 @@ function WY({ dataset: e, version: t, column: r, direction: o, row: a }) {
 }
 function kM({ place: e, text: t, said: r, onOpen: o }) {
   return /* @__PURE__ */ ie(_e, { children: [
-    /* @__PURE__ */ R(ut, { fontWeight: "medium", h: "auto", maxW: "full", onClick: o, overflow: "hidden", p: 0, size: "sm", textOverflow: "ellipsis", title: e.name, variant: "plain", _hover: { textDecoration: "underline" }, children: `${e.label} · ${t}` }),
+    /* @__PURE__ */ R(
+      ut,
+      {
+        fontWeight: "medium",
+        h: "auto",
+        maxW: "full",
+        onClick: o,
+        overflow: "hidden",
+        p: 0,
+        size: "sm",
+        textOverflow: "ellipsis",
+        title: e.name,
+        variant: "plain",
+        _hover: { textDecoration: "underline" },
+        children: `${e.label} · ${t}`
+      }
+    ),
     /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: r })
   ] });
 }
@@ -42923,7 +43527,19 @@ function TM({ none: e, stops: t, what: r }) {
 function RM({ dependence: e, kind: t, exact: r }) {
   return [e, t === "context" ? "context" : "", r ? "" : "at most"].filter(Boolean).join(" · ");
 }
-const FY = ["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null", "like", "startswith"];
+const FY = [
+  "=",
+  "!=",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "in",
+  "is null",
+  "is not null",
+  "like",
+  "startswith"
+];
 function c0(e) {
   return !e.startsWith("is ");
 }
@@ -42937,38 +43553,84 @@ function qY(e, t, r) {
 function aT(e) {
   return /^[\w.+-]+$/.test(e) ? e : `'${e.replaceAll("'", "''")}'`;
 }
-function GY({ columns: e, where: t, onChange: r }) {
+function GY({
+  columns: e,
+  where: t,
+  onChange: r
+}) {
   const o = e.filter((b) => !b.masked), [a, l] = _.useState(""), [c, d] = _.useState("="), [f, g] = _.useState(""), p = o.some((b) => b.name === a) ? a : o[0]?.name ?? "", v = p !== "" && (!c0(c) || f !== ""), y = () => {
     if (!v) return;
     const b = qY(p, c, f);
     t.includes(b) || r([...t, b]), g("");
   };
-  return /* @__PURE__ */ ie(kt, { as: "form", "aria-label": "Filter rows", flexWrap: "wrap", gap: 2, onSubmit: (b) => {
-    b.preventDefault(), y();
-  }, children: [
-    /* @__PURE__ */ ie(Du, { disabled: !o.length, size: "xs", w: "10rem", children: [
-      /* @__PURE__ */ R($u, { "aria-label": "Column", onChange: (b) => {
-        l(b.target.value);
-      }, value: p, children: o.map((b) => /* @__PURE__ */ R("option", { value: b.name, children: b.name }, b.name)) }),
-      /* @__PURE__ */ R(Lu, {})
-    ] }),
-    /* @__PURE__ */ ie(Du, { size: "xs", w: "7.5rem", children: [
-      /* @__PURE__ */ R($u, { "aria-label": "Operator", onChange: (b) => {
-        d(b.target.value);
-      }, value: c, children: FY.map((b) => /* @__PURE__ */ R("option", { value: b, children: b }, b)) }),
-      /* @__PURE__ */ R(Lu, {})
-    ] }),
-    c0(c) ? /* @__PURE__ */ R(nN, { "aria-label": "Value", onChange: (b) => {
-      g(b.target.value);
-    }, placeholder: c === "in" ? "a, b, c" : "value", size: "xs", value: f, w: "10rem" }) : null,
-    /* @__PURE__ */ R(ut, { disabled: !v, size: "xs", type: "submit", variant: "outline", children: "Filter" }),
-    t.map((b) => /* @__PURE__ */ ie(FW, { colorPalette: "blue", maxW: "20rem", size: "md", children: [
-      /* @__PURE__ */ R(qW, { children: b }),
-      /* @__PURE__ */ R(YW, { children: /* @__PURE__ */ R(GW, { "aria-label": `Remove ${b}`, onClick: () => {
-        r(t.filter((x) => x !== b));
-      } }) })
-    ] }, b))
-  ] });
+  return /* @__PURE__ */ ie(
+    kt,
+    {
+      as: "form",
+      "aria-label": "Filter rows",
+      flexWrap: "wrap",
+      gap: 2,
+      onSubmit: (b) => {
+        b.preventDefault(), y();
+      },
+      children: [
+        /* @__PURE__ */ ie(Du, { disabled: !o.length, size: "xs", w: "10rem", children: [
+          /* @__PURE__ */ R(
+            $u,
+            {
+              "aria-label": "Column",
+              onChange: (b) => {
+                l(b.target.value);
+              },
+              value: p,
+              children: o.map((b) => /* @__PURE__ */ R("option", { value: b.name, children: b.name }, b.name))
+            }
+          ),
+          /* @__PURE__ */ R(Lu, {})
+        ] }),
+        /* @__PURE__ */ ie(Du, { size: "xs", w: "7.5rem", children: [
+          /* @__PURE__ */ R(
+            $u,
+            {
+              "aria-label": "Operator",
+              onChange: (b) => {
+                d(b.target.value);
+              },
+              value: c,
+              children: FY.map((b) => /* @__PURE__ */ R("option", { value: b, children: b }, b))
+            }
+          ),
+          /* @__PURE__ */ R(Lu, {})
+        ] }),
+        c0(c) ? /* @__PURE__ */ R(
+          nN,
+          {
+            "aria-label": "Value",
+            onChange: (b) => {
+              g(b.target.value);
+            },
+            placeholder: c === "in" ? "a, b, c" : "value",
+            size: "xs",
+            value: f,
+            w: "10rem"
+          }
+        ) : null,
+        /* @__PURE__ */ R(ut, { disabled: !v, size: "xs", type: "submit", variant: "outline", children: "Filter" }),
+        t.map((b) => /* @__PURE__ */ ie(FW, { colorPalette: "blue", maxW: "20rem", size: "md", children: [
+          /* @__PURE__ */ R(qW, { children: b }),
+          /* @__PURE__ */ R(YW, { children: /* @__PURE__ */ R(
+            GW,
+            {
+              "aria-label": `Remove ${b}`,
+              onClick: () => {
+                r(t.filter((x) => x !== b));
+              }
+            }
+          ) })
+        ] }, b))
+      ]
+    }
+  );
 }
 const Gy = 1e4;
 function YY({ dataset: e, version: t, current: r, rows: o, unnamed: a = !1, onShow: l }) {
@@ -42977,17 +43639,39 @@ function YY({ dataset: e, version: t, current: r, rows: o, unnamed: a = !1, onSh
     onSuccess: (v) => {
       v?.gone || l(r.version, v ? v.rows.flatMap((y) => y ?? []) : []);
     }
-  }), f = d.data?.gone ?? 0, g = d.data?.rows.flatMap((v) => v ?? []) ?? [], p = c ? "You are viewing a version that is not the current one." : [a ? "The link names no version, so its row ids are read in the current version. They may be other rows than when the link was made." : "", ...XY(r)].filter(Boolean).join(" ");
+  }), f = d.data?.gone ?? 0, g = d.data?.rows.flatMap((v) => v ?? []) ?? [], p = c ? "You are viewing a version that is not the current one." : [
+    a ? "The link names no version, so its row ids are read in the current version. They may be other rows than when the link was made." : "",
+    ...XY(r)
+  ].filter(Boolean).join(" ");
   return p ? /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, flexShrink: 0, fontSize: "sm", role: "status", wrap: "wrap", children: [
     /* @__PURE__ */ R(be, { color: "orange.fg", overflowWrap: "anywhere", children: p }),
-    c && !f ? /* @__PURE__ */ R(ut, { disabled: o.length > Gy, loading: d.isPending, onClick: () => {
-      d.mutate();
-    }, size: "2xs", title: o.length > Gy ? `At most ${Re(Gy)} rows can be looked up at once; ${Re(o.length)} are selected.` : void 0, variant: "outline", children: o.length ? `Find ${o.length === 1 ? "the row" : "the rows"} in the current version` : "Show the current version" }) : null,
+    c && !f ? /* @__PURE__ */ R(
+      ut,
+      {
+        disabled: o.length > Gy,
+        loading: d.isPending,
+        onClick: () => {
+          d.mutate();
+        },
+        size: "2xs",
+        title: o.length > Gy ? `At most ${Re(Gy)} rows can be looked up at once; ${Re(o.length)} are selected.` : void 0,
+        variant: "outline",
+        children: o.length ? `Find ${o.length === 1 ? "the row" : "the rows"} in the current version` : "Show the current version"
+      }
+    ) : null,
     f ? /* @__PURE__ */ ie(P.Fragment, { children: [
       /* @__PURE__ */ R(be, { children: f === o.length ? `${o.length === 1 ? "This row is" : "These rows are"} no longer in the current version.` : `${Re(f)} of ${at(o.length)} ${f === 1 ? "is" : "are"} not in the current version.` }),
-      /* @__PURE__ */ R(ut, { onClick: () => {
-        l(r.version, g);
-      }, size: "2xs", variant: "outline", children: g.length ? `Show the remaining ${at(g.length)}` : "Show the current version" })
+      /* @__PURE__ */ R(
+        ut,
+        {
+          onClick: () => {
+            l(r.version, g);
+          },
+          size: "2xs",
+          variant: "outline",
+          children: g.length ? `Show the remaining ${at(g.length)}` : "Show the current version"
+        }
+      )
     ] }) : null,
     d.error ? /* @__PURE__ */ R(be, { color: "red.fg", children: d.error.message }) : null
   ] }) : null;
@@ -43010,14 +43694,20 @@ function KY() {
     c.data && d.setQueryData(["dataset", r, c.data.version], c.data);
   }, [d, r, c.data]);
   const f = _.useCallback(
-    (E, z, O, A, N) => vn(`/datasets/${r}/rows`, { version: c.data?.version, where: a, cursor: E, limit: z, columns: O }, A, N),
+    (E, z, O, A, N) => vn(
+      `/datasets/${r}/rows`,
+      { version: c.data?.version, where: a, cursor: E, limit: z, columns: O },
+      A,
+      N
+    ),
     [r, c.data?.version, a]
   ), g = [r, c.data?.version, a], p = Fx(g, f, c.data?.columns.length ?? 0, !!c.data), v = _.useMemo(() => new Set(l), [l]), y = (E, z) => {
     t({ version: c.data?.version ?? null, rows: E, where: E.length ? [] : a, way: z, column: null });
   };
-  if (c.error) return /* @__PURE__ */ R(zn, { again: () => {
-    c.refetch();
-  }, error: c.error, title: "The data set can't be shown" });
+  if (c.error)
+    return /* @__PURE__ */ R(zn, { again: () => {
+      c.refetch();
+    }, error: c.error, title: "The data set can't be shown" });
   if (!c.data) return /* @__PURE__ */ R(Un, { label: "Loading the data set" });
   const { label: b, columns: x, versions: w, current: S } = c.data, k = w.find((E) => E.version === c.data.version), T = p.data?.selected;
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
@@ -43028,15 +43718,41 @@ function KY() {
           /* @__PURE__ */ R(Ol, { value: k?.coverage ?? null })
         ] }),
         /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", overflowWrap: "anywhere", children: c.data.name }),
-        k?.coverage === "untracked" || k?.coverage === "coarse" ? /* @__PURE__ */ R(ut, { color: "orange.fg", h: "auto", onClick: () => {
-          y([], "backward");
-        }, p: 0, size: "xs", variant: "plain", children: "See why it was not captured row by row" }) : null
+        k?.coverage === "untracked" || k?.coverage === "coarse" ? /* @__PURE__ */ R(
+          ut,
+          {
+            color: "orange.fg",
+            h: "auto",
+            onClick: () => {
+              y([], "backward");
+            },
+            p: 0,
+            size: "xs",
+            variant: "plain",
+            children: "See why it was not captured row by row"
+          }
+        ) : null
       ] }),
       /* @__PURE__ */ R(Ha, {}),
       /* @__PURE__ */ ie(Du, { size: "xs", w: "auto", children: [
-        /* @__PURE__ */ R($u, { "aria-label": "Version", onChange: (E) => {
-          t({ version: E.target.value, rows: [] });
-        }, value: c.data.version, children: w.map((E) => /* @__PURE__ */ R("option", { value: E.version, children: `${E.version === S.version ? "current · " : ""}${Re(E.rows)} rows · ${E.written ? "written" : "read"} by ${Vr(E.step)} · ${Zl(E.step.ended)}` }, E.version)) }),
+        /* @__PURE__ */ R(
+          $u,
+          {
+            "aria-label": "Version",
+            onChange: (E) => {
+              t({ version: E.target.value, rows: [] });
+            },
+            value: c.data.version,
+            children: w.map((E) => /* @__PURE__ */ R(
+              "option",
+              {
+                value: E.version,
+                children: `${E.version === S.version ? "current · " : ""}${Re(E.rows)} rows · ${E.written ? "written" : "read"} by ${Vr(E.step)} · ${Zl(E.step.ended)}`
+              },
+              E.version
+            ))
+          }
+        ),
         /* @__PURE__ */ R(Lu, {})
       ] }),
       /* @__PURE__ */ R(
@@ -43069,31 +43785,72 @@ function KY() {
       `${c.data.version} ${l.join()}`
     ),
     /* @__PURE__ */ ie(De, { align: "center", gap: 3, wrap: "wrap", children: [
-      /* @__PURE__ */ R(GY, { columns: x, onChange: (E) => {
-        t({ where: E, rows: [] });
-      }, where: a }),
+      /* @__PURE__ */ R(
+        GY,
+        {
+          columns: x,
+          onChange: (E) => {
+            t({ where: E, rows: [] });
+          },
+          where: a
+        }
+      ),
       /* @__PURE__ */ R(Ha, {}),
       /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", children: l.length ? `${at(l.length)} chosen` : T === void 0 ? "" : a.length ? `${qi(T, c.data.rows)} rows` : at(c.data.rows) }),
-      l.length ? /* @__PURE__ */ R(ut, { onClick: () => {
-        t({ rows: [] });
-      }, size: "xs", variant: "ghost", children: "Clear" }) : null,
-      /* @__PURE__ */ ie(ut, { colorPalette: "blue", disabled: !l.length && !T, onClick: () => {
-        y(l, "backward");
-      }, size: "xs", children: [
-        "← Where ",
-        l.length === 1 ? "it" : l.length ? "they" : "all",
-        " came from"
-      ] }),
-      /* @__PURE__ */ ie(ut, { colorPalette: "blue", disabled: !l.length && !T, onClick: () => {
-        y(l, "forward");
-      }, size: "xs", variant: "outline", children: [
-        "Where ",
-        l.length === 1 ? "it" : l.length ? "they" : "all",
-        " went →"
-      ] }),
-      /* @__PURE__ */ R(tY, { disabled: !l.length && !T, many: l.length !== 1, onAsk: (E) => {
-        y(l, E);
-      } })
+      l.length ? /* @__PURE__ */ R(
+        ut,
+        {
+          onClick: () => {
+            t({ rows: [] });
+          },
+          size: "xs",
+          variant: "ghost",
+          children: "Clear"
+        }
+      ) : null,
+      /* @__PURE__ */ ie(
+        ut,
+        {
+          colorPalette: "blue",
+          disabled: !l.length && !T,
+          onClick: () => {
+            y(l, "backward");
+          },
+          size: "xs",
+          children: [
+            "← Where ",
+            l.length === 1 ? "it" : l.length ? "they" : "all",
+            " came from"
+          ]
+        }
+      ),
+      /* @__PURE__ */ ie(
+        ut,
+        {
+          colorPalette: "blue",
+          disabled: !l.length && !T,
+          onClick: () => {
+            y(l, "forward");
+          },
+          size: "xs",
+          variant: "outline",
+          children: [
+            "Where ",
+            l.length === 1 ? "it" : l.length ? "they" : "all",
+            " went →"
+          ]
+        }
+      ),
+      /* @__PURE__ */ R(
+        tY,
+        {
+          disabled: !l.length && !T,
+          many: l.length !== 1,
+          onAsk: (E) => {
+            y(l, E);
+          }
+        }
+      )
     ] }),
     T === 0 ? /* @__PURE__ */ R(yn, { title: a.length ? "No row satisfies the filter" : "This version has no rows", children: a.length ? "Take a condition away to see more." : null }) : T ? /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: /* @__PURE__ */ R(
@@ -43108,7 +43865,13 @@ function KY() {
             t({ column: E });
           },
           onPick: (E) => {
-            t({ version: c.data.version, rows: v.has(E) ? l.filter((z) => z !== E) : [...l, E] }, !0);
+            t(
+              {
+                version: c.data.version,
+                rows: v.has(E) ? l.filter((z) => z !== E) : [...l, E]
+              },
+              !0
+            );
           },
           onTrace: (E, z) => {
             y([E], z);
@@ -43118,10 +43881,27 @@ function KY() {
         `${c.data.version} ${a.join(`
 `)}`
       ) }),
-      e.column === null ? null : /* @__PURE__ */ R(_e, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ R(jY, { column: e.column, dataset: r, onClose: () => {
-        t({ column: null });
-      }, row: l.length === 1 ? l[0] ?? null : null, version: c.data.version }) })
-    ] }) : /* @__PURE__ */ R(is, { failed: "The rows can't be selected", label: a.length ? "Filtering" : "Loading rows", query: p, queryKey: ["columns", ...g] }),
+      e.column === null ? null : /* @__PURE__ */ R(_e, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ R(
+        jY,
+        {
+          column: e.column,
+          dataset: r,
+          onClose: () => {
+            t({ column: null });
+          },
+          row: l.length === 1 ? l[0] ?? null : null,
+          version: c.data.version
+        }
+      ) })
+    ] }) : /* @__PURE__ */ R(
+      is,
+      {
+        failed: "The rows can't be selected",
+        label: a.length ? "Filtering" : "Loading rows",
+        query: p,
+        queryKey: ["columns", ...g]
+      }
+    ),
     /* @__PURE__ */ R(QY, { by: k?.step })
   ] });
 }
@@ -43130,7 +43910,9 @@ function QY({ by: e }) {
 }
 const wh = 8, Sh = 120;
 function zM(e, t) {
-  const r = /* @__PURE__ */ new Map(), o = new Set(e.lines.flatMap((d) => d.parents.flatMap(([f]) => t.get(f)?.columns.map((g) => g.name) ?? []))), a = new Set(e.columns.map((d) => d.name)), l = new Set(e.lines.flatMap((d) => d.changed)), c = new Set(e.lines.flatMap((d) => d.added));
+  const r = /* @__PURE__ */ new Map(), o = new Set(
+    e.lines.flatMap((d) => d.parents.flatMap(([f]) => t.get(f)?.columns.map((g) => g.name) ?? []))
+  ), a = new Set(e.columns.map((d) => d.name)), l = new Set(e.lines.flatMap((d) => d.changed)), c = new Set(e.lines.flatMap((d) => d.added));
   for (const { name: d } of e.columns)
     c.has(d) ? r.set(d, "new") : l.has(d) && r.set(d, "changed");
   for (const d of o) a.has(d) || r.set(d, "gone");
@@ -43146,27 +43928,85 @@ function Yy(e, t, r) {
 const ZY = { changed: "orange.subtle", new: "green.subtle", gone: "red.subtle" };
 function JY({ stage: e, stages: t, names: r, every: o }) {
   const a = e.columns.map((f, g) => ({ ...f, place: g })).filter((f) => o || r.has(f.name)), l = [...r].filter(([, f]) => f === "gone").map(([f]) => f), c = a.slice(0, Sh), d = e.lines.some((f) => !f.parents.length && f.sources.length);
-  return !c.length && !l.length ? null : e.lines[0]?.values === null ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: [...r].map(([f, g]) => `${f} ${g}`).join(", ") || "values are not shown here" }) : /* @__PURE__ */ ie(_e, { "aria-label": `Rows after ${e.text?.slice(0, 80) ?? e.name}`, maxW: "full", mt: 1, overflowX: "auto", role: "group", tabIndex: 0, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, css: { "& td, & th": { borderWidth: 1, borderColor: "var(--chakra-colors-border-muted)", maxWidth: "15rem", overflow: "hidden", paddingInline: "0.5rem", paddingBlock: "0.15rem", textOverflow: "ellipsis", whiteSpace: "nowrap" } }, children: [
-    /* @__PURE__ */ ie(_e, { as: "table", fontSize: "xs", fontVariantNumeric: "tabular-nums", css: { borderCollapse: "collapse" }, children: [
-      /* @__PURE__ */ R("thead", { children: /* @__PURE__ */ ie("tr", { children: [
-        d ? /* @__PURE__ */ R(_e, { as: "th", color: "fg.muted", fontWeight: "normal", textAlign: "end", children: "row" }) : null,
-        c.map((f) => /* @__PURE__ */ ie(_e, { as: "th", fontWeight: "semibold", textAlign: "start", title: `${f.name}: ${f.type}`, children: [
-          f.name,
-          r.has(f.name) ? /* @__PURE__ */ R(be, { as: "span", color: "fg.muted", fontFamily: "mono", fontSize: "2xs", fontWeight: "normal", children: ` ${f.type}` }) : null
-        ] }, f.place)),
-        l.map((f) => /* @__PURE__ */ R(_e, { as: "th", color: "red.fg", fontWeight: "semibold", textAlign: "start", textDecoration: "line-through", title: "dropped here", children: f }, `gone ${f}`))
-      ] }) }),
-      /* @__PURE__ */ R("tbody", { children: e.lines.slice(0, wh).map((f, g) => /* @__PURE__ */ ie("tr", { children: [
-        d ? /* @__PURE__ */ R(_e, { as: "td", color: "fg.muted", textAlign: "end", children: f.sources.map((p) => Re(p.row)).join(", ") }) : null,
-        c.map((p) => {
-          const v = f.added.includes(p.name) ? "new" : f.changed.includes(p.name) ? "changed" : void 0, y = v === "changed" ? Yy(f, p.name, t) : void 0;
-          return /* @__PURE__ */ R(sT, { how: v, masked: p.masked, now: f.values?.[p.place], old: y }, p.place);
-        }),
-        l.map((p) => /* @__PURE__ */ R(sT, { how: "gone", masked: Yy(f, p, t) === void 0, now: void 0, old: Yy(f, p, t) }, `gone ${p}`))
-      ] }, g)) })
-    ] }),
-    e.lines.length > wh || a.length > Sh ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: [e.lines.length > wh ? `${Re(e.lines.length - wh)} more rows` : "", a.length > Sh ? `${Re(a.length - Sh)} more columns` : ""].filter(Boolean).join(", ") }) : null
-  ] });
+  return !c.length && !l.length ? null : e.lines[0]?.values === null ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: [...r].map(([f, g]) => `${f} ${g}`).join(", ") || "values are not shown here" }) : /* @__PURE__ */ ie(
+    _e,
+    {
+      "aria-label": `Rows after ${e.text?.slice(0, 80) ?? e.name}`,
+      maxW: "full",
+      mt: 1,
+      overflowX: "auto",
+      role: "group",
+      tabIndex: 0,
+      _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" },
+      css: {
+        "& td, & th": {
+          borderWidth: 1,
+          borderColor: "var(--chakra-colors-border-muted)",
+          maxWidth: "15rem",
+          overflow: "hidden",
+          paddingInline: "0.5rem",
+          paddingBlock: "0.15rem",
+          textOverflow: "ellipsis",
+          whiteSpace: "nowrap"
+        }
+      },
+      children: [
+        /* @__PURE__ */ ie(_e, { as: "table", fontSize: "xs", fontVariantNumeric: "tabular-nums", css: { borderCollapse: "collapse" }, children: [
+          /* @__PURE__ */ R("thead", { children: /* @__PURE__ */ ie("tr", { children: [
+            d ? /* @__PURE__ */ R(_e, { as: "th", color: "fg.muted", fontWeight: "normal", textAlign: "end", children: "row" }) : null,
+            c.map((f) => /* @__PURE__ */ ie(_e, { as: "th", fontWeight: "semibold", textAlign: "start", title: `${f.name}: ${f.type}`, children: [
+              f.name,
+              r.has(f.name) ? /* @__PURE__ */ R(
+                be,
+                {
+                  as: "span",
+                  color: "fg.muted",
+                  fontFamily: "mono",
+                  fontSize: "2xs",
+                  fontWeight: "normal",
+                  children: ` ${f.type}`
+                }
+              ) : null
+            ] }, f.place)),
+            l.map((f) => /* @__PURE__ */ R(
+              _e,
+              {
+                as: "th",
+                color: "red.fg",
+                fontWeight: "semibold",
+                textAlign: "start",
+                textDecoration: "line-through",
+                title: "dropped here",
+                children: f
+              },
+              `gone ${f}`
+            ))
+          ] }) }),
+          /* @__PURE__ */ R("tbody", { children: e.lines.slice(0, wh).map((f, g) => /* @__PURE__ */ ie("tr", { children: [
+            d ? /* @__PURE__ */ R(_e, { as: "td", color: "fg.muted", textAlign: "end", children: f.sources.map((p) => Re(p.row)).join(", ") }) : null,
+            c.map((p) => {
+              const v = f.added.includes(p.name) ? "new" : f.changed.includes(p.name) ? "changed" : void 0, y = v === "changed" ? Yy(f, p.name, t) : void 0;
+              return /* @__PURE__ */ R(sT, { how: v, masked: p.masked, now: f.values?.[p.place], old: y }, p.place);
+            }),
+            l.map((p) => /* @__PURE__ */ R(
+              sT,
+              {
+                how: "gone",
+                masked: Yy(f, p, t) === void 0,
+                now: void 0,
+                old: Yy(f, p, t)
+              },
+              `gone ${p}`
+            ))
+          ] }, g)) })
+        ] }),
+        e.lines.length > wh || a.length > Sh ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: [
+          e.lines.length > wh ? `${Re(e.lines.length - wh)} more rows` : "",
+          a.length > Sh ? `${Re(a.length - Sh)} more columns` : ""
+        ].filter(Boolean).join(", ") }) : null
+      ]
+    }
+  );
 }
 function sT({ how: e, masked: t, now: r, old: o }) {
   const a = t ? "•••" : e === "gone" ? "" : lT(r).slice(0, 200), l = o === void 0 || t ? "" : lT(o).slice(0, 200);
@@ -43184,35 +44024,90 @@ function eX({ passages: e, every: t }) {
 }
 function tX({ passage: e, every: t }) {
   const { on: r } = zt(), o = new Map(e.stages.map((l) => [l.operation, l])), a = e.stages.at(-1);
-  return /* @__PURE__ */ ie(_e, { as: "section", "aria-label": `${e.dataset.label}, written by ${Vr(e.step)}`, borderColor: "border", borderRadius: "md", borderWidth: 1, p: 4, children: [
-    /* @__PURE__ */ ie(kt, { gap: 2, mb: 3, wrap: "wrap", children: [
-      /* @__PURE__ */ R(Fo, { as: "h3", overflowWrap: "anywhere", size: "sm", title: e.step.step, children: `${Vr(e.step)} → ${e.dataset.label}` }),
-      e.verified ? /* @__PURE__ */ R(xx, { colorPalette: "green", size: "sm", title: "What comes out of the last operation is what is stored.", children: "equals what is stored" }) : null,
-      e.doubt ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "xs", children: e.doubt }) : null,
-      e.results.length ? /* @__PURE__ */ R(ut, { fontWeight: "normal", h: "auto", ms: "auto", onClick: () => {
-        r({ dataset: e.dataset.id, rows: e.results });
-      }, p: 0, size: "xs", variant: "plain", _hover: { textDecoration: "underline" }, children: `${at(e.results.length)} of ${e.dataset.label} →` }) : null
-    ] }),
-    e.why ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "sm", children: e.why }) : null,
-    /* @__PURE__ */ ie(De, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, children: [
-      oX(e.stages, o, t).map((l) => {
-        const c = l.map((d) => /* @__PURE__ */ R(iX, { every: t, last: d === a, stage: d, stages: o }, d.operation));
-        return l.length < nX ? c : /* @__PURE__ */ R(_e, { as: "li", children: /* @__PURE__ */ ie(_e, { as: "details", fontSize: "xs", children: [
-          /* @__PURE__ */ R(_e, { as: "summary", color: "fg.muted", cursor: "pointer", ps: 3, children: `${Re(l.length)} operations that kept ${at(l.at(-1)?.lines.length ?? 0)} as they came: ${l[0]?.text?.slice(0, 60) ?? ""} …` }),
-          /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, pt: 1.5, children: c })
-        ] }) }, l[0]?.operation);
-      }),
-      e.endings.map((l) => /* @__PURE__ */ ie(_e, { as: "li", bg: "red.subtle", borderColor: "red.solid", borderLeftWidth: 3, borderRadius: "sm", px: 3, py: 2, children: [
-        /* @__PURE__ */ ie(be, { color: "red.fg", fontSize: "sm", fontWeight: "medium", children: [
-          `${at(l.lines.length)} ended here: ${rX[l.cause] ?? l.cause}`,
-          l.whole ? "" : ", though other rows made of the same went on"
+  return /* @__PURE__ */ ie(
+    _e,
+    {
+      as: "section",
+      "aria-label": `${e.dataset.label}, written by ${Vr(e.step)}`,
+      borderColor: "border",
+      borderRadius: "md",
+      borderWidth: 1,
+      p: 4,
+      children: [
+        /* @__PURE__ */ ie(kt, { gap: 2, mb: 3, wrap: "wrap", children: [
+          /* @__PURE__ */ R(
+            Fo,
+            {
+              as: "h3",
+              overflowWrap: "anywhere",
+              size: "sm",
+              title: e.step.step,
+              children: `${Vr(e.step)} → ${e.dataset.label}`
+            }
+          ),
+          e.verified ? /* @__PURE__ */ R(xx, { colorPalette: "green", size: "sm", title: "What comes out of the last operation is what is stored.", children: "equals what is stored" }) : null,
+          e.doubt ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "xs", children: e.doubt }) : null,
+          e.results.length ? /* @__PURE__ */ R(
+            ut,
+            {
+              fontWeight: "normal",
+              h: "auto",
+              ms: "auto",
+              onClick: () => {
+                r({ dataset: e.dataset.id, rows: e.results });
+              },
+              p: 0,
+              size: "xs",
+              variant: "plain",
+              _hover: { textDecoration: "underline" },
+              children: `${at(e.results.length)} of ${e.dataset.label} →`
+            }
+          ) : null
         ] }),
-        /* @__PURE__ */ R(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", children: l.text ?? OM }),
-        /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: l.site })
-      ] }, `${l.operation} ${l.before} ${l.cause}`))
-    ] }),
-    e.notes.map((l) => /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "xs", mt: 2, overflowWrap: "anywhere", children: l }, l))
-  ] });
+        e.why ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "sm", children: e.why }) : null,
+        /* @__PURE__ */ ie(De, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, children: [
+          oX(e.stages, o, t).map((l) => {
+            const c = l.map((d) => /* @__PURE__ */ R(iX, { every: t, last: d === a, stage: d, stages: o }, d.operation));
+            return l.length < nX ? c : /* @__PURE__ */ R(_e, { as: "li", children: /* @__PURE__ */ ie(_e, { as: "details", fontSize: "xs", children: [
+              /* @__PURE__ */ R(
+                _e,
+                {
+                  as: "summary",
+                  color: "fg.muted",
+                  cursor: "pointer",
+                  ps: 3,
+                  children: `${Re(l.length)} operations that kept ${at(l.at(-1)?.lines.length ?? 0)} as they came: ${l[0]?.text?.slice(0, 60) ?? ""} …`
+                }
+              ),
+              /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, pt: 1.5, children: c })
+            ] }) }, l[0]?.operation);
+          }),
+          e.endings.map((l) => /* @__PURE__ */ ie(
+            _e,
+            {
+              as: "li",
+              bg: "red.subtle",
+              borderColor: "red.solid",
+              borderLeftWidth: 3,
+              borderRadius: "sm",
+              px: 3,
+              py: 2,
+              children: [
+                /* @__PURE__ */ ie(be, { color: "red.fg", fontSize: "sm", fontWeight: "medium", children: [
+                  `${at(l.lines.length)} ended here: ${rX[l.cause] ?? l.cause}`,
+                  l.whole ? "" : ", though other rows made of the same went on"
+                ] }),
+                /* @__PURE__ */ R(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", children: l.text ?? OM }),
+                /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: l.site })
+              ]
+            },
+            `${l.operation} ${l.before} ${l.cause}`
+          ))
+        ] }),
+        e.notes.map((l) => /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "xs", mt: 2, overflowWrap: "anywhere", children: l }, l))
+      ]
+    }
+  );
 }
 const nX = 4, rX = {
   condition: "the condition does not hold",
@@ -43235,14 +44130,48 @@ function oX(e, t, r) {
 }
 function iX({ stage: e, stages: t, every: r, last: o }) {
   const a = e.lines.every((f) => !f.parents.length), l = zM(e, t), c = r || a || o, d = !c && !l.size;
-  return /* @__PURE__ */ ie(_e, { as: "li", borderColor: d ? "border.muted" : l.size ? "orange.solid" : "border.emphasized", borderLeftWidth: 3, pl: 3, py: d ? 0 : 1, children: [
-    /* @__PURE__ */ ie(kt, { align: "start", gap: 3, children: [
-      /* @__PURE__ */ R(be, { color: d ? "fg.muted" : "fg", flex: 1, fontSize: d ? "xs" : "sm", fontWeight: d ? "normal" : "medium", lineClamp: d ? 1 : 4, minW: 0, overflowWrap: "anywhere", title: e.text ?? void 0, children: e.text ?? OM }),
-      /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", maxW: "14rem", truncate: !0, title: e.site, children: e.site.split("/").at(-1) }),
-      /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", minW: "4.5rem", textAlign: "end", children: `${at(e.lines.length)}${e.cut ? " and more" : ""}` })
-    ] }),
-    d ? null : /* @__PURE__ */ R(JY, { every: c, names: l, stage: e, stages: t })
-  ] });
+  return /* @__PURE__ */ ie(
+    _e,
+    {
+      as: "li",
+      borderColor: d ? "border.muted" : l.size ? "orange.solid" : "border.emphasized",
+      borderLeftWidth: 3,
+      pl: 3,
+      py: d ? 0 : 1,
+      children: [
+        /* @__PURE__ */ ie(kt, { align: "start", gap: 3, children: [
+          /* @__PURE__ */ R(
+            be,
+            {
+              color: d ? "fg.muted" : "fg",
+              flex: 1,
+              fontSize: d ? "xs" : "sm",
+              fontWeight: d ? "normal" : "medium",
+              lineClamp: d ? 1 : 4,
+              minW: 0,
+              overflowWrap: "anywhere",
+              title: e.text ?? void 0,
+              children: e.text ?? OM
+            }
+          ),
+          /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", maxW: "14rem", truncate: !0, title: e.site, children: e.site.split("/").at(-1) }),
+          /* @__PURE__ */ R(
+            be,
+            {
+              color: "fg.muted",
+              flexShrink: 0,
+              fontSize: "xs",
+              fontVariantNumeric: "tabular-nums",
+              minW: "4.5rem",
+              textAlign: "end",
+              children: `${at(e.lines.length)}${e.cut ? " and more" : ""}`
+            }
+          )
+        ] }),
+        d ? null : /* @__PURE__ */ R(JY, { every: c, names: l, stage: e, stages: t })
+      ]
+    }
+  );
 }
 const Xy = "all";
 function aX() {
@@ -43252,26 +44181,48 @@ function aX() {
     queryKey: ["dataset", e.dataset, e.version],
     queryFn: ({ signal: d }) => vn(`/datasets/${e.dataset}`, { version: e.version }, d)
   });
-  if (o.error) return /* @__PURE__ */ R(zn, { again: () => {
-    o.refetch();
-  }, error: o.error, title: "The data set can't be shown" });
+  if (o.error)
+    return /* @__PURE__ */ R(zn, { again: () => {
+      o.refetch();
+    }, error: o.error, title: "The data set can't be shown" });
   if (!o.data) return /* @__PURE__ */ R(Un, { label: "Loading the data set" });
   const a = uX(o.data), l = e.at === Xy ? void 0 : a.find((d) => d.step.step === e.at) ?? a[0], c = [
-    ...a.map(({ step: d, made: f }) => ({ value: d.step, label: `${f ? "made by" : "read by"} ${Vr(d)}`, title: Zl(d.ended) })),
+    ...a.map(({ step: d, made: f }) => ({
+      value: d.step,
+      label: `${f ? "made by" : "read by"} ${Vr(d)}`,
+      title: Zl(d.ended)
+    })),
     { value: Xy, label: "all steps, before and after", title: "" }
   ];
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 4, rowGap: 2, wrap: "wrap", children: [
-      /* @__PURE__ */ R(pl, { label: "In the step", name: "Step", onPick: (d) => {
-        t({ at: d });
-      }, options: c, value: l?.step.step ?? Xy }),
-      /* @__PURE__ */ ie(cg, { checked: e.all, onCheckedChange: ({ checked: d }) => {
-        t({ all: d === !0 }, !0);
-      }, size: "sm", children: [
-        /* @__PURE__ */ R(fg, {}),
-        /* @__PURE__ */ R(dg, {}),
-        /* @__PURE__ */ R(ug, { children: "Columns that stayed as they were, too" })
-      ] }),
+      /* @__PURE__ */ R(
+        pl,
+        {
+          label: "In the step",
+          name: "Step",
+          onPick: (d) => {
+            t({ at: d });
+          },
+          options: c,
+          value: l?.step.step ?? Xy
+        }
+      ),
+      /* @__PURE__ */ ie(
+        cg,
+        {
+          checked: e.all,
+          onCheckedChange: ({ checked: d }) => {
+            t({ all: d === !0 }, !0);
+          },
+          size: "sm",
+          children: [
+            /* @__PURE__ */ R(fg, {}),
+            /* @__PURE__ */ R(dg, {}),
+            /* @__PURE__ */ R(ug, { children: "Columns that stayed as they were, too" })
+          ]
+        }
+      ),
       /* @__PURE__ */ R(Ha, {}),
       /* @__PURE__ */ R(cX, {}),
       a.length ? /* @__PURE__ */ R(lX, { name: o.data.name, step: l?.step.step ?? null }) : null
@@ -43280,24 +44231,52 @@ function aX() {
   ] });
 }
 function AM(e) {
-  const { state: t } = zt(), r = _.useMemo(() => ({ ...Ql(t), step: e, direction: "both" }), [t, e]), o = _.useMemo(() => ["replay", JSON.stringify(r)], [r]), a = bt({ queryKey: o, queryFn: ({ signal: l }) => yr("/replay", r, l, o), staleTime: 1 / 0, retry: !1 });
+  const { state: t } = zt(), r = _.useMemo(() => ({ ...Ql(t), step: e, direction: "both" }), [t, e]), o = _.useMemo(() => ["replay", JSON.stringify(r)], [r]), a = bt({
+    queryKey: o,
+    queryFn: ({ signal: l }) => yr("/replay", r, l, o),
+    staleTime: 1 / 0,
+    retry: !1
+  });
   return { key: o, answer: a };
 }
 function sX({ label: e, step: t }) {
   const { state: r } = zt(), { key: o, answer: a } = AM(t), { data: l } = a;
-  return l ? l.passages.length ? /* @__PURE__ */ ie(_e, { "aria-label": "What happened", flex: 1, minH: 0, overflow: "auto", role: "group", tabIndex: 0, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, children: [
-    l.passages.some((c) => c.verified === !1) ? /* @__PURE__ */ ie(Jg, { mb: 3, size: "sm", status: "warning", children: [
-      /* @__PURE__ */ R(tp, {}),
-      /* @__PURE__ */ R(ep, { children: "What came out differs from what is stored: the step’s operations don’t tell all that it did." })
-    ] }) : null,
-    /* @__PURE__ */ R(eX, { every: r.all, passages: l.passages })
-  ] }) : /* @__PURE__ */ R(yn, { title: `No captured step made or read these rows of ${e}`, children: "There is nothing to run again." }) : /* @__PURE__ */ R(is, { failed: "What happened can't be shown", label: "Running the stored operations again for these rows", query: a, queryKey: o });
+  return l ? l.passages.length ? /* @__PURE__ */ ie(
+    _e,
+    {
+      "aria-label": "What happened",
+      flex: 1,
+      minH: 0,
+      overflow: "auto",
+      role: "group",
+      tabIndex: 0,
+      _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" },
+      children: [
+        l.passages.some((c) => c.verified === !1) ? /* @__PURE__ */ ie(Jg, { mb: 3, size: "sm", status: "warning", children: [
+          /* @__PURE__ */ R(tp, {}),
+          /* @__PURE__ */ R(ep, { children: "What came out differs from what is stored: the step’s operations don’t tell all that it did." })
+        ] }) : null,
+        /* @__PURE__ */ R(eX, { every: r.all, passages: l.passages })
+      ]
+    }
+  ) : /* @__PURE__ */ R(yn, { title: `No captured step made or read these rows of ${e}`, children: "There is nothing to run again." }) : /* @__PURE__ */ R(
+    is,
+    {
+      failed: "What happened can't be shown",
+      label: "Running the stored operations again for these rows",
+      query: a,
+      queryKey: o
+    }
+  );
 }
 function lX({ name: e, step: t }) {
   const { state: r } = zt(), { data: o } = AM(t).answer, a = fp({ ...r, step: t }, { dataset: e });
-  return /* @__PURE__ */ R(md, { items: o ? [{ label: "What happened as JSON", act: () => {
-    Ar(new Blob([JSON.stringify(o, null, 1)], { type: "application/json" }), "happened.json");
-  } }, ...a] : a });
+  return /* @__PURE__ */ R(md, { items: o ? [{
+    label: "What happened as JSON",
+    act: () => {
+      Ar(new Blob([JSON.stringify(o, null, 1)], { type: "application/json" }), "happened.json");
+    }
+  }, ...a] : a });
 }
 function cX() {
   return /* @__PURE__ */ ie(De, { fontSize: "xs", gap: 3, hideBelow: "md", children: [
@@ -43349,9 +44328,20 @@ function dX({ where: e }) {
         ] }),
         /* @__PURE__ */ R(vN, { interactive: !0, size: "sm", tableLayout: "fixed", children: /* @__PURE__ */ R(yN, { children: (c?.writes ?? []).map((d) => /* @__PURE__ */ ie(Gb, { children: [
           /* @__PURE__ */ ie(io, { overflowWrap: "anywhere", w: "34%", children: [
-            /* @__PURE__ */ R(ut, { h: "auto", onClick: () => {
-              t({ dataset: d.output.id, version: d.output.version });
-            }, p: 0, size: "sm", variant: "plain", _hover: { textDecoration: "underline" }, children: d.output.label }),
+            /* @__PURE__ */ R(
+              ut,
+              {
+                h: "auto",
+                onClick: () => {
+                  t({ dataset: d.output.id, version: d.output.version });
+                },
+                p: 0,
+                size: "sm",
+                variant: "plain",
+                _hover: { textDecoration: "underline" },
+                children: d.output.label
+              }
+            ),
             /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: d.output.name })
           ] }),
           /* @__PURE__ */ R(io, { textAlign: "end", w: "22%", children: yM(d.output.rows, d.written) }),
@@ -43378,21 +44368,53 @@ function hX({ trace: e, onOperation: t }) {
     const p = e.nodes[f];
     p && t({ dataset: p.dataset.id, version: p.version, rows: g, way: "happened", at: d });
   };
-  return /* @__PURE__ */ ie(fd, { "aria-label": "Where rows ended", as: "ul", flexShrink: 0, fontSize: "sm", gap: 1, listStyleType: "none", maxH: "8rem", overflow: "auto", role: "list", tabIndex: r ? 0 : void 0, children: [
-    l.map((d) => /* @__PURE__ */ ie(De, { align: "center", as: "li", columnGap: 2, wrap: "wrap", children: [
-      /* @__PURE__ */ R(be, { overflowWrap: "anywhere", children: gX(e, d) }),
-      /* @__PURE__ */ R(ut, { onClick: () => {
-        c(d);
-      }, size: "2xs", title: pX(d), variant: "outline", children: "Find the operation" })
-    ] }, `${d.step} ${d.write} ${d.node}`)),
-    a.length > l.length ? /* @__PURE__ */ R(De, { as: "li", children: /* @__PURE__ */ ie(ut, { onClick: () => {
-      o(!0);
-    }, size: "2xs", variant: "ghost", children: [
-      "Show ",
-      Re(a.length - l.length),
-      " more"
-    ] }) }) : null
-  ] });
+  return /* @__PURE__ */ ie(
+    fd,
+    {
+      "aria-label": "Where rows ended",
+      as: "ul",
+      flexShrink: 0,
+      fontSize: "sm",
+      gap: 1,
+      listStyleType: "none",
+      maxH: "8rem",
+      overflow: "auto",
+      role: "list",
+      tabIndex: r ? 0 : void 0,
+      children: [
+        l.map((d) => /* @__PURE__ */ ie(De, { align: "center", as: "li", columnGap: 2, wrap: "wrap", children: [
+          /* @__PURE__ */ R(be, { overflowWrap: "anywhere", children: gX(e, d) }),
+          /* @__PURE__ */ R(
+            ut,
+            {
+              onClick: () => {
+                c(d);
+              },
+              size: "2xs",
+              title: pX(d),
+              variant: "outline",
+              children: "Find the operation"
+            }
+          )
+        ] }, `${d.step} ${d.write} ${d.node}`)),
+        a.length > l.length ? /* @__PURE__ */ R(De, { as: "li", children: /* @__PURE__ */ ie(
+          ut,
+          {
+            onClick: () => {
+              o(!0);
+            },
+            size: "2xs",
+            variant: "ghost",
+            children: [
+              "Show ",
+              Re(a.length - l.length),
+              " more"
+            ]
+          }
+        ) }) : null
+      ]
+    }
+  );
 }
 function gX(e, { step: t, write: r, dataset: o, node: a, read: l, kept: c, context: d }) {
   const f = e.steps.find((w) => w.step === t), p = [...e.endings, ...e.edges.filter((w) => !w.read)].filter((w) => w.step === t).map((w) => w.write).some((w) => w !== r) ? ` in ${o.label}` : "", v = e.nodes[a]?.dataset.label ?? "", y = `${f ? Vr(f) : t} read ${at(l)} of ${v} and kept ${c ? Re(c) : "none"}${p}.`;
@@ -43413,20 +44435,37 @@ function mX({ asked: e, rows: t, row: r, on: o, onChange: a }) {
     staleTime: 1 / 0
   }), d = [.../* @__PURE__ */ new Set([...c.data?.rows ?? [], r])].sort((f, g) => f - g);
   return /* @__PURE__ */ ie(kt, { flexShrink: 0, gap: 2, children: [
-    /* @__PURE__ */ ie(IW, { checked: o, onCheckedChange: ({ checked: f }) => {
-      a(f ? r : null);
-    }, size: "sm", children: [
-      /* @__PURE__ */ R(VW, { "aria-label": `Show one derivation of row ${Re(r)}` }),
-      /* @__PURE__ */ R(LW, {}),
-      /* @__PURE__ */ R(DW, { children: l ? "Show one derivation of" : `Show one derivation of row ${Re(r)}` })
-    ] }),
+    /* @__PURE__ */ ie(
+      IW,
+      {
+        checked: o,
+        onCheckedChange: ({ checked: f }) => {
+          a(f ? r : null);
+        },
+        size: "sm",
+        children: [
+          /* @__PURE__ */ R(VW, { "aria-label": `Show one derivation of row ${Re(r)}` }),
+          /* @__PURE__ */ R(LW, {}),
+          /* @__PURE__ */ R(DW, { children: l ? "Show one derivation of" : `Show one derivation of row ${Re(r)}` })
+        ]
+      }
+    ),
     l ? /* @__PURE__ */ ie(Du, { size: "xs", w: "auto", children: [
-      /* @__PURE__ */ ie($u, { "aria-label": "Row whose derivation is shown", h: 6, onChange: (f) => {
-        a(Number(f.target.value));
-      }, value: r, children: [
-        d.map((f) => /* @__PURE__ */ R("option", { value: f, children: `row ${Re(f)}` }, f)),
-        t > Ky ? /* @__PURE__ */ R("option", { disabled: !0, children: `Only the first ${Ky} of ${at(t)} are listed` }) : null
-      ] }),
+      /* @__PURE__ */ ie(
+        $u,
+        {
+          "aria-label": "Row whose derivation is shown",
+          h: 6,
+          onChange: (f) => {
+            a(Number(f.target.value));
+          },
+          value: r,
+          children: [
+            d.map((f) => /* @__PURE__ */ R("option", { value: f, children: `row ${Re(f)}` }, f)),
+            t > Ky ? /* @__PURE__ */ R("option", { disabled: !0, children: `Only the first ${Ky} of ${at(t)} are listed` }) : null
+          ]
+        }
+      ),
       /* @__PURE__ */ R(Lu, {})
     ] }) : null
   ] });
@@ -43438,14 +44477,22 @@ function vX({ write: e }) {
 function yX({ output: e, input: t }) {
   const { data: r, error: o, refetch: a } = bt({
     queryKey: ["matrix", e.id, e.version, t.id],
-    queryFn: ({ signal: v }) => vn(`/datasets/${e.id}/columns`, { version: e.version, to: t.id, existence: "false" }, v)
+    queryFn: ({ signal: v }) => vn(
+      `/datasets/${e.id}/columns`,
+      { version: e.version, to: t.id, existence: "false" },
+      v
+    )
   });
   if (o) return /* @__PURE__ */ R(zn, { again: () => {
     a();
   }, error: o, title: "The columns can't be listed" });
   if (!r) return /* @__PURE__ */ R(Un, { label: "Loading the columns", lines: 3 });
-  const l = r.lines.filter((v) => v.column !== null && v.source_column !== null), c = { made: [...new Set(l.map((v) => v.column ?? ""))], from: [...new Set(l.map((v) => v.source_column ?? ""))] }, d = c.made.slice(0, Ch), f = c.from.slice(0, Ch);
-  if (!d.length) return /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", children: `No column of ${e.label} is known to depend on ${t.label}.` });
+  const l = r.lines.filter((v) => v.column !== null && v.source_column !== null), c = {
+    made: [...new Set(l.map((v) => v.column ?? ""))],
+    from: [...new Set(l.map((v) => v.source_column ?? ""))]
+  }, d = c.made.slice(0, Ch), f = c.from.slice(0, Ch);
+  if (!d.length)
+    return /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", children: `No column of ${e.label} is known to depend on ${t.label}.` });
   const g = /* @__PURE__ */ new Map();
   for (const v of l) {
     const y = `${v.column}\0${v.source_column}`;
@@ -43453,33 +44500,132 @@ function yX({ output: e, input: t }) {
   }
   const p = c.made.length > Ch || c.from.length > Ch;
   return /* @__PURE__ */ ie(P.Fragment, { children: [
-    /* @__PURE__ */ R(_e, { "aria-label": `Columns of ${e.label} by those of ${t.label}`, flexShrink: 0, maxH: "24rem", overflow: "auto", role: "group", tabIndex: 0, _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" }, children: /* @__PURE__ */ ie(_e, { as: "table", fontSize: "xs", css: { borderCollapse: "collapse", "& td": { borderWidth: 1, height: 6, minWidth: 6, textAlign: "center" }, "& th": { fontWeight: "medium" } }, children: [
-      /* @__PURE__ */ R("thead", { children: /* @__PURE__ */ ie("tr", { children: [
-        /* @__PURE__ */ R(_e, { as: "td", bg: "bg", left: 0, position: "sticky", css: { "&&": { borderWidth: 0, textAlign: "start", verticalAlign: "bottom" } }, children: /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", maxW: "8rem", children: `${e.label} ← ${t.label}` }) }),
-        f.map((v) => /* @__PURE__ */ R(_e, { as: "th", maxH: "9rem", overflow: "hidden", px: 1, py: 1, textAlign: "start", title: v, verticalAlign: "bottom", css: { writingMode: "vertical-rl", transform: "rotate(180deg)" }, children: v.slice(0, 24) }, v))
-      ] }) }),
-      /* @__PURE__ */ R("tbody", { children: d.map((v) => /* @__PURE__ */ ie("tr", { children: [
-        /* @__PURE__ */ R(_e, { as: "th", bg: "bg", left: 0, maxW: "9rem", overflow: "hidden", position: "sticky", pr: 2, textAlign: "end", textOverflow: "ellipsis", title: v, whiteSpace: "nowrap", children: v }),
-        f.map((y) => {
-          const b = g.get(`${v}\0${y}`), x = b?.map((w) => `${w.dependence}${w.kind === "context" ? ", context" : ""}${w.exact ? "" : ", at most"}`).join("; ");
-          return /* @__PURE__ */ R("td", { title: x ? `${v} ← ${y}: ${x}` : void 0, children: b ? b.some((w) => w.kind === "data") ? "●" : "○" : "" }, y);
-        })
-      ] }, v)) })
-    ] }) }),
-    p ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: `${d.length} of ${c.made.length} columns of ${e.label} and ${f.length} of ${c.from.length} of ${t.label} are shown; a column’s own panel has all of its columns.` }) : null
+    /* @__PURE__ */ R(
+      _e,
+      {
+        "aria-label": `Columns of ${e.label} by those of ${t.label}`,
+        flexShrink: 0,
+        maxH: "24rem",
+        overflow: "auto",
+        role: "group",
+        tabIndex: 0,
+        _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" },
+        children: /* @__PURE__ */ ie(
+          _e,
+          {
+            as: "table",
+            fontSize: "xs",
+            css: {
+              borderCollapse: "collapse",
+              "& td": { borderWidth: 1, height: 6, minWidth: 6, textAlign: "center" },
+              "& th": { fontWeight: "medium" }
+            },
+            children: [
+              /* @__PURE__ */ R("thead", { children: /* @__PURE__ */ ie("tr", { children: [
+                /* @__PURE__ */ R(
+                  _e,
+                  {
+                    as: "td",
+                    bg: "bg",
+                    left: 0,
+                    position: "sticky",
+                    css: { "&&": { borderWidth: 0, textAlign: "start", verticalAlign: "bottom" } },
+                    children: /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", maxW: "8rem", children: `${e.label} ← ${t.label}` })
+                  }
+                ),
+                f.map((v) => /* @__PURE__ */ R(
+                  _e,
+                  {
+                    as: "th",
+                    maxH: "9rem",
+                    overflow: "hidden",
+                    px: 1,
+                    py: 1,
+                    textAlign: "start",
+                    title: v,
+                    verticalAlign: "bottom",
+                    css: { writingMode: "vertical-rl", transform: "rotate(180deg)" },
+                    children: v.slice(0, 24)
+                  },
+                  v
+                ))
+              ] }) }),
+              /* @__PURE__ */ R("tbody", { children: d.map((v) => /* @__PURE__ */ ie("tr", { children: [
+                /* @__PURE__ */ R(
+                  _e,
+                  {
+                    as: "th",
+                    bg: "bg",
+                    left: 0,
+                    maxW: "9rem",
+                    overflow: "hidden",
+                    position: "sticky",
+                    pr: 2,
+                    textAlign: "end",
+                    textOverflow: "ellipsis",
+                    title: v,
+                    whiteSpace: "nowrap",
+                    children: v
+                  }
+                ),
+                f.map((y) => {
+                  const b = g.get(`${v}\0${y}`), x = b?.map(
+                    (w) => `${w.dependence}${w.kind === "context" ? ", context" : ""}${w.exact ? "" : ", at most"}`
+                  ).join("; ");
+                  return /* @__PURE__ */ R("td", { title: x ? `${v} ← ${y}: ${x}` : void 0, children: b ? b.some((w) => w.kind === "data") ? "●" : "○" : "" }, y);
+                })
+              ] }, v)) })
+            ]
+          }
+        )
+      }
+    ),
+    p ? /* @__PURE__ */ R(
+      be,
+      {
+        color: "fg.muted",
+        fontSize: "xs",
+        children: `${d.length} of ${c.made.length} columns of ${e.label} and ${f.length} of ${c.from.length} of ${t.label} are shown; a column’s own panel has all of its columns.`
+      }
+    ) : null
   ] });
 }
 function bX({ query: e }) {
   return e.error ? /* @__PURE__ */ R(zn, { again: () => {
     e.refetch();
-  }, error: e.error, title: "The operations can't be listed" }) : e.data ? /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 2, listStyleType: "none", m: 0, p: 0, children: e.data.map((t) => /* @__PURE__ */ ie(_e, { as: "li", borderColor: "border", borderLeftWidth: 2, pl: 3, children: [
-    /* @__PURE__ */ ie(kt, { align: "start", gap: 2, children: [
-      /* @__PURE__ */ R(be, { flex: 1, fontSize: "sm", fontWeight: "medium", overflowWrap: "anywhere", children: t.name || t.category.join(", ") }),
-      /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: xX(t) })
-    ] }),
-    /* @__PURE__ */ R(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", title: t.text ?? void 0, children: t.text ?? "its text may tell values that are not shown here" }),
-    /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", overflowWrap: "anywhere", children: [t.site, Qy("reads", t.reads), Qy("makes", t.makes), Qy("drops", t.drops)].filter(Boolean).join(" · ") })
-  ] }, `${t.write} ${t.operations.join()}`)) }) : /* @__PURE__ */ R(Un, { label: "Loading the operations", lines: 4 });
+  }, error: e.error, title: "The operations can't be listed" }) : e.data ? /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 2, listStyleType: "none", m: 0, p: 0, children: e.data.map((t) => /* @__PURE__ */ ie(
+    _e,
+    {
+      as: "li",
+      borderColor: "border",
+      borderLeftWidth: 2,
+      pl: 3,
+      children: [
+        /* @__PURE__ */ ie(kt, { align: "start", gap: 2, children: [
+          /* @__PURE__ */ R(be, { flex: 1, fontSize: "sm", fontWeight: "medium", overflowWrap: "anywhere", children: t.name || t.category.join(", ") }),
+          /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: xX(t) })
+        ] }),
+        /* @__PURE__ */ R(
+          be,
+          {
+            fontFamily: "mono",
+            fontSize: "xs",
+            lineClamp: 6,
+            overflowWrap: "anywhere",
+            title: t.text ?? void 0,
+            children: t.text ?? "its text may tell values that are not shown here"
+          }
+        ),
+        /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", overflowWrap: "anywhere", children: [
+          t.site,
+          Qy("reads", t.reads),
+          Qy("makes", t.makes),
+          Qy("drops", t.drops)
+        ].filter(Boolean).join(" · ") })
+      ]
+    },
+    `${t.write} ${t.operations.join()}`
+  )) }) : /* @__PURE__ */ R(Un, { label: "Loading the operations", lines: 4 });
 }
 function xX({ rows_in: e, rows_out: t }) {
   if (e === null && t === null) return "";
@@ -43493,7 +44639,12 @@ const wX = 10;
 function SX({ step: e, writes: t }) {
   const { state: r, go: o } = zt(), a = t.flatMap((v) => v.inputs.map((y) => ({ input: y, output: v.output }))), l = [...new Map(a.map((v) => [`${v.input.id}.${v.output.id}`, v])).entries()], [c, d] = l.find(([v]) => v === r.column) ?? l[0] ?? [], f = ["profiles", e, c], g = bt({
     queryKey: f,
-    queryFn: ({ signal: v }) => vn(`/steps/${encodeURIComponent(e)}/profiles`, { source: d?.input.id, output: d?.output.id }, v, f),
+    queryFn: ({ signal: v }) => vn(
+      `/steps/${encodeURIComponent(e)}/profiles`,
+      { source: d?.input.id, output: d?.output.id },
+      v,
+      f
+    ),
     enabled: !!d,
     retry: !1,
     staleTime: 1 / 0
@@ -43501,14 +44652,50 @@ function SX({ step: e, writes: t }) {
   if (!d) return /* @__PURE__ */ R(yn, { title: "This step has no captured input to compare with" });
   const { data: p } = g;
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, children: [
-    l.length > 1 ? /* @__PURE__ */ R(pl, { label: "Values of", name: "Data sets", onPick: (v) => {
-      o({ column: v }, !0);
-    }, options: l.map(([v, y]) => ({ value: v, label: `${y.input.label} → ${y.output.label}`, title: y.input.name })), value: c ?? "" }) : null,
+    l.length > 1 ? /* @__PURE__ */ R(
+      pl,
+      {
+        label: "Values of",
+        name: "Data sets",
+        onPick: (v) => {
+          o({ column: v }, !0);
+        },
+        options: l.map(([v, y]) => ({
+          value: v,
+          label: `${y.input.label} → ${y.output.label}`,
+          title: y.input.name
+        })),
+        value: c ?? ""
+      }
+    ) : null,
     p ? /* @__PURE__ */ ie(P.Fragment, { children: [
-      /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", children: `${at(p.before_rows)} of ${p.before.label} before, ${at(p.after_rows)} of ${p.after.label} after` }),
+      /* @__PURE__ */ R(
+        be,
+        {
+          color: "fg.muted",
+          fontSize: "sm",
+          children: `${at(p.before_rows)} of ${p.before.label} before, ${at(p.after_rows)} of ${p.after.label} after`
+        }
+      ),
       p.columns.map((v) => /* @__PURE__ */ R(CX, { pair: v }, v.name)),
-      p.total > p.columns.length ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: `The first ${Re(p.columns.length)} of ${Re(p.total)} columns are shown.` }) : null
-    ] }) : /* @__PURE__ */ R(is, { failed: "The values can't be counted", label: "Counting values", lines: 4, query: g, queryKey: f })
+      p.total > p.columns.length ? /* @__PURE__ */ R(
+        be,
+        {
+          color: "fg.muted",
+          fontSize: "xs",
+          children: `The first ${Re(p.columns.length)} of ${Re(p.total)} columns are shown.`
+        }
+      ) : null
+    ] }) : /* @__PURE__ */ R(
+      is,
+      {
+        failed: "The values can't be counted",
+        label: "Counting values",
+        lines: 4,
+        query: g,
+        queryKey: f
+      }
+    )
   ] });
 }
 function CX({ pair: e }) {
@@ -43521,12 +44708,45 @@ function CX({ pair: e }) {
     ] })
   ] });
 }
-function cT({ column: e, none: t, title: r, values: o }) {
-  if (!e) return /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: t });
-  const a = EX(e, o), l = [`${Re(e.nulls)} null`, e.distinct === null ? "" : `${Re(e.distinct)} distinct`, e.mean === null ? "" : `mean ${u0(e.mean)}`].filter(Boolean).join(" · "), c = Math.max(1, ...a.map((f) => f.count)), d = a.map((f) => `${f.text}: ${Re(f.count)}`).join(", ");
+function cT({
+  column: e,
+  none: t,
+  title: r,
+  values: o
+}) {
+  if (!e)
+    return /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: t });
+  const a = EX(e, o), l = [
+    `${Re(e.nulls)} null`,
+    e.distinct === null ? "" : `${Re(e.distinct)} distinct`,
+    e.mean === null ? "" : `mean ${u0(e.mean)}`
+  ].filter(Boolean).join(" · "), c = Math.max(1, ...a.map((f) => f.count)), d = a.map((f) => `${f.text}: ${Re(f.count)}`).join(", ");
   return /* @__PURE__ */ ie(_e, { minW: 0, children: [
     /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "2xs", truncate: !0, title: `${r}: ${l}`, children: l }),
-    /* @__PURE__ */ R(De, { align: "end", "aria-label": `${r}: ${d || "no values"}`, borderBottomWidth: 1, borderColor: "border", gap: "1px", h: 12, mt: 1, role: "img", children: a.map((f, g) => /* @__PURE__ */ R(_e, { bg: r === "after" ? "blue.solid" : "fg.subtle", flex: 1, h: `${Math.max(f.count ? 3 : 0, 100 * f.count / c)}%`, maxW: 6, title: `${f.text}: ${Re(f.count)}` }, g)) }),
+    /* @__PURE__ */ R(
+      De,
+      {
+        align: "end",
+        "aria-label": `${r}: ${d || "no values"}`,
+        borderBottomWidth: 1,
+        borderColor: "border",
+        gap: "1px",
+        h: 12,
+        mt: 1,
+        role: "img",
+        children: a.map((f, g) => /* @__PURE__ */ R(
+          _e,
+          {
+            bg: r === "after" ? "blue.solid" : "fg.subtle",
+            flex: 1,
+            h: `${Math.max(f.count ? 3 : 0, 100 * f.count / c)}%`,
+            maxW: 6,
+            title: `${f.text}: ${Re(f.count)}`
+          },
+          g
+        ))
+      }
+    ),
     /* @__PURE__ */ ie(De, { color: "fg.muted", fontSize: "2xs", gap: 2, justify: "space-between", children: [
       /* @__PURE__ */ R(be, { truncate: !0, children: a[0]?.text }),
       a.length > 1 ? /* @__PURE__ */ R(be, { truncate: !0, children: a.at(-1)?.text }) : null
@@ -43534,7 +44754,8 @@ function cT({ column: e, none: t, title: r, values: o }) {
   ] });
 }
 function EX(e, t) {
-  if (e.histogram.length) return e.histogram.map((o) => ({ text: `${u0(o.low)} to ${u0(o.high)}`, count: o.count }));
+  if (e.histogram.length)
+    return e.histogram.map((o) => ({ text: `${u0(o.low)} to ${u0(o.high)}`, count: o.count }));
   const r = new Map(e.top);
   return t.map((o) => ({ text: o.slice(0, 200), count: r.get(o) ?? 0 }));
 }
@@ -43558,41 +44779,76 @@ function kX({ step: e, onClose: t, onHappened: r }) {
     ...o.data?.values && a?.writes.some((y) => y.inputs.length) ? ["values"] : [],
     "run"
   ], v = p.find((y) => y === d.tab) ?? p[0] ?? "run";
-  return /* @__PURE__ */ ie(De, { "aria-label": "Step", as: "aside", ref: g, borderColor: "border", borderRadius: "md", borderWidth: 1, direction: "column", gap: 3, h: "full", minH: 0, overflow: "auto", p: 4, tabIndex: 0, children: [
-    /* @__PURE__ */ ie(kt, { children: [
-      /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, size: "md", children: a ? Vr(a) : "Step" }),
-      /* @__PURE__ */ R(Ol, { value: a?.coverage ?? null }),
-      a?.dag_id && o.data?.airflow ? /* @__PURE__ */ R(yW, { colorPalette: "blue", fontSize: "sm", href: RX(a), children: "Task instance in Airflow" }) : null,
-      /* @__PURE__ */ R(Sx, { "aria-label": "Close the step", onClick: t, size: "xs" })
-    ] }),
-    l ? /* @__PURE__ */ R(zn, { error: l, title: "The step can't be shown" }) : null,
-    !a && !l ? /* @__PURE__ */ R(Un, { label: "Loading the step", lines: 5 }) : null,
-    a ? /* @__PURE__ */ ie(P.Fragment, { children: [
-      a.untracked.map((y) => /* @__PURE__ */ R(be, { color: "red.fg", fontSize: "sm", children: y }, y)),
-      a.error ? /* @__PURE__ */ R(be, { color: "red.fg", fontFamily: "mono", fontSize: "xs", whiteSpace: "pre-wrap", children: a.error }) : null,
-      a.writes.map((y) => /* @__PURE__ */ ie(_e, { children: [
+  return /* @__PURE__ */ ie(
+    De,
+    {
+      "aria-label": "Step",
+      as: "aside",
+      ref: g,
+      borderColor: "border",
+      borderRadius: "md",
+      borderWidth: 1,
+      direction: "column",
+      gap: 3,
+      h: "full",
+      minH: 0,
+      overflow: "auto",
+      p: 4,
+      tabIndex: 0,
+      children: [
         /* @__PURE__ */ ie(kt, { children: [
-          /* @__PURE__ */ R(be, { fontSize: "sm", fontWeight: "semibold", children: `writes ${y.output.label}` }),
-          y.coverage === a.coverage ? null : /* @__PURE__ */ R(Ol, { value: y.coverage })
+          /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, size: "md", children: a ? Vr(a) : "Step" }),
+          /* @__PURE__ */ R(Ol, { value: a?.coverage ?? null }),
+          a?.dag_id && o.data?.airflow ? /* @__PURE__ */ R(yW, { colorPalette: "blue", fontSize: "sm", href: RX(a), children: "Task instance in Airflow" }) : null,
+          /* @__PURE__ */ R(Sx, { "aria-label": "Close the step", onClick: t, size: "xs" })
         ] }),
-        /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", children: `${yM(y.output.rows, y.written)}, from ${y.inputs.map((b) => `${Re(b.rows)} of ${b.label}`).join(" and ") || "no captured input"}` }),
-        y.site ? /* @__PURE__ */ R(be, { color: "fg.muted", fontFamily: "mono", fontSize: "xs", children: y.site }) : null,
-        y.reason ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "sm", children: y.reason }) : null
-      ] }, y.index)),
-      /* @__PURE__ */ ie(R6, { lazyMount: !0, onValueChange: ({ value: y }) => {
-        f({ tab: y }, !0);
-      }, size: "sm", value: v, variant: "line", children: [
-        /* @__PURE__ */ R(O6, { children: p.map((y) => /* @__PURE__ */ R(z6, { px: 2, value: y, children: _X[y] }, y)) }),
-        /* @__PURE__ */ ie(lh, { value: "operations", children: [
-          r ? /* @__PURE__ */ R(ut, { mb: 3, onClick: r, size: "xs", variant: "outline", children: "What each operation did to the rows asked about" }) : null,
-          /* @__PURE__ */ R(bX, { query: c })
-        ] }),
-        /* @__PURE__ */ R(lh, { value: "columns", children: /* @__PURE__ */ R(De, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ R(vX, { write: y }, y.index)) }) }),
-        /* @__PURE__ */ R(lh, { value: "values", children: /* @__PURE__ */ R(SX, { step: e, writes: a.writes }) }),
-        /* @__PURE__ */ R(lh, { value: "run", children: /* @__PURE__ */ R(TX, { data: a }) })
-      ] })
-    ] }) : null
-  ] });
+        l ? /* @__PURE__ */ R(zn, { error: l, title: "The step can't be shown" }) : null,
+        !a && !l ? /* @__PURE__ */ R(Un, { label: "Loading the step", lines: 5 }) : null,
+        a ? /* @__PURE__ */ ie(P.Fragment, { children: [
+          a.untracked.map((y) => /* @__PURE__ */ R(be, { color: "red.fg", fontSize: "sm", children: y }, y)),
+          a.error ? /* @__PURE__ */ R(be, { color: "red.fg", fontFamily: "mono", fontSize: "xs", whiteSpace: "pre-wrap", children: a.error }) : null,
+          a.writes.map((y) => /* @__PURE__ */ ie(_e, { children: [
+            /* @__PURE__ */ ie(kt, { children: [
+              /* @__PURE__ */ R(be, { fontSize: "sm", fontWeight: "semibold", children: `writes ${y.output.label}` }),
+              y.coverage === a.coverage ? null : /* @__PURE__ */ R(Ol, { value: y.coverage })
+            ] }),
+            /* @__PURE__ */ R(
+              be,
+              {
+                color: "fg.muted",
+                fontSize: "sm",
+                children: `${yM(y.output.rows, y.written)}, from ${y.inputs.map((b) => `${Re(b.rows)} of ${b.label}`).join(" and ") || "no captured input"}`
+              }
+            ),
+            y.site ? /* @__PURE__ */ R(be, { color: "fg.muted", fontFamily: "mono", fontSize: "xs", children: y.site }) : null,
+            y.reason ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "sm", children: y.reason }) : null
+          ] }, y.index)),
+          /* @__PURE__ */ ie(
+            R6,
+            {
+              lazyMount: !0,
+              onValueChange: ({ value: y }) => {
+                f({ tab: y }, !0);
+              },
+              size: "sm",
+              value: v,
+              variant: "line",
+              children: [
+                /* @__PURE__ */ R(O6, { children: p.map((y) => /* @__PURE__ */ R(z6, { px: 2, value: y, children: _X[y] }, y)) }),
+                /* @__PURE__ */ ie(lh, { value: "operations", children: [
+                  r ? /* @__PURE__ */ R(ut, { mb: 3, onClick: r, size: "xs", variant: "outline", children: "What each operation did to the rows asked about" }) : null,
+                  /* @__PURE__ */ R(bX, { query: c })
+                ] }),
+                /* @__PURE__ */ R(lh, { value: "columns", children: /* @__PURE__ */ R(De, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ R(vX, { write: y }, y.index)) }) }),
+                /* @__PURE__ */ R(lh, { value: "values", children: /* @__PURE__ */ R(SX, { step: e, writes: a.writes }) }),
+                /* @__PURE__ */ R(lh, { value: "run", children: /* @__PURE__ */ R(TX, { data: a }) })
+              ]
+            }
+          )
+        ] }) : null
+      ]
+    }
+  );
 }
 function TX({ data: e }) {
   return /* @__PURE__ */ ie(aW, { orientation: "horizontal", size: "sm", children: [
@@ -43602,7 +44858,15 @@ function TX({ data: e }) {
     /* @__PURE__ */ R(sl, { name: "Ended", children: `${Zl(e.ended)}, ${e.status}` }),
     /* @__PURE__ */ R(sl, { name: "Stored in", children: `${Re(e.stored_bytes)} bytes` }),
     Object.entries(e.engine).map(([t, r]) => /* @__PURE__ */ R(sl, { name: t, children: r }, t)),
-    /* @__PURE__ */ R(_e, { pt: 1, children: /* @__PURE__ */ R(md, { items: [{ label: "Copy as Python", act: () => vg(fY(e.step)) }, { label: "Copy as command", act: () => vg(`provspark show ${e.step}`) }] }) })
+    /* @__PURE__ */ R(_e, { pt: 1, children: /* @__PURE__ */ R(
+      md,
+      {
+        items: [
+          { label: "Copy as Python", act: () => vg(fY(e.step)) },
+          { label: "Copy as command", act: () => vg(`provspark show ${e.step}`) }
+        ]
+      }
+    ) })
   ] });
 }
 function sl({ name: e, children: t }) {
@@ -43613,7 +44877,9 @@ function sl({ name: e, children: t }) {
 }
 function RX(e) {
   const t = e.map_index >= 0 ? `/mapped/${e.map_index}` : "";
-  return Ux(`dags/${encodeURIComponent(e.dag_id)}/runs/${encodeURIComponent(e.run_id)}/tasks/${encodeURIComponent(e.task_id)}${t}`);
+  return Ux(
+    `dags/${encodeURIComponent(e.dag_id)}/runs/${encodeURIComponent(e.run_id)}/tasks/${encodeURIComponent(e.task_id)}${t}`
+  );
 }
 function jt(e) {
   if (typeof e == "string" || typeof e == "number") return "" + e;
@@ -50310,7 +51576,11 @@ async function zP() {
 function Yne(e, t) {
   return bt({
     queryKey: ["layout", ...t],
-    queryFn: async () => e ? (await zP())(e.boxes.map(({ id: r, width: o, height: a }) => ({ id: r, width: o, height: a })), e.lines.map(({ id: r, source: o, target: a }) => ({ id: r, source: o, target: a })), PY(e)) : {},
+    queryFn: async () => e ? (await zP())(
+      e.boxes.map(({ id: r, width: o, height: a }) => ({ id: r, width: o, height: a })),
+      e.lines.map(({ id: r, source: o, target: a }) => ({ id: r, source: o, target: a })),
+      PY(e)
+    ) : {},
     enabled: !!e,
     staleTime: 1 / 0
   });
@@ -50326,7 +51596,10 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
     width: S.width,
     height: S.height,
     ariaLabel: Ag(rre(S.part)),
-    domAttributes: { tabIndex: S.id === v ? 0 : -1, "aria-current": S.id === o ? "true" : void 0 },
+    domAttributes: {
+      tabIndex: S.id === v ? 0 : -1,
+      "aria-current": S.id === o ? "true" : void 0
+    },
     data: { part: S.part, faded: a !== null && !a.has(S.id), chosen: S.id === o }
   })), b = e.lines.map((S) => {
     const k = a !== null && !a.has(S.id), T = S.way === "data" ? "var(--chakra-colors-blue-solid)" : S.way === "context" ? "var(--chakra-colors-orange-solid)" : "var(--chakra-colors-fg-muted)";
@@ -50336,8 +51609,19 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
       target: S.target,
       focusable: !1,
       label: Zne(S),
-      style: { stroke: T, strokeWidth: S.way === "data" ? 2 : 1.5, strokeDasharray: S.way === "data" ? void 0 : S.way === "possible" ? "2 4" : "5 4", opacity: k ? 0.15 : 1, transition: "opacity 120ms" },
-      labelStyle: { fill: "var(--chakra-colors-fg)", fontSize: 10, fontVariantNumeric: "tabular-nums", opacity: k ? 0.15 : 1 },
+      style: {
+        stroke: T,
+        strokeWidth: S.way === "data" ? 2 : 1.5,
+        strokeDasharray: S.way === "data" ? void 0 : S.way === "possible" ? "2 4" : "5 4",
+        opacity: k ? 0.15 : 1,
+        transition: "opacity 120ms"
+      },
+      labelStyle: {
+        fill: "var(--chakra-colors-fg)",
+        fontSize: 10,
+        fontVariantNumeric: "tabular-nums",
+        opacity: k ? 0.15 : 1
+      },
       labelBgPadding: [3, 2],
       labelBgStyle: { fill: "var(--chakra-colors-bg)" }
     };
@@ -50372,7 +51656,14 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
       onKeyDownCapture: x,
       overflow: "hidden",
       role: "group",
-      css: { "& .react-flow__node:focus-visible": { outline: "none" }, "& .react-flow__node:focus-visible > div": { outline: "3px solid", outlineColor: "var(--chakra-colors-blue-focus-ring)", outlineOffset: "2px" } },
+      css: {
+        "& .react-flow__node:focus-visible": { outline: "none" },
+        "& .react-flow__node:focus-visible > div": {
+          outline: "3px solid",
+          outlineColor: "var(--chakra-colors-blue-focus-ring)",
+          outlineOffset: "2px"
+        }
+      },
       children: [
         /* @__PURE__ */ R("style", { children: Fne }),
         /* @__PURE__ */ ie(
@@ -50400,10 +51691,43 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
             proOptions: { hideAttribution: !0 },
             style: lre,
             children: [
-              /* @__PURE__ */ R(xne, { bgColor: "var(--chakra-colors-bg)", color: "var(--chakra-colors-border)", gap: 18, size: 1, variant: Wo.Dots }),
+              /* @__PURE__ */ R(
+                xne,
+                {
+                  bgColor: "var(--chakra-colors-bg)",
+                  color: "var(--chakra-colors-border)",
+                  gap: 18,
+                  size: 1,
+                  variant: Wo.Dots
+                }
+              ),
               /* @__PURE__ */ R(Tne, { showInteractive: !1 }),
-              /* @__PURE__ */ R(Cd, { position: "top-left", children: /* @__PURE__ */ R(be, { "aria-live": "polite", bg: "bg", borderRadius: "sm", color: "fg.muted", fontSize: "xs", fontVariantNumeric: "tabular-nums", maxW: "60rem", px: 1, children: l }) }),
-              e.boxes.length > ere ? /* @__PURE__ */ R(Bne, { ariaLabel: "The whole trace", bgColor: "var(--chakra-colors-bg-subtle)", maskColor: "var(--chakra-colors-bg-emphasized)", nodeColor: "var(--chakra-colors-fg-muted)", pannable: !0, style: { height: 60, width: 280 }, zoomable: !0 }) : null
+              /* @__PURE__ */ R(Cd, { position: "top-left", children: /* @__PURE__ */ R(
+                be,
+                {
+                  "aria-live": "polite",
+                  bg: "bg",
+                  borderRadius: "sm",
+                  color: "fg.muted",
+                  fontSize: "xs",
+                  fontVariantNumeric: "tabular-nums",
+                  maxW: "60rem",
+                  px: 1,
+                  children: l
+                }
+              ) }),
+              e.boxes.length > ere ? /* @__PURE__ */ R(
+                Bne,
+                {
+                  ariaLabel: "The whole trace",
+                  bgColor: "var(--chakra-colors-bg-subtle)",
+                  maskColor: "var(--chakra-colors-bg-emphasized)",
+                  nodeColor: "var(--chakra-colors-fg-muted)",
+                  pannable: !0,
+                  style: { height: 60, width: 280 },
+                  zoomable: !0
+                }
+              ) : null
             ]
           },
           e.boxes.map((S) => S.id).join()
@@ -50415,11 +51739,18 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
 function pb(e) {
   return e instanceof Element && e.closest(".react-flow__node")?.dataset.id || null;
 }
-const Kne = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const Kne = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1]
+};
 function Qne(e, t, r, o) {
   const a = Kne[o];
   if (!a) return;
-  const l = (g) => ({ x: (t[g.id]?.x ?? 0) + g.width / 2, y: (t[g.id]?.y ?? 0) + g.height / 2 }), c = l(r), d = new Set(e.lines.flatMap((g) => g.source === r.id ? [g.target] : g.target === r.id ? [g.source] : []));
+  const l = (g) => ({ x: (t[g.id]?.x ?? 0) + g.width / 2, y: (t[g.id]?.y ?? 0) + g.height / 2 }), c = l(r), d = new Set(
+    e.lines.flatMap((g) => g.source === r.id ? [g.target] : g.target === r.id ? [g.source] : [])
+  );
   return e.boxes.flatMap((g) => {
     const p = l(g), v = (p.x - c.x) * a[0] + (p.y - c.y) * a[1], y = Math.abs((p.x - c.x) * a[1]) + Math.abs((p.y - c.y) * a[0]);
     return g.id !== r.id && v > 1 ? [{ box: g, far: v + 2 * y + (a[0] && !d.has(g.id) ? 1e4 : 0) }] : [];
@@ -50505,10 +51836,27 @@ const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
     }
   );
 }), sre = _.memo(function({ data: t }) {
-  return /* @__PURE__ */ ie(_e, { alignItems: "center", bg: "bg", borderColor: "border.emphasized", borderRadius: "full", borderStyle: "dashed", borderWidth: 1, color: "fg.muted", display: "flex", h: "full", justifyContent: "center", opacity: t.faded ? 0.25 : 1, title: "A step of a DAG that you may not read. No access to what lies beyond.", children: [
-    /* @__PURE__ */ R(xw, {}),
-    /* @__PURE__ */ R(be, { fontSize: "xs", children: "hidden step" })
-  ] });
+  return /* @__PURE__ */ ie(
+    _e,
+    {
+      alignItems: "center",
+      bg: "bg",
+      borderColor: "border.emphasized",
+      borderRadius: "full",
+      borderStyle: "dashed",
+      borderWidth: 1,
+      color: "fg.muted",
+      display: "flex",
+      h: "full",
+      justifyContent: "center",
+      opacity: t.faded ? 0.25 : 1,
+      title: "A step of a DAG that you may not read. No access to what lies beyond.",
+      children: [
+        /* @__PURE__ */ R(xw, {}),
+        /* @__PURE__ */ R(be, { fontSize: "xs", children: "hidden step" })
+      ]
+    }
+  );
 }), lre = {
   background: "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color": "var(--chakra-colors-bg)",
@@ -50523,13 +51871,25 @@ function fre(e, t, r, o) {
       l(b);
     }, ure);
   }, []);
-  _.useEffect(() => () => {
-    clearTimeout(c.current);
-  }, []);
+  _.useEffect(
+    () => () => {
+      clearTimeout(c.current);
+    },
+    []
+  );
   const f = a ? t?.nodes[a.node] : void 0, g = a?.node === 0 ? o : t?.nodes[0], p = _.useMemo(() => {
     if (!t || !f || !a || !g || f.id === g.id) return;
     const b = t.direction, x = f.id === 0 ? b : b === "backward" ? "forward" : "backward";
-    return { dataset: f.dataset.id, version: f.version, rows: [a.row], where: null, direction: x, context: e.context, to: g.dataset.id, versions: "all" };
+    return {
+      dataset: f.dataset.id,
+      version: f.version,
+      rows: [a.row],
+      where: null,
+      direction: x,
+      context: e.context,
+      to: g.dataset.id,
+      versions: "all"
+    };
   }, [e.context, f, a, g, t]), v = (b, x) => b.dataset.id === x.dataset.id && b.version === x.version, { data: y } = bt({
     queryKey: ["look", p, g?.version],
     queryFn: async ({ signal: b }) => {
@@ -50542,7 +51902,11 @@ function fre(e, t, r, o) {
   return _.useMemo(() => {
     if (!t || !r || !a || !f || !g || !y) return { look: d, boxes: null, rows: () => null };
     const b = t.nodes.filter((S) => y.nodes.some((k) => v(k, S))), x = MY(r, /* @__PURE__ */ new Set([`d${f.id}`, ...b.map((S) => `d${S.id}`)])), w = /* @__PURE__ */ new Set([a.row]);
-    return { look: d, boxes: x, rows: (S) => S.id === f.id ? w : S.id === g.id && y.all ? y.rows : null };
+    return {
+      look: d,
+      boxes: x,
+      rows: (S) => S.id === f.id ? w : S.id === g.id && y.all ? y.rows : null
+    };
   }, [y, f, r, d, a, g, t]);
 }
 function hre() {
@@ -50558,7 +51922,8 @@ function hre() {
     !e.step && x.current && document.activeElement === document.body && document.querySelector(`.react-flow__node[data-id^="s${CSS.escape(x.current)}:"]`)?.focus(), x.current = e.step;
   }, [e.step]);
   const w = d?.nodes[0];
-  if (!d || !f || !y || !w) return /* @__PURE__ */ R(is, { failed: "The trace failed", label: "Tracing", query: c, queryKey: l });
+  if (!d || !f || !y || !w)
+    return /* @__PURE__ */ R(is, { failed: "The trace failed", label: "Tracing", query: c, queryKey: l });
   const S = d.direction === "backward", k = d.nodes.length === 1 && !d.stops.length && !w.hidden, T = d.endings.length ? /* @__PURE__ */ R(hX, { onOperation: r, trace: d }) : null, E = (j) => {
     j.kind === "dataset" && t({ at: ER(j.node, d), step: null }), j.kind === "step" && t({ step: j.step, tab: null });
   }, z = e.step ? f.boxes.find((j) => j.part.kind === "step" && j.part.step === e.step)?.id : `d${y.id}`, O = p ? NY(f, p) : b.boxes, A = AY(d, f.boxes.find((j) => j.id === (p ?? z))?.part), N = S ? e.example : null, L = N ?? d.example ?? null, H = w.rows > 1 || y.one.length > 0 && y.one.length < y.rows, V = (j) => ({
@@ -50578,26 +51943,59 @@ function hre() {
   });
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 4, rowGap: 2, wrap: "wrap", children: [
-      /* @__PURE__ */ ie(hN, { "aria-label": "Direction", onValueChange: ({ value: j }) => {
-        t({ way: j === "forward" ? "forward" : "backward", at: null, step: null, example: null });
-      }, size: "xs", value: d.direction, children: [
-        /* @__PURE__ */ R(gN, {}),
-        /* @__PURE__ */ R(pN, { items: [{ value: "backward", label: "← Backward" }, { value: "forward", label: "Forward →" }] })
-      ] }),
-      /* @__PURE__ */ ie(cg, { checked: e.context, onCheckedChange: ({ checked: j }) => {
-        t({ context: j === !0, at: null, step: null });
-      }, size: "sm", children: [
-        /* @__PURE__ */ R(fg, {}),
-        /* @__PURE__ */ R(dg, {}),
-        /* @__PURE__ */ R(ug, { children: "Include rows that values were computed from" })
-      ] }),
-      S ? null : /* @__PURE__ */ ie(cg, { checked: e.gone, onCheckedChange: ({ checked: j }) => {
-        t({ gone: j === !0, at: null, step: null });
-      }, size: "sm", children: [
-        /* @__PURE__ */ R(fg, {}),
-        /* @__PURE__ */ R(dg, {}),
-        /* @__PURE__ */ R(ug, { children: "Include rows no longer in the current version" })
-      ] }),
+      /* @__PURE__ */ ie(
+        hN,
+        {
+          "aria-label": "Direction",
+          onValueChange: ({ value: j }) => {
+            t({ way: j === "forward" ? "forward" : "backward", at: null, step: null, example: null });
+          },
+          size: "xs",
+          value: d.direction,
+          children: [
+            /* @__PURE__ */ R(gN, {}),
+            /* @__PURE__ */ R(
+              pN,
+              {
+                items: [
+                  { value: "backward", label: "← Backward" },
+                  { value: "forward", label: "Forward →" }
+                ]
+              }
+            )
+          ]
+        }
+      ),
+      /* @__PURE__ */ ie(
+        cg,
+        {
+          checked: e.context,
+          onCheckedChange: ({ checked: j }) => {
+            t({ context: j === !0, at: null, step: null });
+          },
+          size: "sm",
+          children: [
+            /* @__PURE__ */ R(fg, {}),
+            /* @__PURE__ */ R(dg, {}),
+            /* @__PURE__ */ R(ug, { children: "Include rows that values were computed from" })
+          ]
+        }
+      ),
+      S ? null : /* @__PURE__ */ ie(
+        cg,
+        {
+          checked: e.gone,
+          onCheckedChange: ({ checked: j }) => {
+            t({ gone: j === !0, at: null, step: null });
+          },
+          size: "sm",
+          children: [
+            /* @__PURE__ */ R(fg, {}),
+            /* @__PURE__ */ R(dg, {}),
+            /* @__PURE__ */ R(ug, { children: "Include rows no longer in the current version" })
+          ]
+        }
+      ),
       /* @__PURE__ */ R(Ha, {}),
       /* @__PURE__ */ R(yre, {}),
       /* @__PURE__ */ R(md, { items: IY({ state: e, asked: a, trace: d, node: y, graph: f, spots: g.data }) })
@@ -50606,44 +52004,96 @@ function hre() {
     /* @__PURE__ */ R(pre, { trace: d }),
     /* @__PURE__ */ R(mg, { broken: d.broken }),
     k ? null : T,
-    /* @__PURE__ */ R(_e, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ R(Xne, { chosen: z ?? "", error: g.error, graph: f, lit: O, onChoose: E, onHover: v, says: A, spots: g.data }) }),
+    /* @__PURE__ */ R(_e, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ R(
+      Xne,
+      {
+        chosen: z ?? "",
+        error: g.error,
+        graph: f,
+        lit: O,
+        onChoose: E,
+        onHover: v,
+        says: A,
+        spots: g.data
+      }
+    ) }),
     /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ R(_e, { flex: y.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ R(l0, { ...V(w), title: "asked about" }) }),
-      e.step ? /* @__PURE__ */ R(_e, { flex: { base: "1", lg: "0 0 32rem" }, minH: 0, minW: 0, children: /* @__PURE__ */ R(kX, { onHappened: w.rows > 20 ? void 0 : () => {
-        r({ ...Ly(e), way: "happened", at: "all" });
-      }, onClose: () => {
-        t({ step: null, tab: null });
-      }, step: e.step }) }) : y.id === 0 ? null : /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: /* @__PURE__ */ R(
+      e.step ? /* @__PURE__ */ R(_e, { flex: { base: "1", lg: "0 0 32rem" }, minH: 0, minW: 0, children: /* @__PURE__ */ R(
+        kX,
+        {
+          onHappened: w.rows > 20 ? void 0 : () => {
+            r({ ...Ly(e), way: "happened", at: "all" });
+          },
+          onClose: () => {
+            t({ step: null, tab: null });
+          },
+          step: e.step
+        }
+      ) }) : y.id === 0 ? null : /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: /* @__PURE__ */ R(
         l0,
         {
           ...V(y),
-          choice: L !== null && (N !== null || y.rows > 1 && H) ? /* @__PURE__ */ R(mX, { asked: a, on: N !== null, onChange: (j) => {
-            t({ example: j }, !0);
-          }, row: L, rows: w.rows }) : null,
+          choice: L !== null && (N !== null || y.rows > 1 && H) ? /* @__PURE__ */ R(
+            mX,
+            {
+              asked: a,
+              on: N !== null,
+              onChange: (j) => {
+                t({ example: j }, !0);
+              },
+              row: L,
+              rows: w.rows
+            }
+          ) : null,
           example: N,
           title: `${S ? "made" : "were made of"} ${w.rows === 1 ? "it" : "them"}`
         }
       ) })
     ] }),
-    k ? /* @__PURE__ */ ie(yn, { title: S ? "No captured step wrote these rows: they are a source" : "Nothing that was captured was made of these rows", children: [
-      S ? "Forward shows what was made of them." : T ?? "No captured step read them.",
-      S || w.rows > 20 ? null : /* @__PURE__ */ ie(ut, { mt: 2, onClick: () => {
-        r({ ...Ly(e), way: "happened" });
-      }, size: "xs", variant: "outline", children: [
-        "What happened to ",
-        w.rows === 1 ? "it" : "them"
-      ] })
-    ] }) : null
+    k ? /* @__PURE__ */ ie(
+      yn,
+      {
+        title: S ? "No captured step wrote these rows: they are a source" : "Nothing that was captured was made of these rows",
+        children: [
+          S ? "Forward shows what was made of them." : T ?? "No captured step read them.",
+          S || w.rows > 20 ? null : /* @__PURE__ */ ie(
+            ut,
+            {
+              mt: 2,
+              onClick: () => {
+                r({ ...Ly(e), way: "happened" });
+              },
+              size: "xs",
+              variant: "outline",
+              children: [
+                "What happened to ",
+                w.rows === 1 ? "it" : "them"
+              ]
+            }
+          )
+        ]
+      }
+    ) : null
   ] });
 }
 function gre({ trace: e }) {
-  return e.stops.map((t) => /* @__PURE__ */ ie(Jg, { flexShrink: 0, size: "sm", status: mre.has(t.what) ? "error" : "warning", children: [
-    /* @__PURE__ */ R(tp, {}),
-    /* @__PURE__ */ ie(ep, { overflowWrap: "anywhere", children: [
-      vre(t),
-      t.why
-    ] })
-  ] }, `${t.step} ${t.dataset.id} ${t.what} ${t.why}`));
+  return e.stops.map((t) => /* @__PURE__ */ ie(
+    Jg,
+    {
+      flexShrink: 0,
+      size: "sm",
+      status: mre.has(t.what) ? "error" : "warning",
+      children: [
+        /* @__PURE__ */ R(tp, {}),
+        /* @__PURE__ */ ie(ep, { overflowWrap: "anywhere", children: [
+          vre(t),
+          t.why
+        ] })
+      ]
+    },
+    `${t.step} ${t.dataset.id} ${t.what} ${t.why}`
+  ));
 }
 const CR = 3;
 function pre({ trace: e }) {
@@ -50651,7 +52101,10 @@ function pre({ trace: e }) {
     const l = r(a.step), [c, d] = a.rows === 1 ? ["is", "its"] : ["are", "their"], f = l ? `${d} files were missing after ${Vr(l)} (${Zl(l.ended)})` : `no captured step is known to have removed ${d} files`;
     return `${at(a.rows)} of ${a.dataset.label} ${c} no longer in the current version: ${f}.`;
   });
-  return o.length ? /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "sm", children: [...o, t ? `${at(t, "more row")} ${t === 1 ? "is" : "are"} no longer in the current version of ${t === 1 ? "its" : "their"} dataset.` : ""].join(" ") }) : null;
+  return o.length ? /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "sm", children: [
+    ...o,
+    t ? `${at(t, "more row")} ${t === 1 ? "is" : "are"} no longer in the current version of ${t === 1 ? "its" : "their"} dataset.` : ""
+  ].join(" ") }) : null;
 }
 const mre = /* @__PURE__ */ new Set(["untracked", "unlinked", "returned", "task", "outside"]);
 function vre(e) {
@@ -50705,29 +52158,52 @@ function Sre({ theme: e, where: t }) {
     return window.addEventListener("keydown", l), () => {
       window.removeEventListener("keydown", l);
     };
-  }, [o, r.dataset, a]), /* @__PURE__ */ ie(De, { as: "section", "aria-label": "Provenance", "data-testid": "provspark", direction: "column", gap: 3, h: "full", minH: 0, p: e ? 0 : 2, children: [
-    /* @__PURE__ */ ie(kt, { gap: 3, minH: 9, flexShrink: 0, children: [
-      a ? null : /* @__PURE__ */ R(Fo, { as: "h1", size: "xl", whiteSpace: "nowrap", children: "Provenance" }),
-      /* @__PURE__ */ R(EG, { root: a ? "Outputs" : "Data sets" }),
-      /* @__PURE__ */ R(Ha, {}),
-      /* @__PURE__ */ ie(be, { color: "fg.muted", fontSize: "xs", hideBelow: "lg", whiteSpace: "nowrap", children: [
-        a ? null : /* @__PURE__ */ ie(P.Fragment, { children: [
-          /* @__PURE__ */ R(du, { children: "/" }),
-          " search · "
+  }, [o, r.dataset, a]), /* @__PURE__ */ ie(
+    De,
+    {
+      as: "section",
+      "aria-label": "Provenance",
+      "data-testid": "provspark",
+      direction: "column",
+      gap: 3,
+      h: "full",
+      minH: 0,
+      p: e ? 0 : 2,
+      children: [
+        /* @__PURE__ */ ie(kt, { gap: 3, minH: 9, flexShrink: 0, children: [
+          a ? null : /* @__PURE__ */ R(Fo, { as: "h1", size: "xl", whiteSpace: "nowrap", children: "Provenance" }),
+          /* @__PURE__ */ R(EG, { root: a ? "Outputs" : "Data sets" }),
+          /* @__PURE__ */ R(Ha, {}),
+          /* @__PURE__ */ ie(be, { color: "fg.muted", fontSize: "xs", hideBelow: "lg", whiteSpace: "nowrap", children: [
+            a ? null : /* @__PURE__ */ ie(P.Fragment, { children: [
+              /* @__PURE__ */ R(du, { children: "/" }),
+              " search ·",
+              " "
+            ] }),
+            /* @__PURE__ */ R(du, { children: "↑↓" }),
+            " move · ",
+            /* @__PURE__ */ R(du, { children: "Space" }),
+            " choose · ",
+            /* @__PURE__ */ R(du, { children: "Enter" }),
+            " trace · ",
+            /* @__PURE__ */ R(du, { children: "M" }),
+            " menu"
+          ] }),
+          e ? /* @__PURE__ */ R(
+            ut,
+            {
+              "aria-label": e.dark ? "Light colours" : "Dark colours",
+              onClick: e.toggle,
+              size: "xs",
+              variant: "ghost",
+              children: e.dark ? "☀" : "☾"
+            }
+          ) : null
         ] }),
-        /* @__PURE__ */ R(du, { children: "↑↓" }),
-        " move · ",
-        /* @__PURE__ */ R(du, { children: "Space" }),
-        " choose · ",
-        /* @__PURE__ */ R(du, { children: "Enter" }),
-        " trace · ",
-        /* @__PURE__ */ R(du, { children: "M" }),
-        " menu"
-      ] }),
-      e ? /* @__PURE__ */ R(ut, { "aria-label": e.dark ? "Light colours" : "Dark colours", onClick: e.toggle, size: "xs", variant: "ghost", children: e.dark ? "☀" : "☾" }) : null
-    ] }),
-    /* @__PURE__ */ R(_e, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ R(hre, {}) : r.way === "happened" ? /* @__PURE__ */ R(aX, {}) : /* @__PURE__ */ R(DY, { way: r.way }) : /* @__PURE__ */ R(KY, {}) : a ? /* @__PURE__ */ R(dX, { where: t }) : /* @__PURE__ */ R(BY, {}) })
-  ] });
+        /* @__PURE__ */ R(_e, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ R(hre, {}) : r.way === "happened" ? /* @__PURE__ */ R(aX, {}) : /* @__PURE__ */ R(DY, { way: r.way }) : /* @__PURE__ */ R(KY, {}) : a ? /* @__PURE__ */ R(dX, { where: t }) : /* @__PURE__ */ R(BY, {}) })
+      ]
+    }
+  );
 }
 function du({ children: e }) {
   return /* @__PURE__ */ R(be, { as: "kbd", borderColor: "border", borderRadius: "sm", borderWidth: 1, fontFamily: "mono", px: 1, children: e });
@@ -50739,9 +52215,17 @@ function Ere() {
   );
   return _.useEffect(() => {
     document.documentElement.className = e ? "dark" : "light", document.documentElement.style.colorScheme = e ? "dark" : "light", localStorage.setItem(_R, e ? "dark" : "light");
-  }, [e]), /* @__PURE__ */ R(wD, { value: Cre, children: /* @__PURE__ */ R(Cq, { children: /* @__PURE__ */ R(_e, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ R(wre, { theme: { dark: e, toggle: () => {
-    t((r) => !r);
-  } } }) }) }) });
+  }, [e]), /* @__PURE__ */ R(wD, { value: Cre, children: /* @__PURE__ */ R(Cq, { children: /* @__PURE__ */ R(_e, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ R(
+    wre,
+    {
+      theme: {
+        dark: e,
+        toggle: () => {
+          t((r) => !r);
+        }
+      }
+    }
+  ) }) }) });
 }
 const kR = document.getElementById("root");
 kR && JW.createRoot(kR).render(

@@ -262,8 +262,8 @@ def test_a_server_that_goes_away_and_comes_back(postgres):
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("no url", "can't be read"),
-        ("mysql://host/db", "SQLite or PostgreSQL, not on mysql"),
+        ("no url", "is not valid"),
+        ("mysql://host/db", "is a mysql database"),
         ("sqlite://", "in memory"),
         ("sqlite:///:memory:", "in memory"),
         ("sqlite:////no/such/folder/c.db", "unable to open database file"),

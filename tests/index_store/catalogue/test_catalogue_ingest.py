@@ -236,9 +236,9 @@ def test_unknown_names(catalogue_url):
     world = pipeline()
     with Catalogue.open(catalogue_url, files=world.files) as catalogue:
         fill(catalogue, all_events(world))
-        with pytest.raises(UnknownDatasetError, match="did you mean file:///data/clean"):
+        with pytest.raises(UnknownDatasetError, match="Did you mean file:///data/clean"):
             catalogue.versions("/data/claen")
-        with pytest.raises(UnknownStepError, match="did you mean"):
+        with pytest.raises(UnknownStepError, match="Did you mean"):
             catalogue.upstream(world.manifests[0].step[:-1] + "_")
         with pytest.raises(UnknownStepError):
             catalogue.downstream(world.manifests[0].step, store="/elsewhere")
@@ -279,28 +279,28 @@ def _broken():
     yield "kind", lambda e: e.update(eventType="DONE"), "eventType is 'DONE'"
     yield "time", lambda e: e.update(eventTime="yesterday"), "eventTime: 'yesterday'"
     yield "no time", lambda e: e.pop("eventTime"), "eventTime"
-    yield "inputs", lambda e: e.update(inputs={"a": 1}), "inputs is to be a list"
-    yield "dataset", lambda e: e.update(outputs=["x"]), r"outputs\[0\] is to be an object"
+    yield "inputs", lambda e: e.update(inputs={"a": 1}), "inputs must be a list"
+    yield "dataset", lambda e: e.update(outputs=["x"]), r"outputs\[0\] must be an object"
     yield "facets", lambda e: e["outputs"][0].update(facets=[1]), r"outputs\[0\].facets"
     yield "facet", lambda e: e["outputs"][0]["facets"].update(provspark="x"), r"outputs\[0\].facets.provspark"
     yield "name", lambda e: e["outputs"][0].pop("name"), r"outputs\[0\].name"
     yield "long", lambda e: e["outputs"][0].update(name="/" * 3000), "3000 bytes"
-    yield "nul", lambda e: e["outputs"][0].update(name="/a\0b"), "no database keeps"
-    yield "surrogate", lambda e: e["outputs"][0].update(name="/\ud800"), "no database keeps"
+    yield "nul", lambda e: e["outputs"][0].update(name="/a\0b"), "databases can't store"
+    yield "surrogate", lambda e: e["outputs"][0].update(name="/\ud800"), "databases can't store"
     yield "version", in_output(version="../../x"), "32 hexadecimal"
-    yield "rows", in_output(rows=-1), "rows is to be a whole number"
-    yield "true rows", in_output(rows=True), "rows is to be a whole number"
-    yield "many rows", in_output(rows=2**63), "rows is to be a whole number"
-    yield "files", in_output(files="1"), "files is to be a whole number"
+    yield "rows", in_output(rows=-1), "rows must be a whole number"
+    yield "true rows", in_output(rows=True), "rows must be a whole number"
+    yield "many rows", in_output(rows=2**63), "rows must be a whole number"
+    yield "files", in_output(files="1"), "files must be a whole number"
     yield "coverage", in_output(coverage="good"), "coverage is 'good'"
     yield "store", in_output(store=""), "store is empty"
     yield "relative store", in_output(store="data/prov"), "store: 'data/prov' is a relative path"
     yield "path in step", in_output(step="../up"), "step is '../up'"
     yield "two steps", in_output(step="other"), "several steps"
-    yield "key", in_run(task_id="other"), "its dag, run, task, try, attempt and call make"
+    yield "key", in_run(task_id="other"), "its dag, run, task, try, attempt and call belong to"
     yield "status", in_run(status="done"), "status is 'done'"
     yield "started", in_run(started=None), "started"
-    yield "untracked", in_run(untracked="no"), "untracked is to be true or false"
+    yield "untracked", in_run(untracked="no"), "untracked must be true or false"
 
 
 @pytest.mark.parametrize(("change", "message"), [pytest.param(c, m, id=w) for w, c, m in _broken()])
@@ -327,7 +327,7 @@ def test_a_list_of_another_data_set_is_not_believed(catalogue_url):
     event["outputs"][0]["name"] = "/data/elsewhere"
     with Catalogue.open(catalogue_url, files=world.files) as catalogue:
         (reason,) = catalogue.ingest(event).unread
-        assert "of another data set" in reason
+        assert "of another dataset" in reason
         (record,) = catalogue.versions("/data/elsewhere")
         assert not record.files_read
 

@@ -125,12 +125,12 @@ def test_events_of_the_first_release_are_taken_in(catalogue_url, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda e: e["run"]["facets"]["provspark"].update(attempt=-1), "attempt is to be a whole number from 0 on"),
-        (lambda e: e["run"]["facets"]["provspark"].update(attempt=1), "its dag, run, task, try, attempt and call make"),
-        (lambda e: e["run"]["facets"]["provspark"].update(call="x"), "its dag, run, task, try, attempt and call make"),
-        (lambda e: e["run"]["facets"]["provspark"].update(call=1), "call is to be text"),
-        (lambda e: e["outputs"][0]["facets"]["provspark"].update(unit="page"), "unit is 'page'; it is to be one of"),
-        (lambda e: e["outputs"][0]["facets"]["provspark"].update(unit=1), "unit is to be text"),
+        (lambda e: e["run"]["facets"]["provspark"].update(attempt=-1), "attempt must be a whole number of at least 0"),
+        (lambda e: e["run"]["facets"]["provspark"].update(attempt=1), "run, task, try, attempt and call belong"),
+        (lambda e: e["run"]["facets"]["provspark"].update(call="x"), "run, task, try, attempt and call belong"),
+        (lambda e: e["run"]["facets"]["provspark"].update(call=1), "call must be text"),
+        (lambda e: e["outputs"][0]["facets"]["provspark"].update(unit="page"), "unit is 'page'; it must be one of"),
+        (lambda e: e["outputs"][0]["facets"]["provspark"].update(unit=1), "unit must be text"),
     ],
 )
 def test_attempts_and_units_that_are_none(tmp_path, change, said):

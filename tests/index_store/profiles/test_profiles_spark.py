@@ -93,5 +93,5 @@ def test_a_changed_version_has_no_profile(spark: Any, tmp_path: Path) -> None:
     with attach(store=str(tmp_path / "store"), step="s"):
         spark.read.parquet(str(tmp_path / "in")).write.parquet(str(tmp_path / "out"))
     version = provspark.open(str(tmp_path / "store")).graph.nodes[0].output.version
-    with pytest.raises(VersionChangedError, match="has 9 rows now, it had 10"):
+    with pytest.raises(VersionChangedError, match="has 9 rows now, but had 10"):
         aggregated.aggregated(version, spark.range(9))

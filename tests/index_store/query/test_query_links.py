@@ -187,9 +187,9 @@ def test_the_latest_good_version_answers_to_a_name(store: Store) -> None:
     assert at("/out") == identity(v[2])
     graph = Graph([store])
     assert graph.find(Dataset.parse("/out"), identity(v[3])).node.manifest.status == "failed"
-    with pytest.raises(UnknownVersionError, match=f"no version 'x' of file:///out.*{identity(v[2])}"):
+    with pytest.raises(UnknownVersionError, match=f"No version 'x' of file:///out.*{identity(v[2])}"):
         graph.find(Dataset.parse("/out"), "x")
-    with pytest.raises(UnknownDatasetError, match="did you mean file:///out"):
+    with pytest.raises(UnknownDatasetError, match="Did you mean file:///out"):
         graph.latest(Dataset.parse("/outt"))
 
 

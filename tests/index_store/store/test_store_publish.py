@@ -239,12 +239,12 @@ GOOD = WRITES[0]
     ("bad", "said"),
     [
         (change(GOOD, axes=()), "no axes"),
-        (change(GOOD, axes=GOOD.axes[::-1]), "axis 0 and no other is the output"),
-        (change(GOOD, axes=(change(GOOD.axes[0], size=31), GOOD.axes[1])), "has size 31, its version 30 rows"),
+        (change(GOOD, axes=GOOD.axes[::-1]), "axis 0, and no other, must be the output"),
+        (change(GOOD, axes=(change(GOOD.axes[0], size=31), GOOD.axes[1])), "has size 31, but its version has 30 rows"),
         (change(GOOD, axes=(GOOD.axes[0], change(GOOD.axes[1], version="x"))), "not among the inputs"),
-        (change(GOOD, tensors=(change(GOOD.tensors[0], src=2),)), "axis 2 is none of the 2 axes"),
+        (change(GOOD, tensors=(change(GOOD.tensors[0], src=2),)), "axis 2 does not exist; there are 2 axes"),
         (change(GOOD, tensors=(change(GOOD.tensors[0], boxes=from_pairs([30], [0])),)), "outside of the out axis"),
-        (change(GOOD, coverage="untracked"), "needs a reason"),
+        (change(GOOD, coverage="untracked"), "pass a reason"),
         (change(GOOD, axes=(GOOD.axes[0], change(GOOD.axes[1], role="inner"))), "has the role inner"),
     ],
 )

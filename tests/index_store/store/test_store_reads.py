@@ -107,7 +107,7 @@ def test_what_publish_is_given_counts_more_than_what_the_step_began_with(store: 
 
 
 def test_a_read_makes_a_version_on_the_driver(store: Store) -> None:
-    with pytest.raises(InvalidWriteError, match=r"a version of memory://driver, not file:///out"):
+    with pytest.raises(InvalidWriteError, match=r"must be in memory://driver, not file:///out"):
         store.writer(KEY).add_read(write(OUT, [(RAW, [(0, 0)])]))
 
 
@@ -131,11 +131,11 @@ def resealed(store: Store, change: Callable[[Any], None]) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        (["writes", 0, "axes", 1, "size"], 11, "write 0 has an axis of reads that is none of the 10 rows read before"),
-        (["reads", 1, "axes", 2, "size"], 6, "read 1 has an axis of reads that is none of the 5 rows read before"),
-        (["reads", 1, "axes", 2, "size"], -1, "read 1 has an axis of reads that is none"),
-        (["reads", 0, "axes", 1, "version"], "f", "read 0 has an axis of a version that it has not"),
-        (["reads", 0, "tensors", 0, "src"], 7, "read 0 has a tensor of axes that it has not"),
+        (["writes", 0, "axes", 1, "size"], 11, "write 0 has a reads axis with a version, or not of 0 to 10 rows"),
+        (["reads", 1, "axes", 2, "size"], 6, "read 1 has a reads axis with a version, or not of 0 to 5 rows"),
+        (["reads", 1, "axes", 2, "size"], -1, "read 1 has a reads axis with a version, or not of"),
+        (["reads", 0, "axes", 1, "version"], "f", "read 0 has an axis of a version that is not its own"),
+        (["reads", 0, "tensors", 0, "src"], 7, "read 0 has a tensor between axes that do not exist"),
         (["reads", 0, "tensors", 0, "by_out"], "tensors/none", "read 0 names files that the manifest does not list"),
         (["reads", 0, "output", "files"], "", "read 0 names files that the manifest does not list"),
         (["reads", 0, "tensors", 0, "kind"], "certain", r"reads\[0\].tensors\[0\].kind is 'certain', not one of"),
@@ -166,7 +166,7 @@ def test_an_axis_of_reads_has_no_version(store: Store) -> None:
         body["writes"][0]["axes"][1]["version"] = body["writes"][0]["output"]["id"]
 
     resealed(store, change)
-    with pytest.raises(CorruptIndexError, match="an axis of reads"):
+    with pytest.raises(CorruptIndexError, match="a reads axis with a version"):
         store.manifest(KEY.id)
 
 

@@ -118,7 +118,7 @@ def test_damage_is_named_without_the_options(store: Store) -> None:
 
 def test_no_store_no_bucket_no_server(s3: str) -> None:
     for url in (f"s3://bucket/none{s3}", f"s3://nobucket/x{s3}"):
-        with pytest.raises(StoreUnreachableError, match="is no store"):
+        with pytest.raises(StoreUnreachableError, match="is not a store"):
             Store.open(url)
     with pytest.raises(StoreUnreachableError, match="can't be read"):
         Store.open("s3://bucket/x?endpoint_override=127.0.0.1:9&scheme=http&region=us-east-1")

@@ -68,7 +68,7 @@ def test_conditions_as_people_type_them(text: str, want: tuple[object, ...]) -> 
     ],
 )
 def test_what_is_no_condition(text: str) -> None:
-    with pytest.raises(ConditionError, match="write column=value"):
+    with pytest.raises(ConditionError, match="Write column=value"):
         parse_condition(text)
 
 

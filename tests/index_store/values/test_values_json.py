@@ -130,11 +130,11 @@ def test_options_that_are_not_followed_are_named(tmp_path: Path, option: str) ->
 @pytest.mark.parametrize(
     ("line", "kind", "named"),
     [
-        (b'{"a": "\xe9"}', "string", "no utf-8"),
+        (b'{"a": "\xe9"}', "string", "not valid utf-8"),
         (b'{"a": "aGVs bG8="}', "binary", "base64"),
         (b'{"a": "12"}', "date", "Spark 1"),
         (b'{"a": ' + b"[" * 300 + b"]" * 300 + b"}", "string", "nests deeper"),
-        (b'{"a": 99999999999999}', "timestamp", "outside the years"),
+        (b'{"a": 99999999999999}', "timestamp", "outside of the years"),
         (b'{"a": {"1": 2}}', "map<int,int>", "map<int,int>"),
     ],
 )

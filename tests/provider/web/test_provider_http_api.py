@@ -325,7 +325,7 @@ def test_errors_are_problem_documents_with_a_hint(api: TestClient, root: Path) -
     raw = id_of(root, "raw")
     cases = [
         (api.get(f"{BASE}/datasets/{'0' * 16}"), 404, "GET /datasets"),
-        (api.get(f"{BASE}/datasets/{raw}", params={"version": "0" * 32}), 404, "there are"),
+        (api.get(f"{BASE}/datasets/{raw}", params={"version": "0" * 32}), 404, "Pass one of its versions"),
         (api.get(f"{BASE}/datasets/{raw}/rows", params={"where": "agee = 1"}), 422, "did you mean age"),
         (api.get(f"{BASE}/datasets/{raw}/rows", params={"where": "age = x"}), 422, "age"),
         (api.post(f"{BASE}/trace", json={"dataset": raw, "rows": [5]}), 422, "0 to 4"),

@@ -456,3 +456,37 @@ def test_a_mask_is_no_list_of_row_ids(api: TestClient, given: dict[str, Any]) ->
     for rows in ([True, False], [0, True]):
         answer = ask(api, QUESTIONS["backward"], {"dataset": given["dataset"], "rows": rows})
         assert answer.status_code == 422 and "whole number" in answer.text
+
+
+@pytest.mark.parametrize(("wrong", "said"), [("0", '"0"'), (1.0, "1.0"), (True, "true"), (None, "null"), ([0], "[0]")])
+def test_every_number_in_a_body_is_a_whole_number(api: TestClient, wrong: Any, said: str) -> None:
+    """A text, a float or a mask is no row id, and no limit; the message names what was found."""
+    numbers = 0
+    for path, name, many, optional in numbers_in_bodies(api):
+        if wrong is None and optional and not many:
+            continue
+        answer = api.post(path, json={name: [wrong] if many else wrong})
+        assert answer.status_code == 422, (path, name, answer.text)
+        place = f"{name}.0" if many else name
+        assert f"{place}: must be a whole number, found {said}" in answer.json()["detail"], (path, name, answer.text)
+        numbers += 1
+    assert numbers > 30
+
+
+def numbers_in_bodies(api: TestClient) -> Iterator[tuple[str, str, bool, bool]]:
+    """The path, the field, whether it has several, and whether it may be null."""
+    description: Any = api.app.openapi()  # type: ignore[attr-defined]
+    for path, operations in description["paths"].items():
+        for operation in operations.values():
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                schema = description["components"]["schemas"][content["schema"]["$ref"].rsplit("/", 1)[-1]]
+                for name, field in schema["properties"].items():
+                    kinds = field.get("anyOf", [field])
+                    for kind in kinds:
+                        if "integer" in (kind.get("type"), kind.get("items", {}).get("type")):
+                            yield path, name, kind["type"] == "array", {"type": "null"} in kinds
+
+
+def test_a_long_value_is_cut(api: TestClient, given: dict[str, Any]) -> None:
+    answer = ask(api, QUESTIONS["backward"], {"dataset": given["dataset"], "rows": ["1" * 5000]})
+    assert answer.status_code == 422 and len(answer.text) < 400

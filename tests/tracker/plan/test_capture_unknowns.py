@@ -91,7 +91,7 @@ def test_in_that_could_be_null_below_not_is_refused(name: str, spark: Any, tmp_p
     capture = both(REFUSED[name], spark, tmp_path)
     (write,) = capture.manifest.writes
     assert write.coverage == "untracked" and write.reason.node == "InSubquery"
-    assert "write NOT IN and AND in place of NOT" in write.reason.why
+    assert "Write NOT IN and AND in place of NOT" in write.reason.why
 
 
 @pytest.mark.parametrize("name", FOLLOWED)

@@ -80,7 +80,7 @@ def test_lines_and_names(world: World) -> None:
 def test_names_without_capture() -> None:
     with provspark.operation("a"), provspark.operation("b"):
         pass
-    with pytest.raises(ValueError, match="an operation's name is a text"):
+    with pytest.raises(ValueError, match="An operation's name must be text"):
         provspark.operation(" ")
 
 

@@ -77,7 +77,7 @@ def test_passes(case: str, mode: str, rows: Any, tmp_path: Path) -> None:
     plain, captured = (sorted(map(repr, outputs.read(folder).rows)) for folder in folders)
     assert plain == captured
     for untracked in capture.untracked:
-        assert "with capture the write failed, and without it did not" in str(untracked)
+        assert "the write failed with capture and succeeded without it" in str(untracked)
     (write,) = capture.manifest.writes
     assert (write.coverage == "untracked") == bool(capture.untracked)
 

@@ -217,7 +217,7 @@ def test_columns_that_a_fit_names_are_context_of_what_its_model_is_applied_to(
         assert found == {(name, "w", "context", False) for name in names}
         stops = stops_of(told)
         assert {stop.what for stop in stops} == {"coarse"} and not any("no reason" in stop.why for stop in stops)
-        assert any("what it returned is computed from all rows that it read" in stop.why for stop in stops)
+        assert any("its result is computed from all rows that it read" in stop.why for stop in stops)
         forward = prov.columns(dept, ["w", "k"], direction="forward", to=out, existence=False).table().to_pylist()
         assert {(x["column"], x["related_column"], x["kind"]) for x in forward} == {("w", n, "context") for n in names}
         assert prov.cells(out, [1], "id", to=dept, kinds=("data", "context")).table().num_rows == 0

@@ -150,9 +150,9 @@ def test_what_is_refused(world: World) -> None:
         "CREATE TABLE twice AS SELECT b FROM people", "CREATE TABLE holes (k int)", "INSERT INTO holes VALUES (NULL)"
     )
     cases = [
-        (lambda: world.read("people", keys=""), "name the columns that tell them apart"),
+        (lambda: world.read("people", keys=""), "name the columns that identify a row"),
         (lambda: world.read("people", keys="a, c"), "no key column c"),
-        (lambda: world.read("(SELECT * FROM people) p"), "no table of PostgreSQL"),
+        (lambda: world.read("(SELECT * FROM people) p"), "only tables of PostgreSQL"),
         (lambda: world.read("twice", "b"), "two rows have the key 1"),
         (lambda: world.read("holes", "k"), "key column k is null"),
     ]
@@ -197,6 +197,6 @@ def test_a_table_that_changes_meanwhile(world: World) -> None:
         "CREATE TRIGGER up BEFORE INSERT ON upper FOR EACH ROW EXECUTE FUNCTION up()",
     )
     few = world.spark.range(3).selectExpr("concat('k', id) AS id")
-    with pytest.raises(CaptureError, match="not there as they were"):
+    with pytest.raises(CaptureError, match="are missing there: the database or another writer"):
         world.run("up", lambda: world.writer(few).option("dbtable", "upper").mode("append").save(), "fail")
     assert world.execute("SELECT id FROM upper ORDER BY id") == [("K0",), ("K1",), ("K2",)]

@@ -133,7 +133,7 @@ def test_a_claim_that_cant_be_read(tmp_path: Path) -> None:
     (file,) = tmp_path.glob("claims/*/claim.json")
     whole = file.read_text()
     file.write_text("{")
-    with pytest.raises(ConcurrentWriteError, match=r"claim\.json is no claim"):
+    with pytest.raises(ConcurrentWriteError, match=r"claim\.json is damaged"):
         claim(str(tmp_path), OUT, "you")
     file.write_text(whole)
     held.release()

@@ -179,7 +179,7 @@ def test_nothing_was_read(spark: Any, jvm: Jvm, root: Path, counted_again: list[
     assert counted_again == [([0, 1, 2], 0)]
     assert len(segments.starts) == 0
     assert len(segments.rows_of(as_array([]))) == 0
-    with pytest.raises(CaptureError, match="lies in no block"):
+    with pytest.raises(CaptureError, match="is in no block"):
         segments.rows_of(as_array([5]))
 
 
@@ -200,7 +200,7 @@ def test_more_rows_than_addresses(spark: Any, jvm: Jvm, tmp_path: Path) -> None:
     (tmp_path / "a.bz2").write_bytes(bz2.compress(b"\n" * 8_000_000))
     t = tagged(jvm, spark.read.text(str(tmp_path)))
     assert t.frame.selectExpr(f"count({ADDRESS})").collect() == [(8_000_000,)]
-    with pytest.raises(CaptureError, match="65,536 rows a byte"):
+    with pytest.raises(CaptureError, match="65,536 rows per byte"):
         t.scan.finish()
 
 

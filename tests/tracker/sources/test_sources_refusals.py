@@ -28,17 +28,17 @@ def rows(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("kind", "options", "why"),
     [
-        ("csv", {"mode": "dropMalformed"}, "DROPMALFORMED drops other rows"),
-        ("json", {"MODE": "DROPMALFORMED"}, "DROPMALFORMED drops other rows"),
+        ("csv", {"mode": "dropMalformed"}, "DROPMALFORMED drops different rows"),
+        ("json", {"MODE": "DROPMALFORMED"}, "DROPMALFORMED drops different rows"),
         ("csv", {"mode": "FAILFAST"}, "spark.sql.csv.filterPushdown.enabled to false"),
         ("json", {"mode": "FAILFAST"}, "spark.sql.json.filterPushdown.enabled to false"),
         ("text", {"ignoreCorruptFiles": "true"}, "ignoreCorruptFiles is on"),
         ("orc", {"ignoreMissingFiles": "True"}, "ignoreMissingFiles is on"),
         ("xml", {"rowTag": "x", "multiLine": "false"}, "XML is read in pieces"),
-        ("xml", {"rowTag": "x", "multiLine": "true", "mode": "DROPMALFORMED"}, "DROPMALFORMED drops other rows"),
-        ("binaryFile", {}, "rows of Binary files have no known place; formats that do: csv, json, orc"),
-        ("image", {}, "rows of Image files have no known place"),
-        ("libsvm", {"numFeatures": "3"}, "rows of LibSVM files have no known place"),
+        ("xml", {"rowTag": "x", "multiLine": "true", "mode": "DROPMALFORMED"}, "DROPMALFORMED drops different rows"),
+        ("binaryFile", {}, "rows of Binary files can't be numbered; supported formats: csv, json, orc"),
+        ("image", {}, "rows of Image files can't be numbered"),
+        ("libsvm", {"numFeatures": "3"}, "rows of LibSVM files can't be numbered"),
     ],
 )
 def test_what_has_no_exact_place(spark: Any, jvm: Jvm, rows: str, kind: str, options: dict[str, str], why: str) -> None:
@@ -72,7 +72,7 @@ def test_a_table_without_keys(spark: Any, jvm: Jvm, tmp_path: Path) -> None:
     url = f"jdbc:derby:memory:{tmp_path.name};create=true"
     spark.range(1).write.jdbc(url, "t")
     relation = spark.read.jdbc(url, "t")._jdf.queryExecution().analyzed()
-    with pytest.raises(UnsupportedPlanError, match="name the columns that tell them apart"):
+    with pytest.raises(UnsupportedPlanError, match="name the columns that identify a row"):
         scan_relation(jvm, relation, [])
 
 

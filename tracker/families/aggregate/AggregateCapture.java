@@ -11,7 +11,7 @@ import provspark.taps.Keys;
 import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
-/** Aggregates over taps by their keys. Raw types, for Janino. */
+/** Rewrites aggregates: a tap by the keys below, the keys' hashes above. Raw types, for Janino. */
 public class AggregateCapture {
   private final Rewrite rewrite;
 
@@ -19,7 +19,7 @@ public class AggregateCapture {
     this.rewrite = rewrite;
   }
 
-  /** The first type among an aggregate's keys that has no hash, or ""; "none" where there is no key. */
+  /** Returns the first key type that can't be hashed, or ""; "none" if there is no key. */
   public String unhashable(int node) {
     return rewrite.unhashableOrNone(keys(node));
   }
@@ -28,27 +28,28 @@ public class AggregateCapture {
     return list(((Aggregate) rewrite.node(node)).groupingExpressions());
   }
 
-  /** A tap by an aggregate's keys. */
+  /** Adds a tap by an aggregate's keys. */
   public int tapGroups(int node, int t) {
     return rewrite.tapKeyed(t, keys(node));
   }
 
-  /** An aggregate over a tapped child; the hashes of its keys are its only provenance column. */
+  /** Adds an aggregate over a tapped child; the hashes of its keys are its only provenance column. */
   public int aggregate(int node, int t) {
     return aggregated(node, t, Keys.hashes(keys(node), "__group"));
   }
 
   // -- dropDuplicates on some columns
 
-  /** Numbers rows; the number is a provenance column's column. */
+  /** Numbers the rows; the number is part of a provenance column. */
   public int numbered(int t) {
     return rewrite.with(apart(rewrite.plan(t)), rewrite.provenance(t), one(alias(rewrite.taps().rowId(), "__row")));
   }
 
   /**
-   * An aggregate over a tapped and numbered child that keeps a row of each group: its provenance columns, the key and the
-   * number, which sealing takes for the third column of the provenance column to the group. All First of one aggregate
-   * take one row, the user's and ours: Spark updates and merges their buffers together, row by row.
+   * Adds an aggregate that keeps a row of each group, over a tapped and numbered child. It outputs the row's provenance
+   * columns, the key's hashes and the row's number, which sealing uses as the third column of the group's provenance
+   * column. All First functions of one aggregate take the same row, the user's and ours: Spark updates and merges their
+   * buffers together, row by row.
    */
   public int keep(int node, int t) {
     List made = new ArrayList();

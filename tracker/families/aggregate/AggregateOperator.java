@@ -11,9 +11,9 @@ import provspark.plan.Nodes;
 import provspark.plan.Operator;
 import static provspark.trees.Trees.*;
 
-/** What is asked of aggregates. Raw types, for Janino. */
+/** The `Operator` of aggregates. Raw types, for Janino. */
 public class AggregateOperator extends Operator {
-  /** `kept` where it keeps a row of each group, `sessions` where it groups by session windows. */
+  /** Returns `kept` if it keeps a row of each group, `sessions` if it groups by session windows, or "". */
   public String detail(LogicalPlan plan, Nodes nodes) {
     if (!(plan instanceof Aggregate)) return "";
     if (merges((Aggregate) plan)) return "sessions";
@@ -24,14 +24,14 @@ public class AggregateOperator extends Operator {
     return plan instanceof Aggregate && keepsRows((Aggregate) plan, nodes);
   }
 
-  /** Whether it was made of dropDuplicates on some columns; see Normal. */
+  /** Whether normalising made it from dropDuplicates on some columns; see Normal. */
   private static boolean keepsRows(Aggregate a, Nodes nodes) {
     Iterator it = list(a.aggregateExpressions()).iterator();
     while (it.hasNext()) if (nodes.keeps(((NamedExpression) it.next()).exprId())) return true;
     return false;
   }
 
-  /** Whether it groups by sessions, which Spark makes of the rows' own only when it runs. */
+  /** Whether it groups by session windows, which Spark merges only when it runs. */
   private static boolean merges(Aggregate a) {
     List all = list(a.groupingExpressions());
     for (int i = 0; i < all.size(); i++) {

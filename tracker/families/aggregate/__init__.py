@@ -1,4 +1,4 @@
-"""Aggregates: the rows of a group become one row."""
+"""Aggregates: one output row for each group."""
 
 from provspark.tracker.families.contract import Family, Row
 

@@ -1,7 +1,7 @@
-"""An aggregate ends its provenance columns: a tap below notes them with the key's hash, the one such column above.
+"""Aggregates: a tap below records provenance columns by group key; above, the key's hash is the only one.
 
-dropDuplicates on some columns is an aggregate that takes the first row of each group whole: the provenance columns of
-that row go on, and the others of its group are its context.
+dropDuplicates on some columns is an aggregate that keeps the first row of each group. The provenance columns of that
+row are kept with it, and the other rows of its group are its context.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Tap the aggregate's input by its grouping key; a global aggregate has one key for all."""
+    """Tap the aggregate's input by its grouping key; a global aggregate has one key for all rows."""
     java = rewriter.part("AggregateCapture")
     if node.detail == "sessions":
-        raise UnsupportedPlanError(node.kind, "which rows' sessions Spark merges into one can't be followed")
+        raise UnsupportedPlanError(node.kind, "capture can't follow how Spark merges sessions; use window()")
     unhashable = java.unhashable(node.number)
     keyless = unhashable == "none"
     if unhashable and not keyless:
-        raise UnsupportedPlanError(node.kind, f"grouping by a column of type {unhashable} can't be followed")
+        raise UnsupportedPlanError(node.kind, f"capture can't follow groups by type {unhashable}; use another type")
     below = rewriter.trace(node.children[0])
     column = ProvenanceColumn(True, len(rewriter.taps))
     rewriter.taps_of[node.number] = column.origin

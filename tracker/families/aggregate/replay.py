@@ -17,11 +17,10 @@ class Aggregate(GroupedRule):
     groups = True
 
     def keys(self, operation: Operation, kit: Kit) -> list[str]:
-        """Return the keys' texts."""
+        """Return the grouping keys as SQL."""
         return [kit.sql(operation, e) for e in of_role(operation, "group")]
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         from pyspark.sql import functions as sf
 
         keys = [sf.expr(k) for k in self.keys(operation, kit)]
@@ -29,16 +28,13 @@ class Aggregate(GroupedRule):
         return (inputs[0].groupBy(*keys) if keys else inputs[0]).agg(*made)
 
     def is_of_rows(self, operation: Operation) -> bool:
-        """See `ReplayRule`."""
         return bool(operation.columns) and bool(of_role(operation, "group"))
 
     def query(self, operation: Operation, columns: str, under: Sequence[str], kit: Kit) -> str:
-        """See `ReplayRule`."""
         keys = ", ".join(self.keys(operation, kit))
         return f"SELECT {columns} FROM {under[0]}" + (f" GROUP BY {keys}" if keys else "")
 
     def analysed(self, operation: Operation, frame: Frame, made: Any, kit: Kit) -> Any:
-        """See `ReplayRule`."""
         from pyspark.sql import functions as sf
 
         keys = [sf.expr(k) for k in self.keys(operation, kit)]

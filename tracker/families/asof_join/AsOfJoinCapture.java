@@ -9,7 +9,7 @@ import provspark.plan.Rewrite;
 import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
-/** As-of joins with provenance columns. Raw types, for Janino. */
+/** Rewrites as-of joins. Raw types, for Janino. */
 public class AsOfJoinCapture {
   private final Rewrite rewrite;
 
@@ -18,8 +18,8 @@ public class AsOfJoinCapture {
   }
 
   /**
-   * An as-of join by Spark's own rules, to the end: a choice of one right row, whole, by a left join. Left to Spark's
-   * optimiser, the choice would be made anew for each column that is read from it, above a tap too.
+   * Adds an as-of join, rewritten by Spark's own rules until it is a left join that chooses one whole right row.
+   * Spark's optimiser would otherwise choose again for each column that is read from the row, even above a tap.
    */
   public int join(int node, int left, int right) throws Exception {
     List sides = one(rewrite.plan(left));

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import provspark.plan.Expressions;
 import provspark.plan.Operator;
 
-/** What is asked of as-of joins. Raw types, for Janino. */
+/** The `Operator` of as-of joins. Raw types, for Janino. */
 public class AsOfJoinOperator extends Operator {
   public void tell(LogicalPlan plan, Expressions to, List sides) {
     to.detail("type", ((AsOfJoin) plan).joinType().sql());

@@ -2,4 +2,4 @@
 
 from provspark.tracker.families.contract import Family, Row
 
-FAMILY = Family((Row("AsOfJoin", "exact", "the left row and the right one that was nearest"),))
+FAMILY = Family((Row("AsOfJoin", "exact", "the left row and the nearest right row"),))

@@ -1,4 +1,4 @@
-"""As-of joins hand on the provenance columns of both sides: of the right, those of the one row that was nearest."""
+"""As-of joins: the provenance columns of the left row and of the nearest right row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Let Spark make it a choice among the right rows, whole: their provenance columns come along."""
+    """Apply Spark's rule, which chooses a whole right row, so that its provenance columns come along."""
     left, right = (rewriter.trace(child) for child in node.children)
     number = rewriter.part("AsOfJoinCapture").join(node.number, left.number, right.number)
     return Traced(number, left.provenance + right.provenance)

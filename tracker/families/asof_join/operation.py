@@ -1,4 +1,4 @@
-"""As-of joins: each left row meets the nearest right one."""
+"""As-of joins: each left row with the nearest right row."""
 
 from __future__ import annotations
 

@@ -20,7 +20,10 @@ import provspark.taps.Tap;
 import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
-/** Nodes that call a function on batches or groups of rows, with columns of ours besides. Raw types, for Janino. */
+/**
+ * Rewrites nodes that call a function on batches or groups of rows, with columns of ours beside the user's. Raw types,
+ * for Janino.
+ */
 public class BatchFunctionsCapture {
   private final Rewrite rewrite;
 
@@ -28,7 +31,10 @@ public class BatchFunctionsCapture {
     this.rewrite = rewrite;
   }
 
-  /** The chain of nodes from `top` to `bottom` over a tapped child, of which it sees the columns that it saw before; the keys above. */
+  /**
+   * Adds the chain of nodes from `top` to `bottom`, which sees the same columns as before, over a tapped child; keys
+   * above.
+   */
   public int keyed(int top, int bottom, int t, List keys) {
     return rewrite.keyed(over(rewrite.node(top), rewrite.node(bottom), rewrite.plan(t)), keys);
   }
@@ -41,7 +47,7 @@ public class BatchFunctionsCapture {
 
   // -- functions in Python
 
-  /** The function of a node, as Spark pickled it. */
+  /** Returns the function of a node, as Spark pickled it. */
   public byte[] command(LogicalPlan node) throws Exception {
     Object function = call(function(node), "func");
     scala.collection.Seq bytes = (scala.collection.Seq) call(function, "command");
@@ -50,7 +56,7 @@ public class BatchFunctionsCapture {
     return out;
   }
 
-  /** What a node's child number `side` put out, then columns of ours under these names, none of them null. */
+  /** Returns the output of a node's child `side`, then columns of ours under these names, with `Tap.NULL` for nulls. */
   public LogicalPlan shown(LogicalPlan node, int side, LogicalPlan below, List columns, List names) {
     List all = list(((LogicalPlan) node.children().apply(side)).output());
     Expression none = Literal$.MODULE$.apply(Long.valueOf(Tap.NULL));
@@ -64,7 +70,9 @@ public class BatchFunctionsCapture {
     return projection(all, below);
   }
 
-  /** The node over other children and with another function, which puts out columns of these names behind the user's. */
+  /**
+   * Returns the node over other children and with another function, which adds columns of these names to the user's.
+   */
   public LogicalPlan over(LogicalPlan node, List children, byte[] command, List names) throws Exception {
     List values = values(node);
     for (int i = 0; i < values.size(); i++) {
@@ -75,7 +83,7 @@ public class BatchFunctionsCapture {
     return withChildren((LogicalPlan) node.makeCopy(values.toArray()), children);
   }
 
-  /** The columns of ours that a node puts out: the last n. */
+  /** Returns the columns of ours in a node's output: the last n. */
   public List last(LogicalPlan node, int n) {
     return lastOf(node, n);
   }
@@ -121,7 +129,7 @@ public class BatchFunctionsCapture {
       Class[] types = all[i].getParameterTypes();
       if (types.length == values.size() && types[0].isInstance(values.get(0))) return all[i].newInstance(values.toArray());
     }
-    throw new IllegalStateException(function.getClass().getName() + " has no such constructor");
+    throw new IllegalStateException(function.getClass().getName() + " has no constructor that takes its own fields");
   }
 
   private static Expression function(LogicalPlan node) {

@@ -1,8 +1,7 @@
-"""Functions over a task's rows at once: which rows made which, Spark does not see.
+"""Functions that get many rows of a task at once: Spark can't see which input row made which output row.
 
-A row that such a function returns is owed to all rows that its task handed to the function, and the write is coarse;
-unless it is declared to keep to its rows (`provspark.rowwise`, `provspark.keeps_index`): then their provenance columns
-go through it.
+By default, each returned row comes from all rows that the task passed to the function, and the write is coarse. If the
+function is declared `provspark.rowwise` or `provspark.keeps_index`, provenance columns pass through it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _PYTHON = frozenset({"MapInArrow", "MapInPandas"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Tap what goes in by the task's partition, which is the provenance column of what comes out."""
+    """Tap the node's input by partition; the partition's hash is the provenance column of the output."""
     if node.kind in _PYTHON:
         command = bytes(rewriter.part("BatchFunctionsCapture").command(rewriter.java.node(node.number)))
         how = declaration(node, command)
@@ -32,9 +31,9 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
 
 
 def by_key(rewriter: Rewriter, top: PlanNode, bottom: PlanNode, below: Traced, keys: Any, *, coarse: bool) -> Traced:
-    """Put the nodes from `top` to `bottom` over a tap of the rows `below`, by keys that are the same above `top`.
+    """Put the nodes from `top` down to `bottom` over a tap of the rows `below`.
 
-    The functions see the columns that they saw before.
+    The keys must have the same values above `top` as at the tap. The functions see the same columns as before.
     """
     number = rewriter.java.tapKeyed(below.number, keys)
     tap = rewriter.tapped(number, below.provenance, bottom.kind, keyed=True, coarse=coarse, lasting=False)
@@ -44,7 +43,7 @@ def by_key(rewriter: Rewriter, top: PlanNode, bottom: PlanNode, below: Traced, k
 
 
 def declaration(node: PlanNode, command: bytes) -> str:
-    """Return what a node's function is declared to be, or ""; UnsupportedPlanError where that can't be meant."""
+    """Return the declaration of a node's function, or ""; raise `UnsupportedPlanError` if the node can't honour it."""
     how, name = declared(command)
     if how == "keeps_index" and "Arrow" in node.kind:
         why = f"{name} is declared provspark.keeps_index, but Arrow tables have no index; use rowwise or pandas"
@@ -53,7 +52,7 @@ def declaration(node: PlanNode, command: bytes) -> str:
 
 
 def through(rewriter: Rewriter, node: PlanNode, command: bytes, how: str) -> Traced:
-    """Send the provenance columns through a function that keeps to its rows, beside the columns that it sees."""
+    """Pass the provenance columns through a declared function, beside the columns that it sees."""
     java, functions = rewriter.java, rewriter.part("BatchFunctionsCapture")
     below = rewriter.trace(node.children[0])
     columns = java.provenance(below.number)
@@ -68,7 +67,7 @@ def through(rewriter: Rewriter, node: PlanNode, command: bytes, how: str) -> Tra
 
 
 def ours(n: int) -> tuple[str, ...]:
-    """Return names of columns of ours."""
+    """Return names for n columns that ProvSpark adds."""
     return tuple(f"__provspark_{i}" for i in range(n))
 
 

@@ -1,4 +1,4 @@
-"""What was computed before, or comes from the script: caches, checkpoints, RDDs, local rows."""
+"""Rows that were computed before or come from the script: caches, checkpoints, RDDs, local rows."""
 
 from provspark.tracker.families.contract import Family, Row
 
@@ -9,25 +9,25 @@ FAMILY = Family(
             "LogicalRDD",
             "exact",
             (
-                "rows handed over, checkpoints; with functions in between coarse: the rows of the partition, or all, "
-                "of [the frames that the RDD was made of](session.md#rdds)"
+                "checkpoints, and rows that the script passes in. Coarse for an RDD with functions: all rows, or those "
+                "of the partition, of [the frames that it was made from](session.md#rdds)"
             ),
         ),
         Row(
             "Transpose",
             "exact",
             (
-                "each of its rows is a column of all rows that went in with an index; it is computed at once, and "
-                "refused where that was before capture"
+                "all input rows whose index is not null: each output row is one of their columns. Spark computes it "
+                "at once; refused if that was before capture"
             ),
         ),
-        Row("InMemoryRelation", "exact", "cached rows are those that lineage speaks of"),
+        Row("InMemoryRelation", "exact", "the cached row, and through it the rows that it was computed from"),
     )
 )
 
 CACHE = "InMemoryRelation"
 LOCAL = "LocalRelation"
-"""Rows in the plan itself."""
+"""Node whose rows are stored in the plan."""
 RANGE = "Range"
 RDD = "LogicalRDD"
 TRANSPOSE = "Transpose"

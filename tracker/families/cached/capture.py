@@ -1,4 +1,4 @@
-"""What was computed before or elsewhere: cached and checkpointed rows, RDDs; and what the script made itself."""
+"""Leaves with rows that were computed before or elsewhere (caches, checkpoints, RDDs), or that the script made."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """What is cached has its provenance columns, an RDD those of its frames; the script's own rows get an address."""
+    """Trace a leaf; a cache has its provenance columns, an RDD those of its frames, and local rows get an address."""
     plan = rewriter.java.node(node.number)
     caches: Caches | None = rewriter.caches
     if caches is None:
-        raise UnsupportedPlanError(node.kind, "nothing is known of what the session holds")
+        raise UnsupportedPlanError(node.kind, "this plan was read without the session's caches and local rows")
     if node.kind == "InMemoryRelation":
         return caches.leaf(rewriter, plan)
     if node.kind == "Transpose":

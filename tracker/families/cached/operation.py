@@ -1,4 +1,4 @@
-"""What was computed before, or comes from the script."""
+"""Reads of caches, checkpoints and RDDs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was kept is what it was made of."""
+"""Reads of caches and checkpoints, which return the rows of the operations that they were computed from."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import provspark.plan.Expressions;
 import provspark.plan.Operator;
 import static provspark.trees.Trees.*;
 
-/** What is asked of dropDuplicates. Raw types, for Janino. */
+/** The `Operator` of dropDuplicates. Raw types, for Janino. */
 public class DistinctOperator extends Operator {
   public void tell(LogicalPlan plan, Expressions to, List sides) {
     if (plan instanceof Deduplicate) to.all("group", list(((Deduplicate) plan).keys()));

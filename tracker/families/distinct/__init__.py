@@ -1,11 +1,11 @@
-"""DISTINCT, and dropDuplicates on columns."""
+"""DISTINCT, and dropDuplicates on some columns."""
 
 from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family(
     (
         Row(
-            "Deduplicate", "exact", "an aggregate that keeps one row of each group, the others its context", turned=True
+            "Deduplicate", "exact", "an aggregate that keeps one row of each group; the others are context", turned=True
         ),
         Row("Distinct", "exact", "an aggregate by all columns", turned=True),
         Row("UnresolvedDeduplicate (from 4.3)", "exact", "`Deduplicate`", turned=True),

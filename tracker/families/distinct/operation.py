@@ -1,4 +1,4 @@
-"""One row of those that are equal, in all columns or in some."""
+"""DISTINCT and dropDuplicates: one of the rows that are equal in all columns, or in some."""
 
 from __future__ import annotations
 

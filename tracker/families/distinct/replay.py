@@ -1,4 +1,4 @@
-"""DISTINCT, and dropDuplicates on columns."""
+"""DISTINCT, and dropDuplicates on some columns."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from provspark.replay.records import Cause
 
 
 class Distinct(GroupedRule):
-    """One row of all equal ones."""
+    """DISTINCT: one row of each set of equal rows."""
 
     def keys(self, operation: Operation, kit: Kit) -> list[str]:
-        """Return the keys' texts: all columns."""
+        """Return all columns, as SQL."""
         return labels(operation.columns)
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         from pyspark.sql import functions as sf
 
         names = labels(operation.columns)
@@ -27,25 +26,22 @@ class Distinct(GroupedRule):
         return inputs[0].groupBy(*[sf.expr(n) for n in names]).agg(*made)
 
     def is_of_rows(self, operation: Operation) -> bool:
-        """See `ReplayRule`."""
         return bool(operation.columns)
 
     def query(self, operation: Operation, columns: str, under: Sequence[str], kit: Kit) -> str:
-        """See `ReplayRule`."""
         return f"SELECT DISTINCT {columns} FROM {under[0]}"
 
 
 class Deduplicate(GroupedRule):
-    """dropDuplicates on columns: which of the duplicates Spark kept is known from the store, not from the text."""
+    """dropDuplicates on some columns: only the store knows which of the duplicates Spark kept."""
 
     keeps_one = True
 
     def keys(self, operation: Operation, kit: Kit) -> list[str]:
-        """Return the keys' texts."""
+        """Return the keys as SQL."""
         return [kit.sql(operation, e) for e in of_role(operation, "group")]
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         from pyspark.sql import functions as sf
 
         if _all_columns(operation, kit):
@@ -58,7 +54,6 @@ class Deduplicate(GroupedRule):
         return one.selectExpr(*(f"one.{n}" for n in (*names, *HIDDEN)))
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `ReplayRule`."""
         if _all_columns(operation, kit):
             return Distinct().focus(operation, kit)
         child = kit.focus(operation.children[0])
@@ -89,16 +84,14 @@ class Deduplicate(GroupedRule):
         return select(kept, names)
 
     def is_of_rows(self, operation: Operation) -> bool:
-        """See `ReplayRule`."""
         return bool(operation.columns)
 
     def cause(self, operation: Operation, before: int) -> Cause:
-        """See `ReplayRule`."""
         return "duplicate"
 
 
 def _all_columns(operation: Operation, kit: Kit) -> bool:
-    """Whether duplicates are equal rows: then none is left for another."""
+    """Whether the keys are all columns: then duplicates are equal, and it does not matter which one is kept."""
     return {kit.sql(operation, e) for e in of_role(operation, "group")} >= set(labels(operation.columns))
 
 

@@ -7,7 +7,7 @@ import provspark.plan.Expressions;
 import provspark.plan.Operator;
 import static provspark.trees.Trees.*;
 
-/** What is asked of operators that only move rows. Raw types, for Janino. */
+/** The `Operator` of operators that only move rows. Raw types, for Janino. */
 public class DistributionOperator extends Operator {
   public void tell(LogicalPlan plan, Expressions to, List sides) {
     if (plan instanceof RepartitionByExpression) to.all("partition", list(((RepartitionByExpression) plan).partitionExpressions()));

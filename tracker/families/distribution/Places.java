@@ -23,14 +23,18 @@ import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
- * The tasks that rows are in. repartition(n) deals rows out to tasks in the order of a hash over all their columns, so that a
- * task that is run again deals them out as before. A rewritten plan has more columns, and deals them out otherwise. Rows of a
- * cache were dealt out once, when it was filled, for all who read it. Raw types, for Janino.
+ * Finds operators whose result depends on the task that a row is in. repartition(n) distributes rows to tasks in the
+ * order of a hash over all their columns, so that a task that runs again distributes them as before. A rewritten plan
+ * has more columns and distributes them differently. Rows of a cache were distributed once, when it was filled, for all
+ * its readers. Raw types, for Janino.
  */
 public class Places {
   public Places() {}
 
-  /** The operator of an analysed plan whose result depends on which task rows were dealt out to; "" if there is none. */
+  /**
+   * Returns the operator of an analysed plan whose result depends on how rows were distributed to tasks; "" if there is
+   * none.
+   */
   public String dependent(LogicalPlan plan) throws Exception {
     return SQLConf.get().sortBeforeRepartition() ? found(withoutCtes(plan)) : "";
   }
@@ -49,7 +53,9 @@ public class Places {
     return "";
   }
 
-  /** The operator that deals rows out to tasks by a hash of all their columns, so that ours come in another order; or "". */
+  /**
+   * Returns the operator that distributes rows by a hash of all their columns, so that ours change their order; or "".
+   */
   public String dealt(LogicalPlan plan) {
     boolean deals = plan instanceof Repartition && ((Repartition) plan).shuffle() && ((Repartition) plan).numPartitions() > 1;
     deals |= plan instanceof RepartitionByExpression && ((RepartitionByExpression) plan).partitionExpressions().isEmpty();
@@ -64,7 +70,7 @@ public class Places {
     return "";
   }
 
-  /** Whether rows are still in the tasks that they were dealt out to: what groups or sorts them puts them into others. */
+  /** Whether rows are still in the tasks that they were distributed to: grouping or sorting moves them to others. */
   private static boolean placed(LogicalPlan plan) {
     if (plan instanceof Repartition && ((Repartition) plan).shuffle()) return ((Repartition) plan).numPartitions() > 1;
     if (plan instanceof RepartitionByExpression) return several((RepartitionByExpression) plan);
@@ -77,7 +83,7 @@ public class Places {
     return false;
   }
 
-  /** Whether it deals rows out to several tasks, and not all to one. */
+  /** Whether it distributes rows to several tasks by a hash, and not all to one. */
   private static boolean several(RepartitionByExpression plan) {
     return plan.partitionExpressions().isEmpty() && plan.numPartitions() > 1;
   }

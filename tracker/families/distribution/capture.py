@@ -1,4 +1,4 @@
-"""Each row stays the row it was."""
+"""Repartitioning and hints: the provenance columns pass through."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows go to other tasks; nothing else."""
+"""Repartitioning and hints, which change no rows."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Expand;
 import provspark.plan.Rewrite;
 import static provspark.trees.Trees.*;
 
-/** Copies of rows with provenance columns. Raw types, for Janino. */
+/** Rewrites Expand, which copies rows. Raw types, for Janino. */
 public class ExpandCapture {
   private final Rewrite rewrite;
 
@@ -13,7 +13,7 @@ public class ExpandCapture {
     this.rewrite = rewrite;
   }
 
-  /** An Expand whose every projection hands the provenance columns on as they are. */
+  /** Adds an Expand in which each projection passes the provenance columns on. */
   public int expand(int node, int t) {
     Expand e = (Expand) rewrite.node(node);
     List provenance = rewrite.provenance(t);

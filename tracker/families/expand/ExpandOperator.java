@@ -13,9 +13,9 @@ import provspark.plan.Integrity;
 import provspark.plan.Operator;
 import static provspark.trees.Trees.*;
 
-/** What is asked of operators that copy rows. Raw types, for Janino. */
+/** The `Operator` of operators that copy rows. Raw types, for Janino. */
 public class ExpandOperator extends Operator {
-  /** It hands columns on under their ids if all its projections do. */
+  /** Expand may pass a column on under its id only if all its projections do. */
   public String broken(LogicalPlan plan, Set below) {
     if (!(plan instanceof Expand)) return super.broken(plan, below);
     List output = list(plan.output());
@@ -32,7 +32,7 @@ public class ExpandOperator extends Operator {
     return "";
   }
 
-  /** The columns of which not every copy of a row hands on the same. */
+  /** Adds the columns that not every copy of a row passes on. */
   public void changed(LogicalPlan plan, Set ids) {
     if (!(plan instanceof Expand)) return;
     List output = list(plan.output());

@@ -1,4 +1,4 @@
-"""Expand (rollup, cube, grouping sets, unpivot): each row made is a copy of the row that it was made from."""
+"""Expand (rollup, cube, grouping sets, unpivot): each output row comes from the row that it copies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Put the provenance columns into each of the node's projections."""
+    """Add the provenance columns to each of the node's projections."""
     below = rewriter.trace(node.children[0])
     return Traced(rewriter.part("ExpandCapture").expand(node.number, below.number), below.provenance)
 

@@ -1,4 +1,4 @@
-"""Copies of each row, each with columns of its own."""
+"""Expand: copies of each row, with different columns."""
 
 from __future__ import annotations
 

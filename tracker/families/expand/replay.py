@@ -1,4 +1,4 @@
-"""Copies of each row."""
+"""Expand: copies of each row, with different columns."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from provspark.replay.narrow import NarrowRule, branches
 
 
 class Expand(NarrowRule):
-    """Grouping sets and unpivoting: several rows of each, one for each branch."""
+    """Grouping sets and unpivot: several output rows for each input row, one for each branch."""
 
     copies = True
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         out = [select(inputs[0], branch) for branch in branches(operation, kit)]
         whole = out[0]
         for frame in out[1:]:

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import provspark.plan.Rewrite;
 import provspark.taps.Keys;
 
-/** What filters tell the scans below them. Raw types, for Janino. */
+/** Splits filters' conditions for the scans below them. Raw types, for Janino. */
 public class FilterCapture {
   private final Rewrite rewrite;
 
@@ -14,7 +14,7 @@ public class FilterCapture {
     this.rewrite = rewrite;
   }
 
-  /** The conjuncts of a filter's condition. */
+  /** Returns the conjuncts of a filter's condition. */
   public List conjuncts(int node) {
     List out = new ArrayList();
     Keys.split(((Filter) rewrite.node(node)).condition(), out);

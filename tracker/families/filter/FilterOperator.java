@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import provspark.plan.Expressions;
 import provspark.plan.Operator;
 
-/** What is asked of filters. Raw types, for Janino. */
+/** The `Operator` of filters. Raw types, for Janino. */
 public class FilterOperator extends Operator {
   public void tell(LogicalPlan plan, Expressions to, List sides) {
     if (plan instanceof Filter) to.one("condition", ((Filter) plan).condition());

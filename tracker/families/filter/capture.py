@@ -1,4 +1,4 @@
-"""Filters hand provenance columns on; straight above a scan they are shown to it."""
+"""Filters: the provenance columns pass through. A scan directly below also gets the condition."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Keep the filter over its traced child."""
+    """Keep the filter over its rewritten child."""
     below = rewriter.trace(node.children[0], node if _by_condition(node) else None)
     return Traced(rewriter.java.over(node.number, below.number), below.provenance)
 
 
 def _by_condition(node: PlanNode) -> bool:
-    """Whether it filters by an expression, which Spark and a scan can read, and not by a function of Scala's."""
+    """Whether it filters by an expression, which Spark and scans can read, and not by a Scala function."""
     return node.kind == "Filter"
 
 

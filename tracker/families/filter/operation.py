@@ -1,4 +1,4 @@
-"""Filters: which rows they keep."""
+"""Filters: rows for which a condition holds."""
 
 from __future__ import annotations
 

@@ -17,12 +17,10 @@ class Filter(NarrowRule):
     demands = True
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         (condition,) = of_role(operation, "condition")
         return select(inputs[0].filter(kit.sql(operation, condition)), labels(operation.columns))
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `ReplayRule`."""
         child = operation.children[0]
         mine = kit.focus(child)
         for subquery in kit.demanded(operation):
@@ -34,7 +32,6 @@ class Filter(NarrowRule):
         return None if mine is None else self.build(operation, [mine], kit)
 
     def query(self, operation: Operation, columns: str, under: Sequence[str], kit: Kit) -> str:
-        """See `ReplayRule`."""
         return f"SELECT {columns} FROM {under[0]} WHERE {condition_of(operation, kit)}"
 
 

@@ -14,14 +14,17 @@ import provspark.plan.Nodes;
 import provspark.plan.Operator;
 import static provspark.trees.Trees.*;
 
-/** What is asked of explode and its kin. Raw types, for Janino. */
+/** The `Operator` of generators such as explode. Raw types, for Janino. */
 public class GenerateOperator extends Operator {
-  /** The kind of what makes rows. */
+  /** Returns the class of the generator. */
   public String detail(LogicalPlan plan, Nodes nodes) {
     return ((Generate) plan).generator().getClass().getSimpleName();
   }
 
-  /** It may have output of the id that its generator reads in vain; where it repeats rows, it hands its input's columns on. */
+  /**
+   * A column that the generator reads may be missing unnoticed, because an output column has its id; so this checks the
+   * input alone. ReplicateRows passes its input's columns on under their ids.
+   */
   public String broken(LogicalPlan plan, Set below) {
     Expression generator = (Expression) ((Generate) plan).generator();
     AttributeSet missing = generator.references().$minus$minus((scala.collection.Iterable) plan.inputSet());

@@ -1,4 +1,4 @@
-"""explode and its kin."""
+"""Generators such as explode."""
 
 from provspark.tracker.families.contract import Family, Row
 
@@ -8,9 +8,9 @@ FAMILY = Family(
             "Generate",
             "exact",
             (
-                "explode and its kin, table-valued functions, LATERAL VIEW: each row made owes itself to the row; "
-                "functions of Python or Hive that make tables are refused, for they may make rows of several rows or "
-                "of none"
+                "explode and other generators, table-valued functions, LATERAL VIEW: the row that the generator is "
+                "called on; table functions in Python or Hive are refused, because they may make a row from several "
+                "input rows or from none"
             ),
         ),
     )

@@ -1,4 +1,4 @@
-"""explode and its kin: each row made owes itself to the row that it was made from."""
+"""Generators such as explode: each output row comes from the row that the generator is called on."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ if TYPE_CHECKING:
     from provspark.tracker.plan.rewrite import PlanNode, Rewriter
 
 _AT_THE_END = frozenset({"HiveGenericUDTF", "PythonUDTF", "UnresolvedPolymorphicPythonUDTF"})
-"""Generators that may make rows after they saw the last row, or of several rows."""
+"""Generators that may make rows after the last input row, or from several input rows."""
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Keep the node over its traced child; provenance columns come along."""
+    """Keep the node over its rewritten child, with the same provenance columns."""
     if node.detail in _AT_THE_END:
-        raise UnsupportedPlanError(node.kind, f"a {node.detail} may make rows of several rows, or of none")
+        raise UnsupportedPlanError(
+            node.kind,
+            f"a {node.detail} may make a row from several input rows or from none; explode an array from a UDF instead",
+        )
     below = rewriter.trace(node.children[0])
     return Traced(rewriter.java.over(node.number, below.number), below.provenance)
 

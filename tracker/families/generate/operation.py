@@ -1,4 +1,4 @@
-"""explode and its kin: rows made of the parts of a value."""
+"""Generators such as explode: rows made from the parts of a value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from provspark.model.operations import ColumnLink
 
 
 def _links(flows: ColumnFlows) -> Iterator[ColumnLink]:
-    """Each row made holds a part of a value; without OUTER a row of no parts goes."""
+    """Yield links from a value to its parts; without OUTER, a value without parts drops its row."""
     for e in flows.operation.of_role("generator"):
         for f in flows.flows(e.tree, "transformation"):
             for out in flows.operation.detail("columns").split():

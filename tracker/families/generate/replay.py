@@ -1,4 +1,4 @@
-"""explode and its kin."""
+"""Generators such as explode."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from provspark.replay.records import Cause
 
 
 class Generate(NarrowRule):
-    """explode and its like."""
+    """LATERAL VIEW of a generator."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         (generator,) = of_role(operation, "generator")
         had = {c.id for c in kit.operation(operation.children[0]).columns}
         made = [c for c in distinct(operation.columns) if c.id not in had]
@@ -27,7 +26,6 @@ class Generate(NarrowRule):
         return frame.sparkSession.sql(f"SELECT {columns} FROM {{frame}} {view}", frame=frame)
 
     def cause(self, operation: Operation, before: int) -> Cause:
-        """See `ReplayRule`."""
         return "nothing to explode"
 
 

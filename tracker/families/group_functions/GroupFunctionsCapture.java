@@ -7,7 +7,7 @@ import provspark.plan.Rewrite;
 import provspark.taps.Keys;
 import static provspark.trees.Trees.*;
 
-/** The groups whose rows a function gets. Raw types, for Janino. */
+/** Finds the groups whose rows a function gets. Raw types, for Janino. */
 public class GroupFunctionsCapture {
   private final Rewrite rewrite;
 
@@ -15,7 +15,7 @@ public class GroupFunctionsCapture {
     this.rewrite = rewrite;
   }
 
-  /** The expressions by which a node groups the rows of its child number `side`. */
+  /** Returns the expressions by which a node groups the rows of child `side`. */
   public List groups(int number, int side) throws Exception {
     LogicalPlan node = rewrite.node(number);
     if (node.children().size() == 1) return list((scala.collection.Seq) call(node, "groupingAttributes"));
@@ -23,7 +23,7 @@ public class GroupFunctionsCapture {
     return new ArrayList(list(((LogicalPlan) node.children().apply(side)).output()).subList(0, n));
   }
 
-  /** What stands for the group that a row belongs to. */
+  /** Returns the hashes that identify the group of a row. */
   public List hashes(List keys) {
     return Keys.hashes(keys, "__group");
   }

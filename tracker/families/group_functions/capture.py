@@ -1,7 +1,8 @@
-"""Functions over the rows of a group: a row that one returns is owed to all rows of its group, and the write is coarse.
+"""Functions over the rows of a group: each returned row comes from all rows of its group, and the write is coarse.
 
-The function is called as it was. The hashes of its group's key come with the rows, are taken off before it sees them,
-and put to what it returns. One that is declared to keep to its rows (`provspark.rowwise`) is followed row by row.
+The function is called unchanged. The hashes of its group's key come with the rows, are removed before the function sees
+them, and are added to the rows that it returns. A function of one group that is declared `provspark.rowwise` or
+`provspark.keeps_index` is followed row by row.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _HASHES = 2
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Tap each side by the groups' key, which is the provenance column of what the function makes of that side."""
+    """Tap each side by the group's key; the key's hash is that side's provenance column in the output."""
     java, jlist = rewriter.java, rewriter.jvm.jlist
     functions, groups = rewriter.part("BatchFunctionsCapture"), rewriter.part("GroupFunctionsCapture")
     plan = java.node(node.number)
@@ -30,14 +31,14 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     if how and len(node.children) == 1:
         return through(rewriter, node, command, how)
     if how:
-        raise UnsupportedPlanError(node.kind, f"a function of two groups can't be declared provspark.{how}")
+        raise UnsupportedPlanError(node.kind, f"provspark.{how} does not apply to functions of two groups; remove it")
     names = ours(_HASHES * len(node.children))
     sides, provenance = [], []
     for i, child in enumerate(node.children):
         keys = groups.groups(node.number, i)
         unhashable = java.unhashable(keys)
         if unhashable:
-            raise UnsupportedPlanError(node.kind, f"grouping by a column of type {unhashable} can't be followed")
+            raise UnsupportedPlanError(node.kind, f"capture can't follow groups by type {unhashable}; use another type")
         shown, provenance_column = _side(rewriter, node, i, rewriter.trace(child), keys, names)
         sides.append(shown)
         provenance.append(provenance_column)

@@ -30,7 +30,7 @@ import provspark.taps.Tap;
 import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
-/** Joins with provenance columns, in one round trip each. Raw types, for Janino. */
+/** Rewrites joins, each in one round trip. Raw types, for Janino. */
 public class JoinCapture {
   private final Rewrite rewrite;
 
@@ -38,7 +38,7 @@ public class JoinCapture {
     this.rewrite = rewrite;
   }
 
-  /** Nothing stands between two joins: Spark's optimiser would no longer see a chain that it may order. */
+  /** Puts no node between two joins: Spark's optimiser could no longer reorder the chain. */
   public int join(int node, int left, int right) {
     List attributes = new ArrayList(rewrite.provenance(left));
     attributes.addAll(rewrite.provenance(right));
@@ -57,8 +57,8 @@ public class JoinCapture {
   }
 
   /**
-   * A semi-join or existence join over a right side that was tapped by the keys; the hashes of the left's keys become a
-   * provenance column, null where nothing exists. Without keys one row tells whether there are any.
+   * Adds a semi-join or existence join over a right side that was tapped by the keys. The hashes of the left keys
+   * become a provenance column, null if nothing exists. Without keys, one row stands for the right side if it has any.
    */
   public int semiJoin(int node, int left, int right) {
     Join join = (Join) rewrite.node(node);
@@ -82,7 +82,10 @@ public class JoinCapture {
     return new If(condition, value, new Literal(null, LongType$.MODULE$));
   }
 
-  /** No LIMIT: the tap below is to note all rows. The filter drops the row that an aggregate without keys makes of none. */
+  /**
+   * Returns one row if the plan has any. A LIMIT would keep the tap below from recording all rows. The filter drops the
+   * row that an aggregate without keys returns for an empty input.
+   */
   private static LogicalPlan any(LogicalPlan plan) {
     Expression one = Literal$.MODULE$.apply(Integer.valueOf(1));
     Alias made = alias(new Max(one).toAggregateExpression(), "__any");
@@ -91,9 +94,9 @@ public class JoinCapture {
   }
 
   /**
-   * A semi-join or existence join by any condition: a left join, of which a tap notes all rows by a number that each left row
-   * gets, and lets one pass. It needs the rows of one left row together, so the strategies are those that read the left side
-   * row by row and never split the right one.
+   * Adds a semi-join or existence join by any condition: a left join, with a tap that records all joined rows by the
+   * number of their left row and lets one of them pass. The tap needs the rows of one left row together, so the join
+   * must use a strategy that reads the left side row by row and does not split the right one.
    */
   public int matches(int node, int left, int right) {
     Join join = (Join) rewrite.node(node);
@@ -105,7 +108,7 @@ public class JoinCapture {
     Alias found = alias(Keys.zero(), "__found");
     List others = list(rewrite.plan(right).output());
     others.add(found);
-    // The number is a task's, so local rows stand apart; the constant on the right comes out null where no row was met.
+    // Tasks make the number, so Spark must not compute local rows while it plans; the constant is null without a match.
     LogicalPlan joined = new Join(
         projection(columns, apart(rewrite.plan(left))), projection(others, rewrite.plan(right)), LeftOuter$.MODULE$, join.condition(),
         streamed(join));
@@ -128,48 +131,49 @@ public class JoinCapture {
   }
 
   /**
-   * Without equalities Spark has one strategy for a left join, nested loops that build the right side (JoinSelection). With
-   * some it might build the left one, as a shuffled hash join can. A skewed left side may be split while it runs, never the
-   * right one of a left join (OptimizeSkewedJoin): each left row meets all of its right ones in one task.
+   * Returns hints for `matches`. Without equalities Spark has one strategy for a left join: nested loops that build the
+   * right side (JoinSelection). With equalities it might build the left one, as a shuffled hash join can. Spark may
+   * split a skewed left side at run time, but not the right side of a left join (OptimizeSkewedJoin): each left row
+   * meets all its right rows in one task.
    */
   private JoinHint streamed(Join join) {
     List keys = new ArrayList();
     equalities(join, keys, new ArrayList());
     if (keys.isEmpty()) return JoinHint.NONE();
-    // By the user's right side, not by ours with its provenance columns: Spark broadcasts what it would without capture.
+    // The size of the user's right side, without provenance columns: Spark broadcasts what it would without capture.
     long limit = join.conf().autoBroadcastJoinThreshold();
     boolean small = ((LogicalPlan) join.right()).stats().sizeInBytes().$less$eq(scala.math.BigInt.apply(limit));
     JoinStrategyHint strategy = small ? (JoinStrategyHint) BROADCAST$.MODULE$ : (JoinStrategyHint) SHUFFLE_MERGE$.MODULE$;
     return new JoinHint(scala.Option.empty(), new scala.Some(new HintInfo(new scala.Some(strategy))));
   }
 
-  /** Whether an existence join's answer is used other than as NOT EXISTS or NOT IN. */
+  /** Whether the result of an existence join is used other than as NOT EXISTS or NOT IN. */
   public boolean asserted(int node) {
     return rewrite.nodes().asserts(exists((Join) rewrite.node(node)).exprId());
   }
 
   // -- keys
 
-  /** A tap by the keys of a semi-join's right side. */
+  /** Adds a tap by the keys of a semi-join's right side. */
   public int tapRight(int join, int t) {
     List keys = new ArrayList();
     equalities((Join) rewrite.node(join), new ArrayList(), keys);
     return rewrite.tapKeyed(t, keys);
   }
 
-  /** The first condition of a semi-join that is no equality of a left and a right key, as SQL, or "". */
+  /** Returns the first condition of a semi-join that is no equality of a left and a right key, as SQL, or "". */
   public String residual(int join) {
     return equalities((Join) rewrite.node(join), new ArrayList(), new ArrayList());
   }
 
-  /** The first type among the keys of a semi-join that has no hash, or ""; "none" where there is no key. */
+  /** Returns the first key type of a semi-join that can't be hashed, or ""; "none" if there is no key. */
   public String unhashable(int node) {
     List keys = new ArrayList();
     equalities((Join) rewrite.node(node), keys, new ArrayList());
     return rewrite.unhashableOrNone(keys);
   }
 
-  /** Parts a join's equalities into left and right keys; returns the first condition that is none, as SQL, or "". */
+  /** Splits a join's equalities into left and right keys; returns the first other condition as SQL, or "". */
   private static String equalities(Join join, List left, List right) {
     if (!join.condition().isDefined()) return "";
     String rest = "";

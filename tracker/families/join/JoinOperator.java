@@ -13,16 +13,16 @@ import provspark.plan.Expressions;
 import provspark.plan.Nodes;
 import provspark.plan.Operator;
 
-/** What is asked of joins. Raw types, for Janino. */
+/** The `Operator` of joins. Raw types, for Janino. */
 public class JoinOperator extends Operator {
   private static final List OUTER = java.util.Arrays.asList(new Object[] {LeftOuter$.MODULE$, RightOuter$.MODULE$, FullOuter$.MODULE$});
 
-  /** Of a join its type. */
+  /** Returns the type of a join. */
   public String detail(LogicalPlan plan, Nodes nodes) {
     return plan instanceof Join ? ((Join) plan).joinType().getClass().getSimpleName().replace("$", "") : "";
   }
 
-  /** Spark makes an outer join an inner one for a filter above, which it can't push past our taps. */
+  /** A filter above can turn an outer join into an inner one, but Spark can't push it past our taps. */
   public boolean forgets(LogicalPlan plan) {
     return plan instanceof Join && OUTER.contains(((Join) plan).joinType());
   }

@@ -15,17 +15,21 @@ import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
- * IN with a subquery, of which a null makes the result null. Spark's optimizer turns it into a join that gives false for null,
- * but a NOT IN into one that heeds nulls, and simplifies expressions before: NOT (a IN (...) OR b) becomes a NOT IN (...) AND
- * NOT b. Our plans make the join before, so that what stands above IN must not tell false from null. Raw types, for Janino.
+ * Finds uses of IN with a subquery that depend on nulls. A null can make the result of IN null. Spark's optimizer turns
+ * IN into a join that returns false instead, but NOT IN into one that respects nulls, and simplifies expressions
+ * before: NOT (a IN (...) OR b) becomes a NOT IN (...) AND NOT b. Our plans make the join first, so what is above IN
+ * must not distinguish false from null. Raw types, for Janino.
  */
 public class Unknowns {
-  /** Whether some IN is a value, and no condition. */
+  /** Whether some IN is a value instead of a condition. */
   private boolean value = false;
 
   public Unknowns() {}
 
-  /** The text of an expression of an analysed plan whose result depends on when Spark makes a join of its IN; "" if none does. */
+  /**
+   * Returns the SQL of an expression of an analysed plan whose result depends on when Spark turns its IN into a join;
+   * or "".
+   */
   public String dependent(LogicalPlan plan) throws Exception {
     LogicalPlan p = withoutCtes(plan);
     value = false;
@@ -33,7 +37,7 @@ public class Unknowns {
     return found.length() > 0 || !value ? found : found(p, true);
   }
 
-  /** columns: whether boolean columns count as IN: one may be what a projection below made of it. */
+  /** columns: whether boolean columns count as IN, because a projection below may have made them from one. */
   private String found(LogicalPlan plan, boolean columns) {
     boolean condition = plan instanceof Filter || plan instanceof Join;
     Iterator expressions = list(plan.expressions()).iterator();

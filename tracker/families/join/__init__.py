@@ -5,18 +5,20 @@ from provspark.tracker.families.contract import Family, Row
 FAMILY = Family(
     (
         Row(
-            "Join", "exact", "the rows joined; semi-joins, anti-joins and EXISTS as [the meaning](architecture.md) says"
+            "Join",
+            "exact",
+            "the joined rows; [semi-joins, anti-joins and EXISTS](architecture.md#capture)",
         ),
         Row(
             "LateralJoin",
             "exact",
-            "a join: the rows joined; of a LIMIT within it, the rows that it lets pass for that row",
+            "a join: the joined rows; with a LIMIT inside, the rows that it keeps for the outer row",
             turned=True,
         ),
         Row(
             "DomainJoin",
             "exact",
-            "a join with the outer rows' values, in a subquery correlated by no equality: no reading of its own",
+            "a join with the outer rows' values, in a subquery correlated without an equality: not a separate read",
             turned=True,
         ),
     )

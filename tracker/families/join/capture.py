@@ -1,8 +1,9 @@
-"""Joins hand on the provenance columns of both sides; a semi-join is an aggregate of its right side by the key.
+"""Joins pass on the provenance columns of both sides; a semi-join is an aggregate of its right side by the key.
 
-Where its condition is more than equality of keys, each left row has a group of its own: the right rows that it meets.
-An existence join is a semi-join that keeps all left rows and says which have a group; one that only NOT EXISTS or NOT
-IN asks is an anti-join, whose right side leaves no edge; nor does that of a semi-join that Spark inferred.
+If the condition is more than an equality of keys, each left row has a group of its own: the right rows that it matches.
+An existence join is a semi-join that keeps all left rows and returns which of them have a group. If its result is used
+as NOT EXISTS or NOT IN only, it is an anti-join, whose right side leaves no edge. A semi-join that Spark inferred
+leaves none either.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _BOTH = frozenset({"Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "Le
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Trace by the join's type."""
+    """Rewrite the join by its type."""
     java = rewriter.part("JoinCapture")
     if node.detail in _BOTH:
         left, right = (rewriter.trace(child) for child in node.children)
@@ -32,7 +33,9 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     if node.detail in ("LeftSemi", "LeftAnti", "ExistenceJoin"):
         left = rewriter.trace(node.children[0])
         return Traced(java.antiJoin(node.number, left.number, rewriter.unseen(node.children[1])), left.provenance)
-    raise UnsupportedPlanError(f"Join {node.detail}", "no exact rule for this kind of join")
+    raise UnsupportedPlanError(
+        f"Join {node.detail}", "no rule for this type of join; use an inner, outer, semi or anti join"
+    )
 
 
 def _semi(rewriter: Rewriter, node: PlanNode) -> Traced:

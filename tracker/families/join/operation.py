@@ -1,4 +1,4 @@
-"""Joins: rows of two sides that meet."""
+"""Joins: pairs of matching rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ONE_SIDED = frozenset({"LEFT SEMI", "LEFT ANTI"})
 
 
 def join_links(flows: ColumnFlows) -> Iterator[ColumnLink]:
-    """The condition's columns decide; a key that equals another is as much that other's."""
+    """Yield links from the condition's columns to the rows, and between keys that must be equal."""
     how = flows.operation.detail("type")
     right = {c.id for i in flows.operation.children[1:] for c in flows.all[i].columns}
     anti = how == "LEFT ANTI"
@@ -32,7 +32,7 @@ def join_links(flows: ColumnFlows) -> Iterator[ColumnLink]:
 
 
 def _lateral(flows: ColumnFlows) -> Iterator[ColumnLink]:
-    """A lateral subquery's columns are handed on under ids of their own."""
+    """Yield the links of the lateral subquery's columns, which get new ids, and of the condition."""
     known = set(flows.inputs)
     made = [c for c in flows.operation.columns if c.id not in known]
     columns = flows.all[flows.operation.subqueries[0]].columns if flows.operation.subqueries else ()
@@ -41,13 +41,13 @@ def _lateral(flows: ColumnFlows) -> Iterator[ColumnLink]:
 
 
 def join_text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
-    """Name the kind of join, and its condition."""
+    """Describe the type of the join and its condition."""
     how, on = o.detail("type").lower(), conditions(o)
     return f"{how or 'as-of'} join" + (f" on {on}" if on else "")
 
 
 def join_categories(o: DraftOperation, all_of: Sequence[DraftOperation]) -> tuple[Category, ...]:
-    """A join that keeps columns of one side only drops rows."""
+    """Return the category of a join: semi and anti joins only drop rows."""
     return ("horizontal reduction",) if o.detail("type") in _ONE_SIDED else ("join",)
 
 

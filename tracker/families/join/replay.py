@@ -1,4 +1,4 @@
-"""Joins: the rows in question meet their partners, which are looked for in the whole other side."""
+"""Joins: the selected rows are joined with their partners from the whole other side."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ class Join(ReplayRule):
     """Any join of two sides on a condition."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         left, right = inputs
         kind, condition = _kind(operation), condition_of(operation, kit)
         if kind == "semi":
@@ -43,7 +42,6 @@ class Join(ReplayRule):
         return select(pairs(left, right, condition, kind), labels(operation.columns))
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `ReplayRule`."""
         kind, condition = _kind(operation), condition_of(operation, kit)
         one, other = operation.children
         left, right = kit.focus(one), kit.focus(other)
@@ -78,18 +76,15 @@ class Join(ReplayRule):
         return united([select(p, labels(operation.columns)) for p in parts])
 
     def equates(self, operation: Operation) -> bool:
-        """See `ReplayRule`."""
         return detail(operation, "type").lower() in ("inner", "leftsemi")
 
     def cause(self, operation: Operation, before: int) -> Cause:
-        """See `ReplayRule`."""
         second = operation.children[-1] == before and operation.children[0] != before
         if "anti" in re.sub("[^a-z]", "", detail(operation, "type").lower()):
             return "only decides" if second else "has a partner"
         return "no partner"
 
     def query(self, operation: Operation, columns: str, under: Sequence[str], kit: Kit) -> str:
-        """See `ReplayRule`."""
         if detail(operation, "type").lower() not in ("inner", "cross"):
             return super().query(operation, columns, under, kit)
         return f"SELECT {columns} FROM {under[0]} JOIN {under[1]} ON {condition_of(operation, kit)}"
@@ -99,12 +94,12 @@ def _kind(operation: Operation) -> str:
     text = detail(operation, "type")
     kind = _KINDS.get(re.sub("[^a-z]", "", text.lower()))
     if kind is None:
-        raise Refused(operation, f"joins of type {text!r} are not replayed")
+        raise Refused(operation, f"replay has no rule for joins of type {text!r}")
     return kind
 
 
 def _near(side: Frame, some: Frame, condition: str) -> Frame:
-    """Return the rows of a side that some rows of the other meet."""
+    """Return the rows of a side that match some rows of the other side."""
     from pyspark.sql import functions as sf
 
     if condition == "true":
@@ -113,4 +108,4 @@ def _near(side: Frame, some: Frame, condition: str) -> Frame:
 
 
 RULES = {"Join": Join()}
-REFUSED = {"LateralJoin": "its subquery is computed anew for each row; join with a table instead"}
+REFUSED = {"LateralJoin": "replay can't compute its subquery for each row; use a join without LATERAL"}

@@ -12,13 +12,13 @@ import provspark.plan.Nodes;
 import provspark.plan.Operator;
 import static provspark.trees.Trees.*;
 
-/** What is asked of limits. Raw types, for Janino. */
+/** The `Operator` of limits. Raw types, for Janino. */
 public class LimitOperator extends Operator {
   public boolean picks(LogicalPlan plan, Nodes nodes) {
     return number(plan) != null;
   }
 
-  /** Spark makes two nodes of one LIMIT. */
+  /** Skips the LocalLimit below: Spark makes two nodes of one LIMIT. */
   public List below(LogicalPlan plan) {
     boolean one = plan instanceof GlobalLimit && ((GlobalLimit) plan).child() instanceof LocalLimit;
     return list((one ? (LogicalPlan) ((GlobalLimit) plan).child() : plan).children());

@@ -16,4 +16,4 @@ FAMILY = Family(
 )
 
 METHODS = {"GlobalLimit": "limit", "LocalLimit": "limit", "Offset": "offset", "Tail": "tail"}
-"""By nodes whose literals are numbers of rows, the method of DataFrames that makes them."""
+"""Method of DataFrames that makes each node whose literal is a number of rows."""

@@ -1,4 +1,4 @@
-"""Each row stays the row it was."""
+"""Limits and offsets: the provenance columns pass through."""
 
 from __future__ import annotations
 

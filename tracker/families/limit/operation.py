@@ -1,4 +1,4 @@
-"""Limits and offsets: how many rows they let through."""
+"""Limits and offsets: a number of rows is kept or skipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits and offsets: they decide about a row by all others."""
+"""Limits and offsets, whose result depends on all rows."""
 
 from __future__ import annotations
 
@@ -15,20 +15,18 @@ from provspark.tracker.families.sort.replay import RULES as SORTS
 
 
 class LimitRule(ReplayRule):
-    """limit, offset: the first rows of an order, or of none."""
+    """limit and offset: keep or skip the first rows, in the order of a sort directly below if there is one."""
 
     def __init__(self, *, offset: bool = False) -> None:
         self._offset = offset
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         n = int(detail(operation, "n", "-1"))
         if n < 0:
-            raise Refused(operation, "how many rows it takes is not stored")
+            raise Refused(operation, "its number of rows is not stored")
         return inputs[0].offset(n) if self._offset else inputs[0].limit(n)
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `ReplayRule`."""
         child = kit.focus(operation.children[0])
         if child is None:
             return None
@@ -37,29 +35,26 @@ class LimitRule(ReplayRule):
         if order is not None:
             rows = order.build(sort, [kit.all(sort.index)], kit)
             return self.build(operation, [rows], kit).filter(FOCUS)
-        kit.unsure(operation, "which rows Spark took, as no order stands right below it")
+        kit.unsure(operation, "which rows Spark kept, because there is no sort directly below")
         taken = self.build(operation, [kit.whole(sort.index)], kit).filter(FOCUS)
         return _parented(taken, child, labels(operation.columns))
 
     def cause(self, operation: Operation, before: int) -> Cause:
-        """See `ReplayRule`."""
         return "limit"
 
     def unsettled(self, operation: Operation, kit: Kit) -> str | None:
-        """See `ReplayRule`."""
         return _cut(operation, kit)
 
 
 class LocalLimitRule(SameRule):
-    """What each task lets through: all rows that the limit above takes are among them."""
+    """Limit of each task, which replay skips: the limit above keeps some of these rows."""
 
     def cause(self, operation: Operation, before: int) -> Cause:
-        """See `ReplayRule`."""
         return "limit"
 
 
 def _parented(frame: Frame, before: Frame, names: Sequence[str]) -> Frame:
-    """Give rows, which are some of those before, their parents."""
+    """Return the rows of `frame` with the parents that they have in `before`."""
     from pyspark.sql import functions as sf
 
     key = ", ".join(names)
@@ -79,11 +74,11 @@ def _cut(operation: Operation, kit: Kit) -> str:
     while replay_rule(child.node).keeps_order:
         child = kit.operation(child.children[0])
     if child.node not in SORTS or detail(child, "global", "true") != "true":
-        return "which rows Spark took, as no order stands right below it"
+        return "which rows Spark kept, because there is no sort directly below"
     keys = [kit.sql(child, e) for e in of_role(child, "order")]
     rows = kit.whole(child.children[0]).orderBy(*order(child, kit)).selectExpr(*named_keys(keys))
     if rows.offset(n - 1).limit(2).distinct().count() < 2:
-        return "the last row that it took and the first one that it left are equal in its order"
+        return f"rows {n} and {n + 1} are equal in the sort order, so Spark may keep either"
     return ""
 
 
@@ -93,4 +88,4 @@ RULES = {
     "LocalLimit": LocalLimitRule(),
     "Offset": LimitRule(offset=True),
 }
-REFUSED = {"Tail": "which rows are last is not in its text; sort the other way, and limit"}
+REFUSED = {"Tail": "its text does not tell which rows are last; sort in reverse order and use limit()"}

@@ -1,8 +1,8 @@
-"""What Spark says of itself."""
+"""Rows that Spark reports about itself: results of commands, logs of Python workers."""
 
 from provspark.tracker.families.contract import Family, Refusal
 
 FAMILY = Family(
     refused="CommandResult, PythonWorkerLogs (from 4.1)",
-    why=Refusal("what Spark says of itself is no data set", "collect it, and make a frame of what you need"),
+    why=Refusal("rows that Spark reports about itself are no dataset", "collect them, and create a DataFrame"),
 )

@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.plans.logical.WithCTE;
 import provspark.plan.Nodes;
 import provspark.plan.Operator;
 
-/** What is asked of names of queries, and of marks. Raw types, for Janino. */
+/** The `Operator` of names of queries, and of marks. Raw types, for Janino. */
 public class NamesOperator extends Operator {
-  /** A mark's name (normalisation.py). */
+  /** Returns the alias, which is the name of a mark if normalising added it (normalisation.py). */
   public String detail(LogicalPlan plan, Nodes nodes) {
     return plan instanceof SubqueryAlias ? ((SubqueryAlias) plan).alias() : "";
   }

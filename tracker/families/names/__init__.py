@@ -1,15 +1,15 @@
-"""Names of queries, and marks that normalising leaves."""
+"""Names of queries, and marks that normalising adds."""
 
 from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family(
     (
-        Row("SubqueryAlias", "exact", "a name; or a mark that normalising left"),
+        Row("SubqueryAlias", "exact", "a name, or a mark that normalising added"),
         Row(
             "CTERelationDef, CTERelationRef, WithCTE",
             "exact",
             (
-                "the query is put where the CTE is read; refused if the query is not deterministic and is read "
+                "the query replaces each reference to the CTE; refused if the query is not deterministic and is read "
                 "several times, because each reader would get other rows"
             ),
             turned=True,

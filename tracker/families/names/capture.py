@@ -1,4 +1,4 @@
-"""Aliases that normalising left, which say what the rows below them are to those above."""
+"""Aliases that normalising added: they mark how the rows below relate to those above."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Make the provenance columns below context, or let none through."""
+    """Rewrite the marked plan: turn its provenance columns into context, or drop them, as the mark requires."""
     if node.detail in (UNSEEN, DOMAIN):
         return Traced(rewriter.unseen(node), ())
     if node.detail == CHOSEN:
@@ -27,6 +27,6 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
 RULE = CaptureRule(frozenset({"SubqueryAlias"}), trace)
 
 CHANGED = {
-    "WithCTE": "a common table expression that is not deterministic and is read several times:"
-    " ProvSpark's plan would compute other rows for each; write it first, and read what was written"
+    "WithCTE": "a common table expression that is not deterministic is read several times,"
+    " and ProvSpark's plan would compute other rows for each reader; write its rows first, and read these"
 }

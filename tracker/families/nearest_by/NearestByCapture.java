@@ -15,7 +15,7 @@ import provspark.taps.Keys;
 import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
-/** Joins with the nearest rows, with provenance columns. Raw types, for Janino. */
+/** Rewrites joins with the nearest rows. Raw types, for Janino. */
 public class NearestByCapture {
   private final Rewrite rewrite;
 
@@ -24,9 +24,9 @@ public class NearestByCapture {
   }
 
   /**
-   * The join by Spark's own rule: an aggregate for each left row, which chooses right rows whole, and a generator that
-   * lays them out. Provenance columns are chosen with the row that they belong to, so of tied rows they name those that
-   * come out.
+   * Adds the join, rewritten by Spark's own rule: an aggregate for each left row, which chooses whole right rows, and a
+   * generator that returns them one by one. Provenance columns are chosen with the row that they belong to, so of tied
+   * rows they name those in the output.
    */
   public int join(int node, int left, int right, int above) throws Exception {
     LogicalPlan side = rewrite.plan(left);
@@ -41,15 +41,15 @@ public class NearestByCapture {
     return rewrite.put(distinct(chosen, list(join.output()), described(rewrite.node(node))), provenance);
   }
 
-  /** Whether files keep the metadata of left columns: Spark loses it where the plan hands on just the join's columns. */
+  /** Whether files keep the metadata of left columns: Spark loses it if the plan outputs exactly the join's columns. */
   private boolean described(LogicalPlan join) {
     return !ids(rewrite.node(0).output()).equals(ids(join.output()));
   }
 
   /**
-   * The conditions of the filter straight above that the left side alone decides. Spark moves them below the join, as
-   * its aggregate hands the left columns on by their own ids; of ours, whose ids differ, it could not. Rows that they
-   * drop must not be ranked: the expression may fail for them.
+   * Returns the conditions of the filter directly above that use the left side only. In the user's plan Spark moves
+   * them below the join, whose aggregate passes the left columns on under their own ids. In ours the ids differ, so it
+   * can't. The rows that they drop must not be ranked, because the ranking expression may fail for them.
    */
   private static List conditions(Filter above, LogicalPlan join) {
     LogicalPlan left = (LogicalPlan) join.children().head();
@@ -64,14 +64,14 @@ public class NearestByCapture {
     return out;
   }
 
-  /** The same, but what the aggregate makes has ids of its own: Spark's rule gives it those of the left columns. */
+  /** Gives the columns that the aggregate makes ids of their own; Spark's rule gives them those of the left columns. */
   private static LogicalPlan distinct(LogicalPlan chosen, List columns, boolean described) {
     Generate lines = (Generate) chosen.children().head();
     Aggregate groups = (Aggregate) lines.child();
     List made = list(groups.aggregateExpressions());
     List shown = new ArrayList(columns);
     scala.collection.immutable.Seq nil = seq(new ArrayList());
-    // The last one is the array of the right rows that were chosen, which the generator reads.
+    // The last one is the array of the chosen right rows, which the generator reads.
     for (int i = 0; i < made.size() - 1; i++) {
       Attribute column = (Attribute) columns.get(i);
       Alias first = alias(((Alias) made.get(i)).child(), column.name());

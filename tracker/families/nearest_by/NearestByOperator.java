@@ -9,9 +9,9 @@ import provspark.plan.Nodes;
 import provspark.plan.Operator;
 import static provspark.trees.Trees.*;
 
-/** What is asked of joins with the nearest rows, a class that Spark has from 4.2 on. Raw types, for Janino. */
+/** The `Operator` of joins with the nearest rows, a class that Spark has from 4.2 on. Raw types, for Janino. */
 public class NearestByOperator extends Operator {
-  /** Which of several rows that are as near come out. */
+  /** Any of several equally near rows may come out. */
   public boolean picks(LogicalPlan plan, Nodes nodes) {
     return true;
   }

@@ -7,7 +7,7 @@ FAMILY = Family(
         Row(
             "NearestByJoin (from 4.2)",
             "exact",
-            "the left row and the right one; of right rows that are as near, the one that comes out",
+            "the left row and the right row; of several equally near right rows, the one in the output",
         ),
     )
 )

@@ -1,4 +1,4 @@
-"""Joins with the nearest rows hand on the provenance columns of both sides: of the right, those of each row chosen."""
+"""Joins with the nearest rows: the provenance columns of the left row and of each chosen right row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Let Spark make it a choice among the right rows, whole: their provenance columns come along."""
+    """Apply Spark's rule, which chooses whole right rows, so that their provenance columns come along."""
     left, right = (rewriter.trace(child) for child in node.children)
     java = rewriter.part("NearestByCapture")
     number = java.join(node.number, left.number, right.number, -1 if above is None else above.number)

@@ -1,4 +1,4 @@
-"""Joins with the nearest rows: each left row meets so many right ones, best first."""
+"""Joins with the nearest rows: each left row with a number of right rows, nearest first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from provspark.tracker.families.join.operation import join_categories, join_link
 
 
 def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
-    """Name the kind of join, how many rows are nearest, and by what."""
+    """Describe the type of the join, the number of rows and the ranking."""
     kind = f"{o.detail('type').lower()} join with the {o.detail('rows')} nearest"
     return f"{kind} by {o.detail('by').lower()} " + ", ".join(unbracketed(shown(e)) for e in o.of_role("order"))
 

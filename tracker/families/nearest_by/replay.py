@@ -1,8 +1,8 @@
-"""Joins with the nearest rows are not replayed: Spark leaves open which of several rows that are as near come out."""
+"""Joins with the nearest rows, which are not replayed: Spark may return any of several equally near rows."""
 
 from __future__ import annotations
 
 REFUSED = {
-    "NearestByJoin": "which of the rows that are as near come out is not in its text; "
-    "join on a range, rank the rows by a window and keep the first ones"
+    "NearestByJoin": "its text does not tell which of several equally near rows Spark returned; "
+    "join on a range, rank the rows with a window function, and keep the first ones"
 }

@@ -1,4 +1,4 @@
-"""Each row stays the row it was."""
+"""Observed metrics and watermarks: the provenance columns pass through."""
 
 from __future__ import annotations
 
@@ -8,5 +8,6 @@ from provspark.tracker.plan.passing import passing
 RULE = CaptureRule(frozenset({"CollectMetrics", "EventTimeWatermark"}), passing)
 
 CHANGED = {
-    "CollectMetrics": "observe() with an EXISTS that names no outer column: ProvSpark's plan could observe other rows"
+    "CollectMetrics": "observe() with an EXISTS that names no outer column: ProvSpark's plan could observe other rows;"
+    " call observe() in a query without the EXISTS"
 }

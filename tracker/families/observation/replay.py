@@ -1,4 +1,4 @@
-"""Rows are counted and handed on."""
+"""Observed metrics and watermarks, which change no rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources whose rows have no place that is known."""
+"""Sources whose rows have no position that a row id could name."""
 
 from provspark.tracker.families.contract import Family, Refusal
 

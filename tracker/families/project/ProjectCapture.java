@@ -6,7 +6,7 @@ import provspark.plan.Rewrite;
 import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
-/** Projections with provenance columns. Raw types, for Janino. */
+/** Rewrites projections. Raw types, for Janino. */
 public class ProjectCapture {
   private final Rewrite rewrite;
 
@@ -14,7 +14,7 @@ public class ProjectCapture {
     this.rewrite = rewrite;
   }
 
-  /** The user's columns and the provenance columns. */
+  /** Projects the user's columns and the provenance columns. */
   public int project(int node, int t) {
     List all = list(((Project) rewrite.node(node)).projectList());
     all.addAll(rewrite.provenance(t));

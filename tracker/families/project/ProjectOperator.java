@@ -7,7 +7,7 @@ import provspark.plan.Expressions;
 import provspark.plan.Operator;
 import static provspark.trees.Trees.*;
 
-/** What is asked of projections. Raw types, for Janino. */
+/** The `Operator` of projections. Raw types, for Janino. */
 public class ProjectOperator extends Operator {
   public void tell(LogicalPlan plan, Expressions to, List sides) {
     if (plan instanceof Project) to.named(list(((Project) plan).projectList()));

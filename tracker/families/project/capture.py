@@ -1,4 +1,4 @@
-"""Projections put the provenance columns behind the user's columns."""
+"""Projections: the provenance columns follow the user's columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projections: columns computed, renamed, left out."""
+"""Projections: columns that are computed, renamed or dropped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
 
 
 def renaming(last: DraftOperation, names: Sequence[str], first: int) -> DraftOperation:
-    """Return the operation that gives columns the names under which they are written, and ids from `first` on."""
+    """Return the operation that gives columns the names under which they are written, with ids from `first` on."""
     columns = tuple(Column(first + i, n, c.type) for i, (n, c) in enumerate(zip(names, last.columns, strict=True)))
     expressions = []
     for new, old in zip(columns, last.columns, strict=True):

@@ -1,4 +1,4 @@
-"""Projections, and the transformers of MLlib that make them."""
+"""Projections, and the MLlib transformers that make some of them."""
 
 from __future__ import annotations
 
@@ -12,31 +12,27 @@ from provspark.tracker.families.project.transformers import Transform
 
 
 class Project(NarrowRule):
-    """Columns computed, renamed, left out."""
+    """Columns that are computed, renamed or dropped."""
 
     row_for_row = True
     keeps_order = True
     selects = True
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         return select(inputs[0], outputs(operation, kit))
 
     def of(self, operation: Operation) -> ReplayRule:
-        """See `ReplayRule`."""
         return TRANSFORM if operation.opaque and detail(operation, "transformer") else self
 
     def query(self, operation: Operation, columns: str, under: Sequence[str], kit: Kit) -> str:
-        """See `ReplayRule`."""
         return f"SELECT {columns} FROM {under[0]}"
 
     def analysed(self, operation: Operation, frame: Frame, made: Any, kit: Kit) -> Any:
-        """See `ReplayRule`."""
         return frame.select(made)._jdf.queryExecution().analyzed().projectList().last().child()
 
 
 TRANSFORM = Transform()
-"""For what a transformer of MLlib did."""
+"""Rule for a projection that an MLlib transformer made."""
 
 
 RULES = {"Project": Project()}

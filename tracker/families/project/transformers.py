@@ -1,4 +1,4 @@
-"""Transformers of MLlib, made again from the parameters that were kept with the operation."""
+"""MLlib transformers, recreated from the parameters that are stored with the operation."""
 
 from __future__ import annotations
 
@@ -22,24 +22,22 @@ _FITTED = {
     "MinMaxScalerModel": ("originalMin", "originalMax"),
     "StandardScalerModel": ("std", "mean"),
 }
-"""Models that are made of vectors: their names in the parameters, in the order of Spark's constructors."""
+"""Vector parameters of fitted models, in the order of the arguments of Spark's constructors."""
 
 
 class Transform(ReplayRule):
-    """The projection by which a transformer adds its columns: one row of one row."""
+    """Projection by which an MLlib transformer adds its columns to each row."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         before = distinct(kit.operation(operation.children[0]).columns)
         names = [c.name for c in before]
         here = inputs[0].selectExpr(*(f"{quoted(c.label)} AS {quoted(c.name)}" for c in before), *HIDDEN)
         if len(set(names)) < len(names):
-            raise Refused(operation, f"{operation.opaque}, over columns of equal names")
+            raise Refused(operation, f"{operation.opaque}, and columns of its input share a name; rename them")
         after = _transformer(operation, here.sparkSession).transform(here)
         return select(after, [named(quoted(c.name), c) for c in distinct(operation.columns)])
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `ReplayRule`."""
         child = kit.focus(operation.children[0])
         return None if child is None else self.build(operation, [child], kit)
 
@@ -75,9 +73,9 @@ def _transformer(operation: Operation, spark: Any) -> Any:
         ]
         made = getattr(feature, kind)(JavaParams._new_java_obj(f"org.apache.spark.ml.feature.{kind}", uid, *vectors))
     else:
-        raise Refused(operation, f"{operation.opaque}, and replay makes none of these again")
+        raise Refused(operation, f"{operation.opaque}, and replay does not support this transformer")
     for name, value in parameters.items():
-        if made.hasParam(name) and value != f"{uid}__output":  # the default of a column that it does not make
+        if made.hasParam(name) and value != f"{uid}__output":  # default of a column that it does not make
             made.set(made.getParam(name), value)
     return made
 

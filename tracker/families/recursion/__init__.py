@@ -4,7 +4,5 @@ from provspark.tracker.families.contract import Family, Refusal
 
 FAMILY = Family(
     refused="UnionLoop, UnionLoopRef",
-    why=Refusal(
-        "a recursive query: which pass a row stems from is not kept", "write each pass from a loop of the script"
-    ),
+    why=Refusal("a recursive query does not keep which pass a row came from", "write the rows of each pass in a loop"),
 )

@@ -1,4 +1,4 @@
-"""Each row stays the row it was."""
+"""The index of pandas on Spark: the provenance columns pass through."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A column that numbers rows."""
+"""The index of pandas on Spark: a column that numbers rows."""
 
 from __future__ import annotations
 

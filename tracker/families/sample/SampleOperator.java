@@ -7,7 +7,7 @@ import provspark.plan.Expressions;
 import provspark.plan.Nodes;
 import provspark.plan.Operator;
 
-/** What is asked of samples. Raw types, for Janino. */
+/** The `Operator` of samples. Raw types, for Janino. */
 public class SampleOperator extends Operator {
   public boolean picks(LogicalPlan plan, Nodes nodes) {
     return true;

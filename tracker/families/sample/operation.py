@@ -1,4 +1,4 @@
-"""Samples: rows that chance keeps."""
+"""Random samples of rows."""
 
 from __future__ import annotations
 

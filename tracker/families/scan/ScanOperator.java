@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import provspark.plan.Expressions;
 import provspark.plan.Operator;
 
-/** What is asked of scans. Raw types, for Janino. */
+/** The `Operator` of scans. Raw types, for Janino. */
 public class ScanOperator extends Operator {
   public void tell(LogicalPlan plan, Expressions to, List sides) {
     if (!(plan instanceof LogicalRelation)) return;

@@ -1,4 +1,4 @@
-"""Scans of files, and the one row of a query without FROM."""
+"""Scans of files, and the single row of a query without FROM."""
 
 from provspark.tracker.families.contract import Family, Row
 
@@ -8,13 +8,13 @@ FAMILY = Family(
             "LogicalRelation",
             "exact",
             (
-                "files: Parquet, CSV, JSON, ORC, text, XML that is read whole; any other relation, and options by "
-                "which rows get lost without a word, are refused"
+                "files: Parquet, CSV, JSON, ORC, text, XML that is read whole; any other relation, and options that "
+                "silently drop rows, are refused"
             ),
         ),
-        Row("OneRowRelation", "exact", "a row that the query makes has no origin"),
+        Row("OneRowRelation", "exact", "the single row of a query without FROM comes from no row"),
     )
 )
 
 RELATION = "LogicalRelation"
-"""What reads files or a table."""
+"""Node that reads files or a table."""

@@ -1,4 +1,4 @@
-"""Leaves: a file relation yields the address of each row; a single made-up row has no origin."""
+"""Leaves: a file relation gets an address for each row; the single row of a query without FROM comes from no row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Give a relation its address column; the filter above it may tell which partitions are read."""
+    """Give a relation its address column; the filter above it may limit which partitions are read."""
     if node.kind == "OneRowRelation":
         return Traced(rewriter.java.bare(node.number), ())
     predicates = rewriter.part("FilterCapture").conjuncts(above.number) if above is not None else ()

@@ -5,9 +5,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import provspark.plan.Expressions;
 import provspark.plan.Operator;
 
-/** What is asked of INTERSECT and EXCEPT. Raw types, for Janino. */
+/** The `Operator` of INTERSECT and EXCEPT. Raw types, for Janino. */
 public class SetOperationsOperator extends Operator {
-  /** Spark simplifies expressions by what it knows of its columns, and forgets it when it rewrites it: in our plans, before. */
+  /**
+   * Spark simplifies expressions by what it knows of columns, and loses this when it rewrites the node; capture
+   * rewrites first.
+   */
   public boolean forgets(LogicalPlan plan) {
     return true;
   }

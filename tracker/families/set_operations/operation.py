@@ -1,4 +1,4 @@
-"""Rows that are equal to rows of the other side, or to none."""
+"""INTERSECT and EXCEPT: rows that are equal to rows of the other side, or to none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from provspark.model.operations import ColumnLink
 
 
 def _links(flows: ColumnFlows) -> Iterator[ColumnLink]:
-    """Rows are kept for being equal, in all columns, to rows of the other side, or for being not."""
+    """Yield links from all columns of both sides, whose equality decides which rows are kept."""
     left, right = (flows.all[i].columns for i in flows.operation.children)
     context = flows.operation.node == "Except"
     yield from flows.rows((c.id for c in left), "group by")

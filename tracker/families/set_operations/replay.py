@@ -1,4 +1,4 @@
-"""INTERSECT and EXCEPT: they decide about a row by all others."""
+"""INTERSECT and EXCEPT, whose result depends on all rows."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ class SetRule(ReplayRule):
         self._removes = removes
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         if detail(operation, "all") == "true":
-            raise Refused(operation, f"{operation.node} ALL is not replayed")
+            raise Refused(operation, f"replay has no rule for {operation.node} ALL")
         left, right = _sides(operation, inputs, kit)
         return self._met(operation, left, right, kit)
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """See `ReplayRule`."""
         if detail(operation, "all") == "true":
-            raise Refused(operation, f"{operation.node} ALL is not replayed")
+            raise Refused(operation, f"replay has no rule for {operation.node} ALL")
         names = labels(operation.columns)
         sides = operation.children[:1] if self._removes else operation.children
         frames = [(kit.focus(c), c) for c in sides]
@@ -48,7 +46,6 @@ class SetRule(ReplayRule):
         return Distinct().build(operation, [meet(left, right, _equal(operation))], kit)
 
     def cause(self, operation: Operation, before: int) -> Cause:
-        """See `ReplayRule`."""
         return "only decides" if self._removes and operation.children[-1] == before else "set operator"
 
 

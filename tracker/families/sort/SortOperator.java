@@ -7,7 +7,7 @@ import provspark.plan.Expressions;
 import provspark.plan.Operator;
 import static provspark.trees.Trees.*;
 
-/** What is asked of sorts. Raw types, for Janino. */
+/** The `Operator` of sorts. Raw types, for Janino. */
 public class SortOperator extends Operator {
   public void tell(LogicalPlan plan, Expressions to, List sides) {
     Sort sort = (Sort) plan;

@@ -1,4 +1,4 @@
-"""Each row stays the row it was."""
+"""Sorts: the provenance columns pass through."""
 
 from __future__ import annotations
 

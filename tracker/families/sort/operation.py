@@ -1,4 +1,4 @@
-"""Sorts: an order of rows."""
+"""Sorts."""
 
 from __future__ import annotations
 

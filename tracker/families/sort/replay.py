@@ -10,12 +10,11 @@ from provspark.replay.narrow import NarrowRule, order
 
 
 class Sort(NarrowRule):
-    """An order of rows."""
+    """ORDER BY, and sorting within partitions."""
 
     row_for_row = True
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         return inputs[0].orderBy(*order(operation, kit))
 
 

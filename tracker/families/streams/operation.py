@@ -1,4 +1,4 @@
-"""Operations of streams, which a write that is not tracked may have."""
+"""Operations of streams, which only untracked writes have."""
 
 from __future__ import annotations
 

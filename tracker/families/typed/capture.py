@@ -1,4 +1,4 @@
-"""Typed functions (Scala and Java lambdas): rows become objects, which have no provenance columns."""
+"""Typed functions (Scala and Java lambdas): rows become objects, which can't carry provenance columns."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ _PARTITION = frozenset({"MapPartitions"})
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Tap the rows below the objects: by their place where each object stays at its own, else by their partition."""
+    """Tap the rows below the objects: by position if each object yields one object, otherwise by partition."""
     each, at = True, node.children[0]
     while at.kind in _EACH | _PARTITION:
         each, at = each and at.kind in _EACH, at.children[0]
     if at.kind != "DeserializeToObject":
-        raise UnsupportedPlanError(at.kind, refusal(at.kind, "which objects came from which rows can't be followed"))
+        raise UnsupportedPlanError(
+            at.kind, refusal(at.kind, "which objects come from which rows can't be followed; use functions of columns")
+        )
     below = rewriter.trace(at.children[0])
     keys = rewriter.java.place() if each else rewriter.java.partition()
     return by_key(rewriter, node, at, below, keys, coarse=not each)

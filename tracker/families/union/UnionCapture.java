@@ -10,7 +10,7 @@ import provspark.plan.Rewrite;
 import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
-/** Unions with provenance columns. Raw types, for Janino. */
+/** Rewrites unions. Raw types, for Janino. */
 public class UnionCapture {
   private final Rewrite rewrite;
 
@@ -18,7 +18,10 @@ public class UnionCapture {
     this.rewrite = rewrite;
   }
 
-  /** A union of branches (their numbers, by blanks): each branch's provenance columns in columns of their own, null elsewhere. */
+  /**
+   * Unites branches (their numbers, separated by spaces); the provenance columns of each are null in the rows of
+   * others.
+   */
   public int union(int node, String branches) {
     String[] numbers = branches.split(" ");
     LogicalPlan union = rewrite.node(node);

@@ -9,7 +9,7 @@ import provspark.plan.Expressions;
 import provspark.plan.Operator;
 import static provspark.trees.Trees.*;
 
-/** What is asked of unions. Raw types, for Janino. */
+/** The `Operator` of unions. Raw types, for Janino. */
 public class UnionOperator extends Operator {
   public boolean repeats() {
     return true;

@@ -1,4 +1,4 @@
-"""A union keeps the provenance columns of each branch in columns of their own, null for the rows of other branches."""
+"""Unions: each branch keeps its provenance columns, which are null in the rows of other branches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Pad each branch to the width of all."""
+    """Pad each branch to the provenance columns of all branches."""
     branches = [rewriter.trace(child) for child in node.children]
     number = rewriter.part("UnionCapture").union(node.number, " ".join(str(branch.number) for branch in branches))
     return Traced(number, tuple(column for branch in branches for column in branch.provenance))

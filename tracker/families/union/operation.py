@@ -1,4 +1,4 @@
-"""Rows of several inputs, one behind the other."""
+"""UNION ALL: the rows of several inputs, one input after another."""
 
 from __future__ import annotations
 

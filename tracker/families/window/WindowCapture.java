@@ -7,7 +7,7 @@ import provspark.plan.Rewrite;
 import provspark.taps.Keys;
 import static provspark.trees.Trees.*;
 
-/** Windows over taps by their partitions. Raw types, for Janino. */
+/** Rewrites windows, over taps by their partitions. Raw types, for Janino. */
 public class WindowCapture {
   private final Rewrite rewrite;
 
@@ -15,7 +15,7 @@ public class WindowCapture {
     this.rewrite = rewrite;
   }
 
-  /** The first window of a chain downwards, of these nodes, that uses what a lower one computed, counted from 0; or all. */
+  /** Returns how many windows at the top of a chain (their numbers, from the top down) use no result of each other. */
   public int together(String chain) {
     String[] numbers = chain.split(" ");
     for (int i = 1; i < numbers.length; i++) {
@@ -43,12 +43,12 @@ public class WindowCapture {
     return rewrite.tapKeyed(t, partitions(window));
   }
 
-  /** The hashes of a window's partition become a provenance column. */
+  /** Adds the hashes of a window's partition keys as a provenance column. */
   public int partitioned(int window, int t) {
     return rewrite.with(rewrite.plan(t), rewrite.provenance(t), Keys.hashes(partitions(window), "__window"));
   }
 
-  /** The first type among a window's keys that has no hash, or ""; "none" where there is no key. */
+  /** Returns the first type of a window's keys that can't be hashed, or ""; "none" if there is no key. */
   public String unhashable(int window) {
     return rewrite.unhashableOrNone(partitions(window));
   }

@@ -9,9 +9,9 @@ import provspark.plan.Integrity;
 import provspark.plan.Operator;
 import static provspark.trees.Trees.*;
 
-/** What is asked of windows. Raw types, for Janino. */
+/** The `Operator` of windows. Raw types, for Janino. */
 public class WindowOperator extends Operator {
-  /** A window hands columns on that Spark lists among its own. */
+  /** Spark lists columns that a window passes on among those that it makes. */
   public String broken(LogicalPlan plan, Set below) {
     return plan instanceof Window ? Integrity.aliased(plan, below) : super.broken(plan, below);
   }

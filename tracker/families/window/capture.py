@@ -1,4 +1,4 @@
-"""Window functions: a row stays the row it was; the rows of its partition, itself among them, are its context."""
+"""Window functions: each row keeps its origin; the rows of its partition, including itself, are its context."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
-    """Tap the windows' input by each partitioning.
+    """Tap the windows' input once for each partitioning.
 
-    Spark stacks the windows of one SELECT. Those that use nothing of each other's are taken together, with all taps
-    below the lowest: else the rows of one's partition would bring the context that another gave them.
+    Spark stacks the windows of one SELECT. Those that use no result of each other are handled together, with all taps
+    below the lowest. Otherwise the rows of one window's partition would bring the context that another window added.
     """
     java = rewriter.part("WindowCapture")
     chain = _chain(rewriter, node)
@@ -45,7 +45,9 @@ def _tap(rewriter: Rewriter, window: PlanNode, number: int, provenance: tuple[Pr
     java = rewriter.part("WindowCapture")
     unhashable = java.unhashable(window.number)
     if unhashable not in ("", "none"):
-        raise UnsupportedPlanError(window.kind, f"partitions by a column of type {unhashable} can't be followed")
+        raise UnsupportedPlanError(
+            window.kind, f"capture can't follow partitions by type {unhashable}; use another type"
+        )
     tap = java.tapPartitions(window.number, number)
     return rewriter.tapped(tap, provenance, "window", keyed=True, keyless=unhashable == "none").number
 

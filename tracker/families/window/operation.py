@@ -1,4 +1,4 @@
-"""Values over the rows of a partition."""
+"""Window functions: values over the rows of a partition."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CONTEXT_ONLY = frozenset({"Lag", "Lead"})
 
 
 def _links(flows: ColumnFlows) -> Iterator[ColumnLink]:
-    """A value over a partition is computed from its own row and, as context, from the others."""
+    """Yield links from a value to the columns of its own row and, as context, of the other rows."""
     for e in flows.operation.of_role("output"):
         out = e.expression.column
         for f in flows.flows(e.tree, "identity"):
@@ -24,7 +24,7 @@ def _links(flows: ColumnFlows) -> Iterator[ColumnLink]:
 
 
 def _only_others(tree: Tree, flow: Flow) -> bool:
-    """Whether a window's value is taken from another row than its own."""
+    """Whether a window's value comes from another row than its own, as with lag and lead."""
     return flow.kind == "transformation" and any(t.node in _CONTEXT_ONLY for t in tree.walk())
 
 

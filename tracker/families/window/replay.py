@@ -11,7 +11,7 @@ from provspark.replay.determinism import by_place, named_keys
 from provspark.replay.groups import GroupedRule
 
 _BY_KEY = frozenset({"Rank", "DenseRank", "PercentRank", "CumeDist"})
-"""Functions of a window that tell equal rows the same."""
+"""Window functions that return the same value for rows that are equal in the order."""
 _WHOLE = "UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 
 
@@ -21,15 +21,13 @@ class Window(GroupedRule):
     row_for_row = True
 
     def keys(self, operation: Operation, kit: Kit) -> list[str]:
-        """Return the texts of the partition's keys."""
+        """Return the partition's keys as SQL."""
         return [kit.sql(operation, e) for e in of_role(operation, "partition")]
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """See `ReplayRule`."""
         return select(inputs[0], outputs(operation, kit))
 
     def unsettled(self, operation: Operation, kit: Kit) -> str | None:
-        """See `ReplayRule`."""
         return _windowed(operation, kit)
 
 
@@ -39,12 +37,12 @@ def _windowed(operation: Operation, kit: Kit) -> str:
     keys = [kit.sql(operation, e) for role in ("partition", "order") for e in of_role(operation, role)]
     rows: Any = kit.whole(operation.children[0]).selectExpr(*named_keys(keys), "1 AS one")
     if rows.groupBy(*rows.columns[:-1]).count().where("count > 1").limit(1).count():
-        return "rows of a partition are equal in its order, and which of them comes first decides"
+        return "some rows of a partition are equal in its order, and the result depends on which comes first"
     return ""
 
 
 def _of_all(e: Expression) -> bool:
-    """Whether a window's value is the same for each order of equal rows."""
+    """Whether a window's value is the same in any order of equal rows."""
     if any(t.node in _BY_KEY for t in e.terms):
         return True
     of_rows = not any(t.node == "AggregateExpression" for t in e.terms) or " ROWS BETWEEN " in e.sql

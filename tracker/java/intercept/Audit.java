@@ -31,11 +31,11 @@ import org.apache.spark.sql.internal.SQLConf$;
 import org.apache.spark.sql.util.QueryExecutionListener;
 import org.apache.spark.util.AccumulatorV2;
 
-/** Sees every write that Spark makes, however it was asked for; `take` hands over what it saw since the last time. */
+/** Listener for all writes that Spark makes, whatever started them. `take` returns those since the last call. */
 public class Audit extends SparkListener implements QueryExecutionListener {
   private static final String DELTA = "deltaTransactionalWrite";
 
-  /** Whether a write of Delta's was seen, and no command after it. */
+  /** Whether a write of Delta was seen without a command after it. */
   private volatile boolean inner = false;
   private final List seen = new ArrayList();
   private final Map plans = Collections.synchronizedMap(new HashMap());
@@ -43,13 +43,13 @@ public class Audit extends SparkListener implements QueryExecutionListener {
 
   public void onSuccess(String name, QueryExecution execution, long nanoseconds) {
     try {
-      if (execution.commandExecuted() instanceof CommandResult) return; // an action on what the command gave
+      if (execution.commandExecuted() instanceof CommandResult) return; // an action on the command's result
       LogicalPlan plan = execution.analyzed();
       if (plan instanceof Union) {
         several(execution.sparkSession(), list(plan.children()), execution.executedPlan());
         return;
       }
-      if (name.equals(DELTA)) { // a write of Delta's within a command, of which the listener hears next, or of a method
+      if (name.equals(DELTA)) { // a write of Delta within a method, or within a command that the listener sees next
         inner = true;
         return;
       }
@@ -62,7 +62,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     }
   }
 
-  /** Whether it listens to a session: one that Spark copied, such as that of a stream, has its listeners already. */
+  /** Whether it already listens to a session. One that Spark copied, such as for a stream, has the listeners of the original. */
   public boolean listens(SparkSession session) {
     QueryExecutionListener[] all = session.listenerManager().listListeners();
     for (int i = 0; i < all.length; i++) if (all[i] == this) return true;
@@ -71,7 +71,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
 
   public void onFailure(String name, QueryExecution execution, Exception error) {}
 
-  /** RDD.saveAsTextFile and its kin run no query, but their job is named after the writer. */
+  /** Handles RDD.saveAsTextFile and the like, which run no query. Their job is named after the writer. */
   public void onJobStart(SparkListenerJobStart start) {
     Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(start.stageInfos()).iterator();
     while (it.hasNext()) {
@@ -84,7 +84,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     return plan.toString().indexOf("noop-table") >= 0 && plan.toString().indexOf("noop-table") < 200;
   }
 
-  /** One FROM with several INSERTs: each child of the union is a write. */
+  /** Handles one FROM with several INSERTs: each child of the union is a write. */
   private void several(SparkSession session, List plans, SparkPlan executed) {
     List told = new ArrayList();
     for (int i = 0; i < plans.size(); i++) {
@@ -100,7 +100,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     }
   }
 
-  /** Whether a command runs its write as a query of its own, of which the listener hears too. */
+  /** Whether a command runs its write as a separate query, which the listener also sees. */
   private static boolean tellsInside(LogicalPlan plan) {
     if (plan instanceof CreateTableAsSelect) return true;
     String provider = "";
@@ -160,7 +160,7 @@ public class Audit extends SparkListener implements QueryExecutionListener {
     }
   }
 
-  /** The plans whose rows a command took that was seen; null where memory was short, and its plan is gone. */
+  /** Returns the plans of the rows that a command wrote, by its number. Null if its plan was garbage-collected. */
   public List rows(int number) {
     SoftReference plan = (SoftReference) plans.remove(Integer.valueOf(number));
     return plan == null || plan.get() == null ? null : TableChanges.rows((LogicalPlan) plan.get());

@@ -6,10 +6,10 @@ import java.util.Set;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
-/** Which commands write no rows; any other one may, also one that nobody knows. Raw types, for Janino. */
+/** List of the commands that write no rows. Any other command may, including unknown ones. Uses raw types. */
 public class Commands {
   private static final Set QUIET = set(
-      // tables, views, functions and namespaces, and what is known of them
+      // definitions of tables, views, functions and namespaces
       "AddCheckConstraint AddColumns AddConstraint AddPartitions AlterColumns AlterDatabasePropertiesCommand"
       + " AlterDatabaseSetLocationCommand AlterTableAddColumnsCommand AlterTableAddPartitionCommand"
       + " AlterTableChangeColumnCommand AlterTableClusterBy AlterTableCollation AlterTableRenameCommand"
@@ -24,7 +24,7 @@ public class Commands {
       + " SetNamespaceCollationCommand SetNamespaceLocation SetNamespaceProperties SetTableLocation SetTableProperties"
       + " SetTableSerDeProperties SetViewProperties UnsetNamespacePropertiesCommand UnsetTableProperties"
       + " UnsetViewProperties"
-      // what is looked at, gathered or kept in memory
+      // descriptions, statistics and caches
       + " AnalyzeColumn AnalyzeColumnCommand AnalyzePartitionCommand AnalyzeTable AnalyzeTableCommand AnalyzeTables"
       + " AnalyzeTablesCommand CacheTable CacheTableAsSelect ClearCacheCommand DescribeColumn DescribeColumnCommand"
       + " DescribeDatabaseCommand DescribeFunction DescribeFunctionCommand DescribeNamespace DescribeProcedure"
@@ -37,7 +37,7 @@ public class Commands {
       + " ShowProceduresCommand ShowTableExtended ShowTablePartition ShowTableProperties ShowTablePropertiesCommand"
       + " ShowTables ShowTablesCommand ShowTablesExtended ShowTablesUtils ShowViews ShowViewsCommand"
       + " StreamingExplainCommand UncacheTable"
-      // settings, resources, and commands that run others, of which the listener hears
+      // settings, resources, and commands that run others, which the listener sees
       + " AddArchivesCommand AddFileCommand AddFilesCommand AddJarCommand AddJarsCommand CompoundBody NoopCommand"
       + " ResetCommand SaveAsV1TableCommand SetCatalogAndNamespace SetCatalogCommand SetCommand SetNamespaceCommand"
       + " SetVariable UseNamespace"
@@ -48,13 +48,13 @@ public class Commands {
     return new HashSet(Arrays.asList(names.split(" ")));
   }
 
-  /** Whether a plan is a command that may change the rows of a table, or write others. */
+  /** Whether a plan is a command that may change rows of a table or write new ones. */
   public static boolean changes(LogicalPlan plan) {
     String name = plan.getClass().getSimpleName();
     return (plan instanceof Command || name.endsWith("Statement")) && !QUIET.contains(name);
   }
 
-  /** The names of those that do not. */
+  /** Returns the names of the commands that write no rows. */
   public String quiet() {
     return String.join(" ", QUIET);
   }

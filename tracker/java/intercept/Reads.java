@@ -43,9 +43,9 @@ import org.apache.spark.sql.types.TimestampNTZType$;
 import org.apache.spark.sql.types.TimestampType$;
 import static provspark.trees.Trees.*;
 
-/** What an action of the script reads, and what kind of values it returns. Raw types, for Janino. */
+/** Inputs of the script's actions, and the kind of values that they return. Uses raw types, because Janino has no generics. */
 public class Reads {
-  /** Functions whose result is one number computed from all rows. */
+  /** Aggregate functions whose result is one number computed from all rows. */
   private static final Set NUMBERS = new HashSet(
       Arrays.asList(
           new String[] {
@@ -54,7 +54,7 @@ public class Reads {
             "RegrR2", "RegrSXX", "RegrSXY", "RegrSYY", "RegrSlope", "Skewness", "StddevPop", "StddevSamp", "Sum",
             "VariancePop", "VarianceSamp"
           }));
-  /** Those that count rows: their result says nothing of which rows were chosen. */
+  /** Those that count rows, so that their result does not depend on which rows were chosen. */
   private static final Set COUNTS = new HashSet(Arrays.asList(new String[] {"Count", "CountIf", "HyperLogLogPlusPlus"}));
   private static final Set CHOOSING =
       new HashSet(Arrays.asList(new String[] {"GlobalLimit", "LocalLimit", "Offset", "Tail", "Sample"}));
@@ -64,7 +64,8 @@ public class Reads {
   private final List sizes = new ArrayList();
 
   /**
-   * Two settings of the user's; "single" or "rows", numbers of leaves by blanks, and columns as in LocalRows; \1 between.
+   * Returns the values of two settings, "single" or "rows", the numbers of the leaves separated by spaces, and the columns as in
+   * LocalRows. The parts are separated by \1.
    */
   public String of(Dataset frame, String setting, String other) {
     SQLConf conf = frame.sparkSession().sessionState().conf();
@@ -72,7 +73,7 @@ public class Reads {
     return on + "\1" + conf.getConfString(other, "") + "\1" + of(frame.queryExecution().analyzed());
   }
 
-  /** The same of a plan, without the settings. */
+  /** Returns the same for a plan, without the settings. */
   public synchronized String of(LogicalPlan plan) {
     StringBuilder out = new StringBuilder(single(plan) ? "single" : "rows");
     out.append('\1');
@@ -103,13 +104,13 @@ public class Reads {
     while (below.hasNext()) visit((LogicalPlan) below.next(), out);
   }
 
-  /** Rows that the script made, which it knows. */
+  /** Whether a leaf has rows that the script created, and therefore knows. */
   private static boolean own(LogicalPlan leaf) {
     return leaf instanceof LocalRelation || leaf instanceof Range || leaf instanceof OneRowRelation
         || leaf instanceof CTERelationRef || leaf.getClass().getSimpleName().equals("ResolvedInlineTable");
   }
 
-  /** The same number for the same files in the same state. */
+  /** Numbers a leaf. Leaves with the same files in the same state have the same number. */
   private int number(LogicalPlan leaf) {
     Object key = leaf;
     Long size = Long.valueOf(-1L);
@@ -129,8 +130,8 @@ public class Reads {
   // -- one number
 
   /**
-   * Whether a plan has one row, of numbers, booleans, dates or times that aggregate functions made of all rows, or counts of
-   * chosen ones.
+   * Whether a plan has one row of numbers, booleans, dates or times that aggregate functions computed from all rows, or counts
+   * of chosen rows.
    */
   private static boolean single(LogicalPlan plan) {
     if (!plain(list(plan.output()))) return false;
@@ -144,7 +145,7 @@ public class Reads {
     return numbers(list(((Aggregate) p).aggregateExpressions()), chosen(p));
   }
 
-  /** Whether some node below one takes a few of the rows, so that a value of all those left may be that of one row. */
+  /** Whether a node below selects a few of the rows, so that an aggregate of the others may be the value of one row. */
   private static boolean chosen(LogicalPlan plan) {
     List below = list(plan.children());
     for (int i = 0; i < below.size(); i++) {
@@ -154,7 +155,7 @@ public class Reads {
     return false;
   }
 
-  /** Whether what an observed frame's Observation returns is such numbers. */
+  /** Whether the Observation of an observed DataFrame returns only such numbers. */
   public boolean observed(Dataset frame) {
     LogicalPlan plan = frame.queryExecution().analyzed();
     return plan instanceof CollectMetrics && numbers(list(((CollectMetrics) plan).metrics()), chosen(plan));
@@ -199,7 +200,7 @@ public class Reads {
         || type == TimestampType$.MODULE$ || type == TimestampNTZType$.MODULE$;
   }
 
-  /** Scheme, authority and path of a folder, NUL between. */
+  /** Returns scheme, authority and path of a folder, separated by NUL. */
   public static String qualified(SparkSession session, String folder) throws Exception {
     Path path = new Path(folder);
     URI uri = path.getFileSystem(session.sessionState().newHadoopConf()).makeQualified(path).toUri();
@@ -208,7 +209,7 @@ public class Reads {
 
   // -- limits and order
 
-  /** The rows that a plan's limits take, what of is below them; null where no limit is on top, or one of sorted rows. */
+  /** Returns the plan below the limits on top, or null if there are none or if they apply to sorted rows. */
   public LogicalPlan limited(LogicalPlan plan) {
     LogicalPlan p = plan;
     LogicalPlan below = null;
@@ -224,7 +225,7 @@ public class Reads {
     }
   }
 
-  /** Whether the first rows of a plan are the first of sorted ones, which Spark finds without sorting all. */
+  /** Whether the first rows of a plan are the first of sorted rows, which Spark finds without a full sort. */
   public boolean sorted(LogicalPlan plan) {
     LogicalPlan p = plan;
     while (p instanceof SubqueryAlias || p instanceof Project || p instanceof GlobalLimit || p instanceof LocalLimit) {
@@ -233,7 +234,7 @@ public class Reads {
     return p instanceof Sort && ((Sort) p).global();
   }
 
-  /** The first n rows of a plan. */
+  /** Limits a plan to its first n rows. */
   public LogicalPlan first(LogicalPlan plan, int n) {
     Expression number = Literal$.MODULE$.apply(Integer.valueOf(n));
     return new GlobalLimit(number, new LocalLimit(number, plan));
@@ -243,13 +244,13 @@ public class Reads {
     return !project.deterministic() || project.subqueries().nonEmpty();
   }
 
-  /** A plan with another one in the place of what is below its limits. */
+  /** Replaces the plan below the limits. */
   public LogicalPlan above(LogicalPlan plan, LogicalPlan below, LogicalPlan instead) {
     if (plan == below) return instead;
     return withChildren(plan, one(above((LogicalPlan) plan.children().apply(0), below, instead)));
   }
 
-  /** The first Python function of a plan, by its node's or expression's class; or "". */
+  /** Returns the class of the first node or expression with a Python function, or "". */
   public String python(LogicalPlan plan) {
     String name = plan.getClass().getSimpleName();
     if (name.indexOf("Python") >= 0 || name.indexOf("Pandas") >= 0 || name.indexOf("InArrow") >= 0) return name;

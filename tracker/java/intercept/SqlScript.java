@@ -21,8 +21,8 @@ import provspark.spark.ScriptVariables;
 import provspark.trees.Trees;
 
 /**
- * A SQL script (BEGIN … END) that is run statement by statement, as SqlScriptingExecution.executeSqlScript does, by Spark's
- * own interpreter: its branches, loops, variables and handlers are Spark's. Raw types, for Janino.
+ * A SQL script (BEGIN … END), run statement by statement like SqlScriptingExecution.executeSqlScript does. Spark's own
+ * interpreter handles branches, loops, variables and error handlers. Uses raw types, because Janino has no generics.
  */
 public class SqlScript {
   private final SparkSession session;
@@ -40,7 +40,7 @@ public class SqlScript {
     execution = new SqlScriptingExecution((CompoundBody) body, session, arguments);
   }
 
-  /** The class of the first statement that takes rows into the script unseen, or "". */
+  /** Returns the class of the first statement that reads rows where capture can't see them, or "". */
   public static String unseen(LogicalPlan body) {
     String name = body.getClass().getSimpleName();
     if (name.equals("ForStatement") || name.equals("OpenCursor")) return name;
@@ -52,9 +52,9 @@ public class SqlScript {
     return "";
   }
 
-  // -- the script's variables, which the thread holds
+  // -- the script's variables, which are thread-local
 
-  /** Makes the script's variables those of this thread until `leave`. */
+  /** Sets the script's variables for this thread, until `leave`. */
   public void enter() throws Exception {
     before = ScriptVariables.get();
     Method within = null;
@@ -70,7 +70,7 @@ public class SqlScript {
     ScriptVariables.set(before);
   }
 
-  /** What holds them, asked for while they are set. */
+  /** Function that Spark calls while the variables are set, and that returns them. */
   static class Held extends scala.runtime.AbstractFunction0 {
     public Object apply() {
       return ScriptVariables.get();
@@ -79,7 +79,7 @@ public class SqlScript {
 
   // -- its statements
 
-  /** Goes on to the next statement; false at the script's end. What a condition raises goes to the script's handlers. */
+  /** Advances to the next statement. Returns false at the end. Errors of conditions go to the script's handlers. */
   public boolean next() throws Throwable {
     while (true) {
       try {
@@ -96,23 +96,23 @@ public class SqlScript {
     }
   }
 
-  /** Whether Spark ran the statement on the way to it: a condition. */
+  /** Whether Spark has already run the statement, because it is a condition. */
   public boolean ran() {
     return condition;
   }
 
-  /** The statement, parsed, with the script's arguments. */
+  /** Returns the parsed statement with the script's arguments. */
   public LogicalPlan parsed() {
     LogicalPlan plan = (LogicalPlan) statement.parsedPlan();
     return statement.args().isEmpty() ? plan : (LogicalPlan) NameParameterizedQuery$.MODULE$.apply(plan, statement.args());
   }
 
-  /** The statement was run, here or in another way. */
+  /** Marks the statement as executed. */
   public void done() {
     statement.isExecuted_$eq(true);
   }
 
-  /** Runs the statement as it is. */
+  /** Runs the statement unchanged. */
   public Dataset run() {
     last = statement.buildDataFrame(session);
     if (last.logicalPlan() instanceof CommandResult) return last;
@@ -122,7 +122,7 @@ public class SqlScript {
     return last;
   }
 
-  /** The plan of a statement, run here or on the way to it, that put values into variables or decided what is run; else null. */
+  /** Returns the statement's plan if it assigned to variables or decided the control flow, else null. */
   public LogicalPlan read() {
     if (condition) return session.sessionState().executePlan(parsed(), CommandExecutionMode$.MODULE$.SKIP()).analyzed();
     if (last == null) return null;
@@ -131,12 +131,12 @@ public class SqlScript {
     return keeps ? (LogicalPlan) last.queryExecution().analyzed() : null;
   }
 
-  /** The plan of the query whose rows are the script's result, or null. */
+  /** Returns the plan of the query whose rows are the script's result, or null. */
   public LogicalPlan shown() {
     return shown;
   }
 
-  /** Whether a handler of the script takes what a statement raised. */
+  /** Whether a handler of the script catches an error of a statement. */
   public boolean handled(Throwable e) throws Throwable {
     if (!(e instanceof SparkThrowable)) return false;
     try {
@@ -158,7 +158,7 @@ public class SqlScript {
     }
   }
 
-  /** The rows of the last query, as Spark returns them. */
+  /** Returns the rows of the last query, as Spark does for a script. */
   public Dataset result() {
     scala.collection.immutable.Seq attributes = Trees.seq(new ArrayList());
     scala.collection.immutable.Seq values = Trees.seq(new ArrayList());

@@ -32,7 +32,7 @@ import provspark.trees.Trees;
 import static provspark.trees.Trees.values;
 import static provspark.spark.LogicalPlans.*;
 
-/** A statement that may write: parsed and, where it is a plain write, analysed without running it. Raw types, for Janino. */
+/** A statement that may write. It is parsed and, if it is a plain write, analysed without running it. Uses raw types. */
 public class SqlStatement {
   private static final Set WRITES = set("InsertIntoStatement CreateTableAsSelect InsertIntoDir AppendData OverwriteByExpression");
   private static final Set OTHERS = set(
@@ -50,14 +50,14 @@ public class SqlStatement {
   private scala.collection.immutable.Map given = scala.collection.immutable.Map$.MODULE$.empty();
   private List commands = new ArrayList();
 
-  /** `text` is null where `plan` is what stands for it; `arguments` are a Map or an array of Columns, as Spark takes them. */
+  /** Pass either `text` or the parsed `plan`, and null for the other. `arguments` is a Map or an array of Columns. */
   public SqlStatement(SparkSession session, String text, Object arguments, LogicalPlan plan) {
     this.session = session;
     aside = false;
     parsed = plan != null ? plan : parsed(text, arguments);
   }
 
-  /** The one within an EXECUTE IMMEDIATE; `arguments`: a Map or an array of expressions. */
+  /** Creates the statement within an EXECUTE IMMEDIATE. `arguments` is a Map or an array of expressions. */
   private SqlStatement(SparkSession session, String text, Object arguments) {
     this.session = session;
     aside = true;
@@ -68,13 +68,13 @@ public class SqlStatement {
     try {
       return parse(text, arguments);
     } catch (Throwable e) {
-      return null; // Spark says itself what is wrong with it
+      return null; // Spark itself reports the error
     }
   }
 
   /**
-   * "" where it writes nothing, or nothing before Spark finds a mistake in it; "write"; else the name of what stands
-   * for it: a script, a statement inside of a string, or a write that has no rows to follow.
+   * Returns "" if the statement writes nothing, or if Spark rejects it; "write" for a write that capture follows; else the
+   * name of the plan node: a script, an EXECUTE IMMEDIATE, or a write that capture can't follow.
    */
   public String kind() {
     if (parsed == null) return "";
@@ -100,27 +100,27 @@ public class SqlStatement {
     return "write";
   }
 
-  /** The write commands, in order. */
+  /** Returns the write commands, in order. */
   public List commands() {
     return commands;
   }
 
-  /** The script that the statement is. */
+  /** Returns the body of the SQL script. */
   public LogicalPlan body() {
     LogicalPlan plan = parsed;
     while (!name(plan).equals("CompoundBody")) plan = (LogicalPlan) plan.children().head();
     return plan;
   }
 
-  /** The named arguments that the script's statements are to get; Spark 4.1 puts them into the text. */
+  /** Returns the named arguments for the script's statements. Empty on Spark 4.1 and later, where the parser inserts them. */
   public scala.collection.immutable.Map arguments() {
     boolean open = !name(parsed).equals("CompoundBody");
     return open ? given : scala.collection.immutable.Map$.MODULE$.empty();
   }
 
   /**
-   * What EXECUTE IMMEDIATE runs, its text and arguments computed; null where they can't be, or where it is to give values
-   * to variables: then it writes nothing, or Spark says what is wrong with it. Variables of a script it does not see.
+   * Returns the statement that EXECUTE IMMEDIATE runs, with its text and arguments evaluated. Null if they can't be evaluated, or
+   * if it assigns to variables (INTO), because then it writes nothing, or Spark rejects it. It does not see variables of a script.
    */
   public SqlStatement immediate() {
     List found = new ArrayList();
@@ -163,13 +163,13 @@ public class SqlStatement {
     }
   }
 
-  /** Whether Spark takes an argument: 4.0 literals and variables alone, later versions no subquery. */
+  /** Whether Spark accepts an argument: 4.0 only literals and variables, later versions anything without a subquery. */
   private boolean taken(Expression e) {
     boolean simple = e instanceof Literal || e instanceof UnresolvedAttribute;
     return simple || !name(parsed).equals("ExecuteImmediateQuery") && !SubqueryExpression.hasSubquery(e);
   }
 
-  /** The rows of a command, as a Dataset. */
+  /** Returns the rows of a command as a Dataset. */
   public Dataset rows(LogicalPlan command) {
     return Dataset.ofRows(session, query(command));
   }
@@ -181,12 +181,12 @@ public class SqlStatement {
     throw new IllegalArgumentException(name(command) + " has no query");
   }
 
-  /** What JDBC needs to reach the table of a JDBCTableCatalog that a command writes to; null where it writes elsewhere. */
+  /** Returns the JDBC options of the JDBCTableCatalog table that a command writes to, or null if it writes elsewhere. */
   public Map database(LogicalPlan command) {
     return CatalogTable.options(session, command);
   }
 
-  /** Runs the statement with other plans in place of the commands' queries, which put out the same columns. */
+  /** Runs the statement with other plans in place of the commands' queries. They must output the same columns. */
   public Dataset run(List plans) {
     List made = new ArrayList();
     for (int i = 0; i < plans.size(); i++) made.add(replaced((LogicalPlan) commands.get(i), (LogicalPlan) plans.get(i)));
@@ -209,7 +209,7 @@ public class SqlStatement {
     return (LogicalPlan) command.makeCopy(values.toArray());
   }
 
-  /** Partition columns, as the new plan puts them out; anything else as it is. */
+  /** Returns partition columns as attributes of the new plan, and anything else unchanged. */
   private static Object bound(scala.collection.Seq items, Map now) {
     List all = Trees.list(items);
     for (int i = 0; i < all.size(); i++) {
@@ -260,9 +260,9 @@ public class SqlStatement {
     return argument instanceof Column ? session.expression((Column) argument) : (Expression) argument;
   }
 
-  // -- small things
+  // -- helpers
 
-  /** The first node of these names, down to where rows are made. */
+  /** Returns the first node with one of these names, above the queries, or "". */
   private static String within(LogicalPlan plan, Set names) {
     String own = name(plan);
     if (names.contains(own)) return own;

@@ -22,7 +22,7 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.SaveIntoDataSourceCommand;
 import provspark.trees.Trees;
 
-/** Where the table lies that a command changes, and what it reads, by the fields of its class. Raw types, for Janino. */
+/** Location of the table that a command changes, and the plans that it reads, by the fields of its class. Uses raw types. */
 public class TableChanges {
   private static final Set TARGETS =
       new HashSet(Arrays.asList("target targetTable table tableName tableIdent catalogTable child sourceTable".split(" ")));
@@ -30,21 +30,21 @@ public class TableChanges {
 
   private TableChanges() {}
 
-  /** The folder of the table that a command changes: scheme, authority and path, NUL between; "" where it is not known. */
+  /** Returns the folder of the table that a command changes: scheme, authority and path, separated by NUL. "" if unknown. */
   public static String folder(SparkSession session, LogicalPlan command) {
     try {
       URI found = path(command);
       if (found == null) found = target(session, command, 0);
       if (found == null) return "";
       boolean whole = found.getAuthority() != null || "file".equals(found.getScheme());
-      if (!whole) return Reads.qualified(session, found.toString()); // asks for a file system: not for each write
+      if (!whole) return Reads.qualified(session, found.toString()); // creates a file system, so only if needed
       return found.getScheme() + '\0' + (found.getAuthority() == null ? "" : found.getAuthority()) + '\0' + found.getPath();
     } catch (Exception e) {
-      return ""; // a table that is gone, or in a file system that does not answer
+      return ""; // the table was dropped, or its file system does not respond
     }
   }
 
-  /** The plans whose rows a command takes: all within it, but for the table that it changes; null if of files it names. */
+  /** Returns the plans in a command, except for the table that it changes. Null if it reads files by name. */
   public static List rows(LogicalPlan command) {
     if (command.getClass().getSimpleName().startsWith("LoadData")) return null;
     List out = new ArrayList();

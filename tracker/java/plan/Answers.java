@@ -14,12 +14,18 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import provspark.sources.AddressedRelation;
 import static provspark.trees.Trees.*;
 
-/** The scalar subqueries of one write, by id, and the plans that compute them instead of their own. Raw types, for Janino. */
+/**
+ * Scalar subqueries of one write, by id, and the traced plans that compute them instead of their own. Raw types, for
+ * Janino.
+ */
 public class Answers {
   private final Map subqueries = new HashMap();
   private final Map plans = new LinkedHashMap();
 
-  /** The scalar subqueries in a node's expressions, each once: a line an id; the class of what is none. */
+  /**
+   * Returns the ids of the scalar subqueries in a node's expressions, one a line, each once; the class of other
+   * subqueries.
+   */
   public String scalars(LogicalPlan node) {
     Set found = new LinkedHashSet();
     List all = list(node.expressions());
@@ -46,7 +52,7 @@ public class Answers {
     return (LogicalPlan) ((ScalarSubquery) subqueries.get(Long.valueOf(id))).plan();
   }
 
-  /** The first subquery with a plan so far that has the same rows as this one, or -1. */
+  /** Returns the first subquery that already has a plan and has the same rows as this one, or -1. */
   public long alike(long id) {
     Iterator it = plans.keySet().iterator();
     while (it.hasNext()) {
@@ -60,14 +66,15 @@ public class Answers {
     plans.put(Long.valueOf(id), AddressedRelation.estimated(substituted(plan)));
   }
 
-  /** From now on a subquery is computed as another one is. */
+  /** Makes a subquery use the plan of another one. */
   public void share(long id, long other) {
     plans.put(Long.valueOf(id), plans.get(Long.valueOf(other)));
   }
 
   /**
-   * A plan with its subqueries computed by theirs. A tap in a subquery makes it look nondeterministic, which Spark's
-   * analyser would refuse in a join or an aggregate; its rows are the same for all that.
+   * Returns a plan in which traced plans compute the subqueries. A tap in a subquery makes it look nondeterministic,
+   * which Spark's analyser would refuse in a join or an aggregate, although its rows are always the same; so the plan
+   * is marked as analysed.
    */
   public LogicalPlan in(LogicalPlan plan) throws Exception {
     LogicalPlan made = AddressedRelation.estimated(plan);
@@ -78,8 +85,8 @@ public class Answers {
   }
 
   /**
-   * The same for the whole plan. A relation that it reads twice gets columns of its own at each place, as Spark's
-   * analyser would give it: it makes such nodes anew, and would then check them.
+   * Prepares the whole plan in the same way. Each reading of a relation gets columns of its own, as Spark's analyser
+   * would do: it would create such nodes anew, and then check them.
    */
   public LogicalPlan checked(LogicalPlan plan) throws Exception {
     if (plans.isEmpty()) return plan;

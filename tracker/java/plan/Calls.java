@@ -21,16 +21,17 @@ import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
- * Functions of the user's in keys. Spark takes a function for deterministic unless it is declared otherwise, and would call it
- * anew wherever a tap or a filter that it infers reads the key. One that is not would give each another value; and a script
- * may count calls. So here they are declared: such a function is called once. Raw types, for Janino.
+ * Keeps the user's functions in keys from being called more often than in plain Spark. Spark assumes that a function is
+ * deterministic unless it is declared otherwise, and would call it again wherever a tap, or a filter that Spark infers,
+ * reads the key. If it is not deterministic, each call returns another value; and a script may count calls. So
+ * functions in keys are declared nondeterministic here, and Spark calls them once. Raw types, for Janino.
  */
 public class Calls {
   private static final String DECLARED = "udfDeterministic";
 
   private Calls() {}
 
-  /** The plan, of which no function that computes one of these keys, in projections right below them, is called twice. */
+  /** Returns the plan, in which functions that compute these keys, in projections directly below, are called once. */
   public static LogicalPlan once(LogicalPlan plan, List keys) {
     if (!(plan instanceof Filter) && !(plan instanceof Project)) return plan;
     LogicalPlan child = (LogicalPlan) plan.children().head();
@@ -67,7 +68,9 @@ public class Calls {
     return (Expression) made.makeCopy(values.toArray());
   }
 
-  /** The same for the keys of all joins in a plan that a tap reads: those of semi-joins and existence joins become columns. */
+  /**
+   * Does the same for the keys of all joins that a tap reads: keys of semi-joins and existence joins become columns.
+   */
   public static LogicalPlan once(LogicalPlan plan) {
     List children = list(plan.children());
     boolean same = true;
@@ -114,7 +117,7 @@ public class Calls {
     return projection(list(join.output()), (LogicalPlan) join.makeCopy(values.toArray()));
   }
 
-  /** A key that such a function is called for becomes a column of its side. */
+  /** Turns a key that calls such a function into a column of its side. */
   private static Expression column(Expression key, LogicalPlan[] sides, List[] columns) {
     if (!hold(seq(one(key)), UserDefinedExpression.class)) return key;
     for (int i = 0; i < 2; i++) {

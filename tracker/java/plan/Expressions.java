@@ -21,7 +21,7 @@ import provspark.trees.Json;
 import provspark.trees.Marks;
 import static provspark.trees.Trees.*;
 
-/** The expressions of one operation, as JSON. Raw types, for Janino. */
+/** Writes the expressions of one operation as JSON. Raw types, for Janino. */
 public class Expressions {
   private final SqlCheck check;
   private final StringBuilder json;
@@ -31,7 +31,9 @@ public class Expressions {
   private final Map queries;
   private boolean any = false;
 
-  /** in, out: by ExprId the labels of the columns in reach and of those that it makes; queries: its subqueries' numbers. */
+  /**
+   * in, out: labels of the columns in reach and of those that it makes, by ExprId; queries: numbers of its subqueries.
+   */
   public Expressions(SqlCheck check, StringBuilder json, Map in, Map out, Map queries) {
     this.check = check;
     this.json = json;
@@ -47,9 +49,9 @@ public class Expressions {
     json.append("],\"details\":[").append(details).append("]");
   }
 
-  // -- what operators tell
+  // -- for operators
 
-  /** What columns are computed from. */
+  /** Writes the expressions that columns are computed from. */
   public void named(List expressions) {
     for (int i = 0; i < expressions.size(); i++) {
       if (!(expressions.get(i) instanceof Alias)) continue;
@@ -75,7 +77,7 @@ public class Expressions {
     write("order", (Expression) o.child(), "-1", how);
   }
 
-  /** What one branch of several puts into a column; in: labels of the columns that it reads. */
+  /** Writes what one of several branches puts into a column; in: labels of the columns that it reads. */
   public void branch(String kind, int number, Expression e, Map in, Attribute column) {
     Expressions branch = new Expressions(check, json, in, out, queries);
     branch.any = any;
@@ -87,7 +89,7 @@ public class Expressions {
     write("branch", e, id(column), pair(kind, String.valueOf(number)));
   }
 
-  /** All expressions of a node as far as it tells: columns that are there already are what it groups by. */
+  /** Writes a node's expressions without knowing what they mean: plain columns count as keys of a group. */
   public void others(LogicalPlan plan, String role) {
     List expressions = list(plan.expressions());
     Set made = new HashSet(list(plan.output()));
@@ -101,12 +103,12 @@ public class Expressions {
     details.append(details.length() == 0 ? "" : ",").append(pair(key, value instanceof Expression ? ((Expression) value).sql() : value.toString()));
   }
 
-  /** Whether a column is one that came in, and as it was. */
+  /** Whether a column is passed on unchanged. */
   public boolean handsOn(Attribute a) {
     return out.get(a.exprId()).equals(in.get(a.exprId()));
   }
 
-  /** The number of a column that is put out. */
+  /** Returns the number of an output column. */
   public String id(Attribute a) {
     String label = (String) out.get(a.exprId());
     return label.substring(label.lastIndexOf('#') + 1);
@@ -127,7 +129,7 @@ public class Expressions {
     String functions = functions(e);
     try {
       sql = new Sql(in, queries, false).of(e);
-      // A function of the user's is known by its name only where replay makes it so.
+      // Spark knows a function of the user's by its name only where replay registers it.
       if (functions.length() == 0) number = check.add(e, new Sql(in, queries, true).of(e), in, queries);
       else shown = shown(e);
     } catch (Sql.Unwritten x) {
@@ -144,7 +146,7 @@ public class Expressions {
     json.append("]}");
   }
 
-  /** The Python functions in an expression: how Spark calls each, and what it returns. */
+  /** Returns the Python functions in an expression: how Spark calls each, and what it returns. */
   private static String functions(Expression e) {
     String found = "";
     if (e instanceof PythonUDF) {
@@ -206,7 +208,7 @@ public class Expressions {
     for (int i = 0; i < children.size(); i++) terms((Expression) children.get(i), more);
   }
 
-  /** Whether it is this node that is not deterministic, and none below it. */
+  /** Whether this node is nondeterministic itself, and none below it is. */
   private static boolean random(Expression e) {
     List children = list(e.children());
     for (int i = 0; i < children.size(); i++) if (!((Expression) children.get(i)).deterministic()) return false;

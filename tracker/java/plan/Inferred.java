@@ -26,17 +26,21 @@ import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
- * Where a.k = b.k and a.k IN (subquery), Spark filters b by the subquery too, below its aggregates: so few groups are made. It
- * can't once taps stand there, so it is done before, by Spark's own rules. The subqueries that it puts there are marked: the
- * user wrote none, and no row is owed to them. Each runs once more than the user's, so it has to be one that gives the same rows
- * each time: of files, by filters, joins and distinct values. Raw types, for Janino.
+ * Adds the filters by subqueries that Spark would infer. Where a.k = b.k and a.k IN (subquery), Spark filters b by the
+ * subquery too, below its aggregates, so that they make few groups. Past taps it can't, so this is done first, by
+ * Spark's own rules. The subqueries that it adds are marked: the user did not write them, and they leave no edges. Each
+ * runs once more than the user's, so it must return the same rows each time: it may read files, with filters, joins and
+ * distinct values. Raw types, for Janino.
  */
 public class Inferred {
   private static final int ROUNDS = 10;
 
   private Inferred() {}
 
-  /** context: the mark that a filter may pass; mark: for the subqueries inferred. A plan without any stays as it is. */
+  /**
+   * Returns the plan itself if there is nothing to infer. context: the mark that a filter may pass; mark: for inferred
+   * subqueries.
+   */
   public static LogicalPlan into(LogicalPlan plan, String context, String mark) throws Exception {
     if (predicates(plan, new ArrayList()).isEmpty()) return plan;
     LogicalPlan before = pushed(plan, context);
@@ -47,7 +51,7 @@ public class Inferred {
     return (LogicalPlan) pushed(more, context).transformAllExpressions(new Marking(written, mark));
   }
 
-  /** Marks the subqueries of predicates that the user has not written. */
+  /** Marks the subqueries of predicates that the user did not write. */
   static class Marking extends scala.runtime.AbstractPartialFunction {
     private final List written;
     private final String mark;
@@ -83,7 +87,7 @@ public class Inferred {
     return p;
   }
 
-  /** Filters below the aliases that mark context. */
+  /** Moves filters below the aliases that mark context. */
   private static LogicalPlan passed(LogicalPlan plan, String context) {
     LogicalPlan p = plan;
     if (p instanceof Filter && ((Filter) p).child() instanceof SubqueryAlias) {
@@ -95,7 +99,9 @@ public class Inferred {
     return withChildren(p, children);
   }
 
-  /** Of all filters, the conjuncts that are known and those that ask a subquery for existence: Spark infers others later. */
+  /**
+   * Keeps the conjuncts of filters that are known or only test subqueries for existence: Spark infers the others later.
+   */
   private static LogicalPlan chosen(LogicalPlan plan, List known) {
     List children = list(plan.children());
     for (int i = 0; i < children.size(); i++) children.set(i, chosen((LogicalPlan) children.get(i), known));
@@ -112,7 +118,7 @@ public class Inferred {
     return condition == null ? (LogicalPlan) children.get(0) : filtered(condition, (LogicalPlan) children.get(0));
   }
 
-  /** Whether all subqueries in an expression are asked for existence, and there is one. */
+  /** Whether an expression has subqueries, and tests all of them for existence. */
   private static boolean alone(Expression e) {
     return !predicates(e, new ArrayList()).isEmpty() && only(e);
   }

@@ -14,8 +14,9 @@ import org.apache.spark.sql.types.DataType;
 import static provspark.trees.Trees.*;
 
 /**
- * Checks that a rewritten plan is well formed before it replaces the user's. Spark's optimizer moves predicates by the ids of
- * columns, so a node that gives one id two meanings makes it return other rows. Raw types, for Janino.
+ * Checks that a rewritten plan is well formed before it replaces the user's. Spark's optimizer moves predicates by the
+ * ids of columns, so a node that gives one id two meanings would make the plan return other rows. Raw types, for
+ * Janino.
  */
 public class Integrity {
   private final Operators operators;
@@ -24,7 +25,7 @@ public class Integrity {
     this.operators = operators;
   }
 
-  /** What is wrong with the plan that replaces the user's, whose columns are its first; "" if nothing is. */
+  /** Returns what is wrong with a plan that replaces the user's, whose columns must be its first; "" if nothing is. */
   public String broken(LogicalPlan plan, LogicalPlan users) {
     List wanted = list(users.output());
     List made = list(plan.output());
@@ -56,7 +57,7 @@ public class Integrity {
   }
 
   public static String lacks(AttributeSet missing) {
-    return "reads what its input lacks: " + missing.toSeq().mkString(", ");
+    return "reads columns that its input lacks: " + missing.toSeq().mkString(", ");
   }
 
   private String node(LogicalPlan plan) {
@@ -75,7 +76,7 @@ public class Integrity {
     return operator.broken(plan, below);
   }
 
-  /** Whether a node gives the id of a column below it to another that it makes. */
+  /** Returns an error if a node gives the id of a column below it to another one that it makes; "" otherwise. */
   public static String produced(LogicalPlan plan, Set below) {
     Iterator it = list(plan.producedAttributes().toSeq()).iterator();
     while (it.hasNext()) {
@@ -85,7 +86,7 @@ public class Integrity {
     return "";
   }
 
-  /** The same of what its expressions make. */
+  /** Does the same for the columns that the node's expressions make. */
   public static String aliased(LogicalPlan plan, Set below) {
     Iterator it = list(plan.expressions()).iterator();
     while (it.hasNext()) {
@@ -97,7 +98,7 @@ public class Integrity {
     return "";
   }
 
-  /** Whether an expression is the column of an id. */
+  /** Whether an expression is just the column with an id. */
   public static boolean passes(Expression e, Object id) {
     return e instanceof Attribute && ((Attribute) e).exprId().equals(id);
   }

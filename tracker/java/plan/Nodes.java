@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import provspark.trees.Marks;
 import static provspark.trees.Trees.*;
 
-/** The nodes of the plans of one write, by number. Raw types, for Janino. */
+/** Nodes of the plans of one write, by number. Raw types, for Janino. */
 public class Nodes {
   private final List nodes = new ArrayList();
   private final Map numbers = new HashMap();
@@ -28,14 +28,14 @@ public class Nodes {
     this.operators = operators;
   }
 
-  /** Ids of the values of rows that dropDuplicates kept; see Normal. */
+  /** Adds the ids of columns with values of rows that dropDuplicates kept; see Normal. */
   public void keeping(Set ids) {
     kept.addAll(ids);
   }
 
   /**
-   * Takes the nodes of a plan in pre-order; a line a node: number, first like it, class, number of children, of
-   * subqueries, the number of a leaf, a detail.
+   * Adds the nodes of a plan in pre-order. Returns a line for each: its number, the number of the first node like it,
+   * its class, how many children and subqueries it has, its number as a leaf, and a detail.
    */
   public String read(LogicalPlan plan) {
     StringBuilder text = new StringBuilder();
@@ -53,7 +53,7 @@ public class Nodes {
     for (int i = 0; i < children.size(); i++) visit((LogicalPlan) children.get(i), text);
   }
 
-  /** The number of the first node like one about to be taken, its own where there is none or two runs may differ. */
+  /** Returns the number of the first node like this one; a new number if there is none, or if two runs may differ. */
   private int first(LogicalPlan plan) {
     if (plan.children().isEmpty() || !plan.deterministic() || picks(plan)) return nodes.size();
     Object before = numbers.get(plan.canonicalized());
@@ -61,7 +61,7 @@ public class Nodes {
     return before == null ? nodes.size() : ((Integer) before).intValue();
   }
 
-  /** Whether which rows come out may depend on the order in which they come in. */
+  /** Whether the order of the input may decide which rows come out. */
   private boolean picks(LogicalPlan plan) {
     if (operators.of(plan).picks(plan, this)) return true;
     List children = list(plan.children());
@@ -69,7 +69,7 @@ public class Nodes {
     return false;
   }
 
-  /** Whether a value is one of the rows that dropDuplicates kept. */
+  /** Whether a column has values of rows that dropDuplicates kept. */
   public boolean keeps(ExprId id) {
     return kept.contains(id);
   }
@@ -83,7 +83,7 @@ public class Nodes {
     return (LogicalPlan) nodes.get(i);
   }
 
-  /** Whether a truth value is used other than by its negation. */
+  /** Whether a boolean column is used other than by its negation. */
   public boolean asserts(ExprId id) {
     for (int i = 0; i < nodes.size(); i++) {
       List all = list(get(i).expressions());

@@ -30,9 +30,9 @@ import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
- * Brings an analysed plan to the few node kinds that the rewrite rules know, by Spark's own rules: subqueries first, each
- * as a plan of its own, for Spark's rules look at one plan at a time. Where a rule would hide what kind of edge a side
- * leaves, that side gets an alias of a name that says it; aliases of the user's own are gone by then. Raw types, for Janino.
+ * Reduces an analysed plan to the node kinds that the rewrite rules know, by Spark's own rules. Subqueries come first,
+ * each as a plan of its own, because Spark's rules look at one plan at a time. Where a rule would hide what kind of
+ * edge a side leaves, an alias marks that side; aliases of the user's own are gone by then. Raw types, for Janino.
  */
 public class Normal {
   /** Names of the marks. */
@@ -41,21 +41,24 @@ public class Normal {
   private final String domain;
   private final String chosen;
 
-  /** Ids of columns that hold values of outer rows. */
+  /** Ids of columns with values of outer rows. */
   private final List domains = new ArrayList();
 
-  /** Ids of the values of rows that dropDuplicates kept. */
+  /** Ids of columns with values of rows that dropDuplicates kept. */
   private final Set kept = new HashSet();
 
-  /** Whether filters are inferred, whether some were, and then the numbers of the leaves as they stand without, by blanks. */
+  /**
+   * Whether to infer filters, whether some were inferred, and the leaf numbers in the order without them, separated by
+   * spaces.
+   */
   private boolean inferring = true;
   private boolean inferred = false;
   private String order = "";
 
-  /** The kind of node for which no plan was made; "" where there is one. */
+  /** The kind of node for which there is no plan; "" if there is a plan. */
   private String refused = "";
 
-  /** The leaves of the last level as they were before filters were pushed. */
+  /** The leaves of the last level before filters were pushed down. */
   private List unpushed = null;
 
   public Normal(String context, String unseen, String domain, String chosen) {
@@ -65,7 +68,10 @@ public class Normal {
     this.chosen = chosen;
   }
 
-  /** clean: rules for the plan and all subqueries in it, applied first; rules: for each level; by name, one a line. Null: see `refused`. */
+  /**
+   * Returns the normalised plan; null if it is refused, see `refused`. clean: rules that are applied first, to the plan
+   * and all subqueries in it; rules: for each level. Both are names, one a line.
+   */
   public LogicalPlan apply(LogicalPlan plan, String clean, String rules) throws Exception {
     LogicalPlan p = withoutCtes(plan);
     refused = has(p, WithCTE.class) ? "WithCTE" : "";
@@ -76,9 +82,9 @@ public class Normal {
     LogicalPlan made = level(p, rules.split("\n"));
     if (!inferred) return told(made);
     // Inputs are numbered in the user's order, which only the plan without inferred filters has. The two plans differ in ids,
-    // so leaves are told apart by their numbers (Marks.leaf); where these don't tell, what was inferred is given up.
+    // so leaves are matched by their numbers (Marks.leaf); if these are ambiguous, the inferred filters are dropped.
     inferring = false;
-    domains.clear(); // ids are made anew; those that `kept` has of the other plan are in no node of this one
+    domains.clear(); // the ids are new; `kept` has ids of the other plan too, which no node of this one has
     LogicalPlan without = level(p, rules.split("\n"));
     List leaves = Marks.leaves(without, domain);
     if (leaves == null || !Marks.alike(leaves, Marks.leaves(made, domain))) return told(without);
@@ -86,14 +92,20 @@ public class Normal {
     return made;
   }
 
-  /** The plan; a filter with a subquery that was pushed into branches is read before some of them, and counts as after. */
+  /**
+   * Returns the plan. A filter with a subquery that was pushed into branches is read before some of them, but counts as
+   * after; this sets `order` accordingly.
+   */
   private LogicalPlan told(LogicalPlan plan) {
     List now = unpushed == null ? null : Marks.read(plan, domain);
     if (now != null && !now.equals(unpushed) && Marks.alike(unpushed, now)) order = text(unpushed);
     return plan;
   }
 
-  /** Why `apply` gave null: `CollectMetrics`, rows would be missed; `WithCTE`, rows would be made anew for each reader. */
+  /**
+   * Returns why `apply` returned null: `CollectMetrics` if rows would be missed, `WithCTE` if each reader would get
+   * other rows.
+   */
   public String refused() {
     return refused;
   }
@@ -102,14 +114,14 @@ public class Normal {
     return numbers.toString().replaceAll("[\\[\\],]", "");
   }
 
-  /** Filters that were inferred or pushed stand in other places than the user's: the leaves in the user's order, or "". */
+  /** Returns the leaves in the user's order if inferred or pushed filters have changed it; "" otherwise. */
   public String order() {
     return order;
   }
 
   /**
-   * Whether a subquery that asks only if there is any row meets an observe(). As a join, which it becomes here, Spark may
-   * leave out rows that a plan of its own would let pass there, or pass rows that it would leave out.
+   * Whether an uncorrelated EXISTS and an observe() are in one plan. Normalising turns the EXISTS into a join, with
+   * which Spark may skip rows that would reach the observe() in a plan of its own, or the other way around.
    */
   private static boolean missed(LogicalPlan plan) {
     if (any(plan.expressions()) && has(plan, CollectMetrics.class)) return true;
@@ -130,19 +142,19 @@ public class Normal {
 
   private LogicalPlan level(LogicalPlan plan, String[] rules) throws Exception {
     // Unused values first: as joins they would leave edges. Then the two rules of Spark's batch "Pullup Correlated
-    // Expressions", in its order. The second makes windows of correlated LIMITs, so the user's are collected first.
+    // Expressions", in its order. The second turns correlated LIMITs into windows, so the user's are collected first.
     LogicalPlan used = byRule(OPTIMIZER + "OptimizeOneRowRelationSubquery", Unused.away(plan));
     List windows = new ArrayList();
     windows(used, windows);
     LogicalPlan p = byRule(OPTIMIZER + "PullupCorrelatedPredicates", used);
-    // In all nodes of this level, and in no plan of a subquery: into those Levels goes itself.
+    // In all nodes of this level, but not in the plans of subqueries, which Levels visits itself.
     p = (LogicalPlan) p.transformAllExpressions(new Levels(this, rules, windows));
-    p = exceptAll(kept(scalars(laterals(p)))); // kept: before `rules`, in which Spark's rule would go unnoticed
-    if (inferring) p = inferred(p); // reads IN and EXISTS, which the next rule makes joins
-    // Only now no DomainJoin is left: the rules for lateral, scalar and predicate subqueries each make aggregates of theirs.
+    p = exceptAll(kept(scalars(laterals(p)))); // `kept` before `rules`, which have the same rule of Spark
+    if (inferring) p = inferred(p); // reads IN and EXISTS, which the next rule turns into joins
+    // Only now is no DomainJoin left: the rules for lateral, scalar and predicate subqueries turn theirs into aggregates.
     p = domainsMarked(byRule(OPTIMIZER + "RewritePredicateSubquery", p));
     for (int i = 0; i < rules.length; i++) {
-      // Subqueries had their turn in Levels: the outermost level's stay. Without such a rule `told` changes no order.
+      // Levels comes first, so the leaves of the outermost level remain. Without this rule `told` changes no order.
       if (rules[i].endsWith("PushDownPredicates")) unpushed = Marks.read(p, domain);
       p = byRule(rules[i], p);
     }
@@ -155,7 +167,7 @@ public class Normal {
     return more;
   }
 
-  /** Some rules, on a plan and on every plan in its expressions. */
+  /** Applies rules to a plan and to every plan in its expressions. */
   static class Cleaning extends scala.runtime.AbstractPartialFunction {
     private final String[] rules;
 
@@ -184,13 +196,16 @@ public class Normal {
     }
   }
 
-  /** The subqueries of one level, brought to normal. An EXISTS without correlation passes for one with, to become a join. */
+  /**
+   * Normalises the subqueries of one level. An uncorrelated EXISTS is declared as correlated, so that it becomes a
+   * join.
+   */
   static class Levels extends scala.runtime.AbstractPartialFunction {
     private final Normal normal;
     private final String[] rules;
     private final List windows;
 
-    /** windows: those of the user's; see `limits`. */
+    /** windows: ids of the user's; see `limits`. */
     Levels(Normal normal, String[] rules, List windows) {
       this.normal = normal;
       this.rules = rules;
@@ -213,7 +228,9 @@ public class Normal {
       }
     }
 
-    /** RewritePredicateSubquery takes an EXISTS only if it has outer attributes (SubqueryExpression.isCorrelated). */
+    /**
+     * RewritePredicateSubquery rewrites an EXISTS only if it has outer attributes (SubqueryExpression.isCorrelated).
+     */
     private static Expression correlated(Expression exists) {
       scala.collection.immutable.Seq always = seq(one(Literal$.MODULE$.apply(Boolean.TRUE)));
       List values = values((scala.Product) exists);
@@ -227,7 +244,7 @@ public class Normal {
 
   // -- scalar subqueries
 
-  /** Correlated ones become left joins whose right side is marked. */
+  /** Turns correlated scalar subqueries into left joins with a marked right side. */
   private LogicalPlan scalars(LogicalPlan plan) throws Exception {
     List values = new ArrayList();
     correlated(plan, values);
@@ -235,12 +252,12 @@ public class Normal {
     List found = new ArrayList();
     LogicalPlan made = marked(byRule(OPTIMIZER + "RewriteCorrelatedScalarSubquery", plan), values, found);
     for (int i = 0; i < values.size(); i++) {
-      if (!found.contains(values.get(i))) throw new IllegalStateException("a correlated scalar subquery became no join");
+      if (!found.contains(values.get(i))) throw new IllegalStateException("a correlated scalar subquery did not become a join");
     }
     return made;
   }
 
-  /** Ids of the values of all correlated scalar subqueries in a plan. */
+  /** Collects the ids of the values of all correlated scalar subqueries in a plan. */
   private static void correlated(LogicalPlan plan, List values) {
     Iterator expressions = list(plan.expressions()).iterator();
     while (expressions.hasNext()) correlated((Expression) expressions.next(), values);
@@ -257,9 +274,9 @@ public class Normal {
   }
 
   /**
-   * From the top down: the first join whose right side yields a subquery's value is the one made for it. The rule
-   * (constructLeftJoins) puts the subquery's plan there with its ids, also where it computes another value, of another id,
-   * above the join, as for a count of no rows. Joins above that one have the value on their left.
+   * Marks, from the top down, the first join whose right side has a subquery's value: Spark made it for that subquery.
+   * The rule (constructLeftJoins) puts the subquery's plan there with its ids, even if it computes another value under
+   * another id above the join, as for a count of no rows. Joins above that one have the value on their left.
    */
   private LogicalPlan marked(LogicalPlan plan, List values, List found) {
     if (plan instanceof Join) {
@@ -295,9 +312,9 @@ public class Normal {
     return null;
   }
 
-  // -- limits of each outer row's own
+  // -- correlated limits
 
-  /** Ids of all that windows compute, in the plan and in its subqueries. */
+  /** Collects the ids of all columns that windows compute, in the plan and in its subqueries. */
   private static void windows(LogicalPlan plan, List ids) {
     if (plan instanceof Window) ids.addAll(ids(((Window) plan).windowOutputSet().toSeq()));
     List inside = list(plan.children());
@@ -305,7 +322,7 @@ public class Normal {
     for (int i = 0; i < inside.size(); i++) windows((LogicalPlan) inside.get(i), ids);
   }
 
-  /** A correlated LIMIT becomes a filter of numbers that a window gives: that window, none of the user's, is marked. */
+  /** Marks the windows by which Spark numbers rows for correlated LIMITs, and none of the user's. */
   private LogicalPlan limits(LogicalPlan plan, List windows) {
     List children = list(plan.children());
     for (int i = 0; i < children.size(); i++) children.set(i, limits((LogicalPlan) children.get(i), windows));
@@ -315,16 +332,22 @@ public class Normal {
     return java.util.Collections.disjoint(ids, windows) ? marked(chosen, p) : p;
   }
 
-  // -- correlation by no equality
+  // -- correlation without an equality
 
-  /** Spark joins such a subquery with the outer rows' distinct values: no rows of its own. Notes the ids of those. */
+  /**
+   * Records the ids of the outer rows' distinct values, with which Spark joins such a subquery and which are no rows of
+   * its own.
+   */
   private void noteDomains(LogicalPlan plan) {
     if (plan instanceof DomainJoin) domains.addAll(ids(((DomainJoin) plan).domainAttrs()));
     List children = list(plan.children());
     for (int i = 0; i < children.size(); i++) noteDomains((LogicalPlan) children.get(i));
   }
 
-  /** The domain's ids are new (DecorrelateInnerQuery); an aggregate of the user's puts out columns of its own beside them. */
+  /**
+   * Marks these domains. Their ids are new (DecorrelateInnerQuery); an aggregate of the user's also outputs other
+   * columns.
+   */
   private LogicalPlan domainsMarked(LogicalPlan plan) {
     if (plan instanceof Aggregate && !plan.output().isEmpty() && domains.containsAll(ids(plan.output()))) {
       return marked(domain, plan);
@@ -342,13 +365,13 @@ public class Normal {
     LogicalPlan p = (LogicalPlan) plan.withNewChildren(seq(children));
     if (!(p instanceof LateralJoin)) return p;
     LogicalPlan join = byRule(OPTIMIZER + "RewriteLateralSubquery", p);
-    if (!(join instanceof Join)) throw new IllegalStateException("a lateral subquery became no join");
+    if (!(join instanceof Join)) throw new IllegalStateException("a lateral subquery did not become a join");
     return join;
   }
 
   // -- EXCEPT ALL
 
-  /** Becomes a count over a union, whose second branch is marked: it takes rows away and gives none. */
+  /** Turns it into a count over a union with a marked second branch, which only reduces counts. */
   private LogicalPlan exceptAll(LogicalPlan plan) throws Exception {
     List children = list(plan.children());
     for (int i = 0; i < children.size(); i++) children.set(i, exceptAll((LogicalPlan) children.get(i)));
@@ -357,7 +380,10 @@ public class Normal {
     return branchMarked(byRule(OPTIMIZER + "RewriteExceptAll", p));
   }
 
-  /** Of RewriteExceptAll: first children lead to a union, whose second branch is a projection of -1 over the right side. */
+  /**
+   * Marks the result of RewriteExceptAll: first children lead to a union, whose second branch projects -1 over the
+   * right side.
+   */
   private LogicalPlan branchMarked(LogicalPlan plan) {
     List children = list(plan.children());
     if (plan instanceof Union) {
@@ -371,7 +397,10 @@ public class Normal {
 
   // -- dropDuplicates on some columns
 
-  /** Becomes an aggregate of first values by Spark's rule, which names them anew: the new ids tell it from a user's aggregate. */
+  /**
+   * Turns it into an aggregate of first values by Spark's rule, which gives them new ids: so it differs from a user's
+   * aggregate.
+   */
   private LogicalPlan kept(LogicalPlan plan) throws Exception {
     Set before = new HashSet();
     firsts(plan, before);
@@ -383,7 +412,7 @@ public class Normal {
     return made;
   }
 
-  /** Ids of the first values that a plan's aggregates compute. */
+  /** Collects the ids of the first values that a plan's aggregates compute. */
   private static void firsts(LogicalPlan plan, Set ids) {
     if (plan instanceof Aggregate) {
       List columns = list(((Aggregate) plan).aggregateExpressions());
@@ -395,12 +424,12 @@ public class Normal {
     while (it.hasNext()) firsts((LogicalPlan) it.next(), ids);
   }
 
-  /** Ids of the values of rows that dropDuplicates kept. */
+  /** Ids of columns with values of rows that dropDuplicates kept. */
   public Set kept() {
     return kept;
   }
 
-  // -- small things
+  // -- helpers
 
   private static LogicalPlan marked(String name, LogicalPlan plan) {
     return SubqueryAlias$.MODULE$.apply(name, plan);

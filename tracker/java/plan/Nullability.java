@@ -14,8 +14,9 @@ import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
- * Whether columns may be null, as the file's schema tells. Spark's optimizer makes of a rewritten plan something else than of the
- * user's where operators tell it so (`Operator.forgets`). Raw types, for Janino.
+ * Keeps columns nullable where the user's are, because files store it in their schema. For some operators Spark's
+ * optimizer infers something else from a rewritten plan than from the user's (`Operator.forgets`). Raw types, for
+ * Janino.
  */
 public class Nullability {
   private final Operators operators;
@@ -24,7 +25,7 @@ public class Nullability {
     this.operators = operators;
   }
 
-  /** Whether the user's plan has a node that tells, or a scalar subquery, of which Spark may know that it has a row. */
+  /** Whether the user's plan has such an operator, or a scalar subquery, which Spark may know to return a row. */
   public boolean open(LogicalPlan plan) {
     if (operators.of(plan).forgets(plan)) return true;
     if (hold(plan.expressions(), ScalarSubquery.class)) return true;
@@ -34,7 +35,10 @@ public class Nullability {
     return false;
   }
 
-  /** The plan with columns that may be null where the user's may; ours: the same plan, as far on its way as the user's. */
+  /**
+   * Returns the plan with columns that may be null where the user's may; ours: the same plan, in the same phase as the
+   * user's.
+   */
   public LogicalPlan alike(LogicalPlan plan, LogicalPlan ours, LogicalPlan users) {
     List columns = list(plan.output());
     List made = list(ours.output());

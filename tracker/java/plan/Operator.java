@@ -7,80 +7,83 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import static provspark.trees.Trees.*;
 
 /**
- * What is asked of each node while a plan is read or checked, without a round trip. Where a family's nodes have another answer, a
- * class below this one, `*Operator`, stands in its folder. Raw types, for Janino.
+ * Describes a node while a plan is read or checked, without a round trip to Python. A family whose nodes differ from
+ * these defaults has a subclass `*Operator` in its folder. Raw types, for Janino.
  */
 public class Operator {
   public Operator() {}
 
-  // -- of nodes that are about to be rewritten
+  // -- nodes that are about to be rewritten
 
-  /** What the family's rule has to know of the node. */
+  /** Returns details for the family's rule. */
   public String detail(LogicalPlan plan, Nodes nodes) {
     return "";
   }
 
-  /** Whether which rows come out may depend on the order in which they come in. */
+  /** Whether the order of the input may decide which rows come out. */
   public boolean picks(LogicalPlan plan, Nodes nodes) {
     return false;
   }
 
-  // -- of nodes of the user's plan, beside the one that replaces it
+  // -- nodes of the user's plan, compared with the plan that replaces it
 
-  /** Whether Spark may know of columns that they are not null and forget it in a rewritten plan, or the other way around. */
+  /**
+   * Whether Spark may know that columns are not null in the user's plan but not in a rewritten one, or the other way
+   * around.
+   */
   public boolean forgets(LogicalPlan plan) {
     return false;
   }
 
-  // -- of nodes of a rewritten plan
+  // -- nodes of a rewritten plan
 
-  /** Whether its sides may put out the same columns. */
+  /** Whether its children may output the same columns. */
   public boolean repeats() {
     return false;
   }
 
-  /** What is wrong with it; "" if nothing is. below: ids of its children's columns. */
+  /** Returns what is wrong with it; "" if nothing is. below: ids of its children's columns. */
   public String broken(LogicalPlan plan, Set below) {
     String wrong = Integrity.produced(plan, below);
     return wrong.length() > 0 ? wrong : Integrity.aliased(plan, below);
   }
 
-  // -- of nodes of the user's plan, which are operations
+  // -- nodes of the user's plan, which are operations
 
-  /** What stays the same of a leaf wherever what was computed before is read; null of any other node. */
+  /** Returns an object that is the same wherever a cache or checkpoint is read; null for any other node. */
   public Object holder(LogicalPlan leaf) {
     return null;
   }
 
-  /** The child to which its marks go, for that stands in its place; or null. */
+  /** Returns the child that takes its place and gets its marks, or null. */
   public LogicalPlan heir(LogicalPlan plan) {
     return null;
   }
 
-  /** Whether it is no operation, but a name of its child. */
+  /** Whether it only names its child, and is no operation. */
   public boolean names(LogicalPlan plan) {
     return false;
   }
 
-  /** The nodes whose rows it takes. */
+  /** Returns the nodes whose rows it reads. */
   public List below(LogicalPlan plan) {
     return list(plan.children());
   }
 
-  /** Whether it hands on no column of its children as the column that it was. */
+  /** Whether all its columns are new: it passes none of its children's on. */
   public boolean renews(LogicalPlan plan) {
     return plan.children().isEmpty();
   }
 
-  /** Adds the ids of columns that have other values than those below it that have the same id. */
+  /** Adds the ids of columns whose values differ from those of columns below with the same id. */
   public void changed(LogicalPlan plan, Set ids) {}
 
-  /** The expressions of the user's for which Spark makes such a node. */
+  /** Returns the user's expressions for which Spark creates such a node. */
   public List called(LogicalPlan plan) {
     return new ArrayList();
   }
 
-  /** Tells its expressions, each with its role, and its details. sides: labels of the columns of each child. */
+  /** Writes its expressions, each with its role, and its details. sides: labels of the columns of each child. */
   public void tell(LogicalPlan plan, Expressions to, List sides) {
     if (!plan.children().isEmpty()) to.others(plan, "output");
   }

@@ -4,12 +4,12 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
-/** The `Operator` of each node, by the name of its class. Raw types, for Janino. */
+/** Finds the `Operator` of each node, by the name of its class. Raw types, for Janino. */
 public class Operators {
   private final Map names = new HashMap();
   private final Map made = new HashMap();
 
-  /** lines: a node's name, a blank and the full name of its family's class. Nodes of other families have the plain one. */
+  /** lines: a node's name, a space and the full name of its family's class. Other nodes get a plain `Operator`. */
   public Operators(String lines) {
     String[] all = lines.split("\n");
     for (int i = 0; i < all.length; i++) {

@@ -25,8 +25,8 @@ import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
- * Reads the operations of users' plans, as they wrote them, in one round trip a plan. Its answer is JSON; what is worked out
- * from it (links, categories, texts) is for Python. Raw types, for Janino.
+ * Reads the operations of users' plans, as they wrote them, in one round trip for each plan. Returns JSON, from which
+ * Python derives links, categories and texts. Raw types, for Janino.
  */
 public class PlanOperations {
   private final IdentityHashMap cached = new IdentityHashMap();
@@ -39,13 +39,15 @@ public class PlanOperations {
 
   // -- before capture rewrites the plan
 
-  /** The plan with its leaves numbered, CTEs in their places: a leaf keeps its number wherever Spark's rules move it. */
+  /**
+   * Returns the plan with CTEs inlined and its leaves numbered: a leaf keeps its number wherever Spark's rules move it.
+   */
   public LogicalPlan numbered(LogicalPlan plan) throws Exception {
     sites(plan);
     return new Numbering().numbered(withoutCtes(plan));
   }
 
-  /** A query keeps its line when its CTEs are put in their places. */
+  /** Keeps the line of a query whose CTEs are inlined. */
   private void sites(LogicalPlan plan) {
     LogicalPlan heir = operators.of(plan).heir(plan);
     if (heir != null) Marks.copy(plan, heir);
@@ -54,12 +56,12 @@ public class PlanOperations {
     for (int i = 0; i < inside.size(); i++) sites((LogicalPlan) inside.get(i));
   }
 
-  /** Remembers the numbered plan of what is cached, by a relation that reads it. */
+  /** Remembers the numbered plan of a cache entry, by a relation that reads it. */
   public void cached(LogicalPlan relation, LogicalPlan plan) {
     cached.put(operators.of(relation).holder(relation), plan);
   }
 
-  /** Remembers the numbered plan of a checkpoint, by its RDD. */
+  /** Remembers the numbered plan of a checkpoint, by the id of its RDD. */
   public void checkpoint(int rdd, LogicalPlan plan) {
     checkpoints.put(Integer.valueOf(rdd), plan);
   }
@@ -70,11 +72,11 @@ public class PlanOperations {
     return (LogicalPlan) (holder instanceof Integer ? checkpoints.get(holder) : cached.get(holder));
   }
 
-  /** Copies a plan: Spark's own ways to do that take a copy that is equal for no change. */
+  /** Copies a plan. Spark's own methods return the original if the copy would equal it. */
   static class Numbering {
     private int next = 0;
 
-    /** By the id of each scalar subquery in the plan, the first node that has it. */
+    /** The first node that has each scalar subquery, by the subquery's id. */
     private final Map first = new HashMap();
 
     LogicalPlan numbered(LogicalPlan plan) {
@@ -115,7 +117,10 @@ public class PlanOperations {
       return seq(items);
     }
 
-    /** A frame that the plan reads twice has its subqueries twice, by one id: those of the second place get others. */
+    /**
+     * Returns the subquery, with a new id if an earlier node has it: a frame that is read twice has its subqueries
+     * twice.
+     */
     private Expression own(SubqueryExpression e, LogicalPlan node) {
       if (first.putIfAbsent(e.exprId(), node) == null || first.get(e.exprId()) == node) return e;
       List values = values((scala.Product) e);
@@ -149,7 +154,7 @@ public class PlanOperations {
 
   // -- reading
 
-  /** Reads the operations of a numbered plan; what is left to do is done beside the write. */
+  /** Reads the operations of a numbered plan; a thread then checks their SQL while the write runs. */
   public PlanReading read(SparkSession session, LogicalPlan plan) {
     PlanReading reading = new PlanReading(this, session);
     reading.visit(plan, new HashMap(), "[", plan);
@@ -157,9 +162,9 @@ public class PlanOperations {
     return reading;
   }
 
-  /** What is known of an operation that was read. */
+  /** An operation that was read. */
   static class OperationNode {
-    /** By ExprId the label of each column that it hands on. */
+    /** Label of each column that it passes on, by ExprId. */
     final Map labels = new HashMap();
     final StringBuilder json = new StringBuilder();
     int index;
@@ -191,7 +196,7 @@ public class PlanOperations {
       right = check.run();
     }
 
-    /** The settings that decide what expressions mean. */
+    /** Returns the settings that decide what expressions mean, as JSON. */
     private String settings() {
       String[] always = {"spark.sql.ansi.enabled", "spark.sql.session.timeZone"};
       Map found = new TreeMap();
@@ -215,7 +220,10 @@ public class PlanOperations {
         "spark.sql.ansi.", "spark.sql.legacy.", "spark.sql.caseSensitive", "spark.sql.mapKeyDedupPolicy", "spark.sql.timestampType",
         "spark.sql.decimalOperations.", "spark.sql.session.collation"};
 
-    /** The operations as JSON; a line that says which of their texts Spark reads back; one of settings. */
+    /**
+     * Returns the operations as JSON, then a line that tells which of their texts Spark reads back, then one of
+     * settings.
+     */
     public String json() {
       try {
         thread.join();
@@ -232,7 +240,10 @@ public class PlanOperations {
       return out.append("]\n").append(settings).toString();
     }
 
-    /** outer: labels of the columns of the query around a subquery; path: JSON of the numbers of the leaves above it; above: what has the marks. */
+    /**
+     * outer: labels of the columns of the query around a subquery; path: JSON of the numbers of the leaves above it;
+     * above: the node whose marks count.
+     */
     OperationNode visit(LogicalPlan plan, Map outer, String path, LogicalPlan above) {
       LogicalPlan marked = Marks.marked(plan) ? plan : above;
       Operator operator = owner.operators.of(plan);
@@ -285,7 +296,7 @@ public class PlanOperations {
       out.append(out.length() == 0 ? "" : ",").append(last.index);
     }
 
-    /** Gives the columns their numbers: those of a child that are handed on keep theirs. */
+    /** Numbers the columns: those that a child passes on keep their numbers. */
     private void output(Operator operator, LogicalPlan plan, OperationNode read, Map in) {
       Set made = new HashSet();
       boolean anew = operator.renews(plan);
@@ -303,7 +314,10 @@ public class PlanOperations {
       read.json.append("]");
     }
 
-    /** Gives the columns of what was kept the numbers that they had when it was made; those of provenance columns behind them get none. */
+    /**
+     * Gives the columns of a cache or checkpoint the numbers that they had when it was made; provenance columns get
+     * none.
+     */
     private void handedOn(LogicalPlan plan, OperationNode read, LogicalPlan behind, Map in) {
       List output = list(plan.output());
       List before = list(behind.output());

@@ -16,9 +16,10 @@ import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
- * One write's plan while it is rewritten. Nodes and traced nodes stay here; Python, which decides what is done, knows
- * them by number, so that a step costs one round trip. A traced node puts out the node's own columns and those of its provenance columns,
- * in any order. What only one family of operators needs stands in its folder, in a class that is given this. Raw types, for Janino.
+ * One write's plan while it is rewritten. Nodes and traced nodes stay here. Python decides what to do and refers to
+ * them by number, so that each call takes one round trip. A traced node outputs the node's own columns and its
+ * provenance columns, in any order. What only one family needs is in a class in its folder, which gets this object. Raw
+ * types, for Janino.
  */
 public class Rewrite {
   private final Taps taps;
@@ -35,7 +36,6 @@ public class Rewrite {
 
   // -- reading
 
-  /** See Nodes. */
   public void keeping(java.util.Set ids) {
     nodes.keeping(ids);
   }
@@ -48,20 +48,19 @@ public class Rewrite {
     return nodes.get(i);
   }
 
-  /** See Marks. */
   public String leaves(LogicalPlan plan) {
     return Marks.leaves(plan);
   }
 
   // -- traced nodes
 
-  /** A plan made elsewhere, that puts out these provenance columns. */
+  /** Adds a plan from elsewhere, which outputs these provenance columns. */
   public int put(LogicalPlan plan, List attributes) {
-    // Rebound, as wherever an outer join or a union may have made columns nullable: what takes them for not null never looks.
+    // Rebound, because an outer join or a union may have made columns nullable: Spark doesn't check others for null.
     return traced(plan, rebound(plan, attributes));
   }
 
-  /** A plan with its provenance columns as it puts them out. */
+  /** Adds a plan with its provenance columns, as the plan outputs them. */
   public int traced(LogicalPlan plan, List attributes) {
     plans.add(plan);
     provenance.add(attributes);
@@ -76,30 +75,34 @@ public class Rewrite {
     return new ArrayList((List) provenance.get(t));
   }
 
-  /** A leaf: a plan whose last column is an address. */
+  /** Adds a leaf: a plan whose last column is an address. */
   public int leaf(LogicalPlan plan) {
     return traced(plan, one(plan.output().last()));
   }
 
-  /** A leaf that was traced before: its last columns are those of its provenance columns. */
+  /** Adds a leaf that was traced before: its last `width` columns are its provenance columns. */
   public int held(LogicalPlan plan, int width) {
     List all = list(plan.output());
     return traced(plan, new ArrayList(all.subList(all.size() - width, all.size())));
   }
 
-  /** The columns of the whole plan, of which node 0 is the root (it is read first), and the provenance columns, no more. */
+  /**
+   * Returns a plan with the columns of node 0, the root (it is read first), and the provenance columns, and no others.
+   */
   public LogicalPlan whole(int t) {
     List shown = rebound(plan(t), list(node(0).output()));
     shown.addAll(provenance(t));
     return projection(shown, plan(t));
   }
 
-  /** A plan without provenance columns, as it is. */
+  /** Adds a plan as it is, without provenance columns. */
   public int bare(int node) {
     return traced(node(node), new ArrayList());
   }
 
-  /** A node by the plan of an equal one that was traced as t: its own columns, and provenance columns of its own. */
+  /**
+   * Adds a node by the plan of an equal one that was traced as t; it gets its own columns and new provenance columns.
+   */
   public int again(int node, int first, int t) {
     List before = rebound(plan(t), list(node(first).output()));
     List own = list(node(node).output());
@@ -114,17 +117,17 @@ public class Rewrite {
     return traced(projection(own, plan(t)), attributes(made));
   }
 
-  /** The same rows and columns by another plan. */
+  /** Adds another plan for the same rows and columns. */
   public int replaced(int t, LogicalPlan plan) {
     return traced(plan, rebound(plan, provenance(t)));
   }
 
-  /** A node that keeps, drops or orders its child's rows, or adds to them. */
+  /** Adds a node that passes its child's rows on, and may drop, order or extend them. */
   public int over(int node, int t) {
     return traced(withChildren(node(node), one(plan(t))), provenance(t));
   }
 
-  /** The columns of the whole plan first, in their order. */
+  /** Puts the columns of the whole plan first, in their order. */
   public int front(int t) {
     List own = list(node(0).output());
     List all = list(plan(t).output());
@@ -140,9 +143,9 @@ public class Rewrite {
 
   // -- taps
 
-  /** A tap by any keys. Returns the traced node; the tap's number is the count of taps before. */
+  /** Adds a tap by any keys. Returns the traced node; the tap's number is the number of taps before it. */
   public int tapKeyed(int t, List keys) {
-    // Keys such as the partition's number are to be computed by tasks: see apart.
+    // Tasks must compute keys such as the partition's number: see apart.
     boolean fixed = true;
     for (int i = 0; i < keys.size(); i++) fixed &= ((Expression) keys.get(i)).deterministic();
     LogicalPlan below = Calls.once(fixed ? plan(t) : apart(plan(t)), keys);
@@ -150,7 +153,7 @@ public class Rewrite {
     return traced(taps.keyed(plan(with), provenance(with), provenance(t).size(), Tap.ALL), provenance(t));
   }
 
-  /** The top tap, in row order; mark: a string that names the output folder, or null. */
+  /** Adds the top tap, which records rows in order; mark: a string that names the output folder, or null. */
   public int tapRows(int t, Expression mark) {
     return traced(taps.ordered(plan(t), provenance(t), mark), provenance(t));
   }
@@ -163,12 +166,11 @@ public class Rewrite {
     return nodes;
   }
 
-  /** See Taps. */
   public void markPartitions() {
     taps.markPartitions();
   }
 
-  /** Leaves out numbers of taps, for those of a plan that was traced before. */
+  /** Skips n tap numbers, which belong to a plan that was traced before. */
   public void skipTaps(int n) {
     taps.skip(n);
   }
@@ -177,12 +179,11 @@ public class Rewrite {
     return taps.receipts();
   }
 
-  /** Only the first n columns: what the user's plan puts out. */
+  /** Returns a plan with the first n columns only: those of the user's plan. */
   public LogicalPlan userColumns(int t, int n) {
     return projection(list(plan(t).output()).subList(0, n), plan(t));
   }
 
-  /** See Answers. */
   public LogicalPlan checked(LogicalPlan plan) throws Exception {
     return answers.checked(plan);
   }
@@ -197,41 +198,41 @@ public class Rewrite {
     return answers.scalars(node(node));
   }
 
-  /** From now on the subquery is computed by a traced plan, of which only node's columns are taken. */
+  /** Makes a traced plan compute a subquery; of its columns only those of the node are used. */
   public void answer(long id, int node, int t) throws Exception {
     answers.put(id, projection(list(node(node).output()), plan(t)));
   }
 
-  /** The plan with its subqueries in the way in which they are to be computed. */
+  /** Adds the plan in which traced plans compute the subqueries. */
   public int answered(int t) throws Exception {
     return traced(answers.in(plan(t)), provenance(t));
   }
 
-  /** So many more group provenance columns that are the same in all rows: the key of a tap that has one for all. */
+  /** Adds group provenance columns that are the same in all rows: the key of a tap with one key for all. */
   public int constant(int t, int count) {
     List made = new ArrayList();
     for (int i = 0; i < count; i++) made.addAll(Keys.hashes(new ArrayList(), "__value"));
     return with(plan(t), provenance(t), made);
   }
 
-  /** One provenance column more, of which only counts that it is not null. */
+  /** Adds a provenance column of which only matters that it is not null. */
   public int present(int t) {
     return with(plan(t), provenance(t), one(alias(Keys.zero(), "__all")));
   }
 
-  /** A tap with one key for all rows. */
+  /** Adds a tap with one key for all rows. */
   public int tapAll(int t) {
     return tapKeyed(t, new ArrayList());
   }
 
   // -- sides that leave no edge
 
-  /** A node's columns alone, without provenance columns. */
+  /** Adds a traced node without its provenance columns. */
   public int hidden(int node, int t) {
     return traced(projection(list(node(node).output()), plan(t)), new ArrayList());
   }
 
-  /** A node over other children (their numbers, by blanks), without provenance columns. */
+  /** Adds a node over other children (their numbers, separated by spaces), without provenance columns. */
   public int rebuilt(int node, String children) {
     String[] numbers = children.split(" ");
     List sides = new ArrayList();
@@ -241,22 +242,22 @@ public class Rewrite {
 
   // -- keys
 
-  /** What tells the partitions of one stage apart; below and above an operator that keeps them, it is the same. */
+  /** Returns what distinguishes the partitions of one stage; operators that keep partitions don't change it. */
   public List partition() {
     return one(new SparkPartitionID());
   }
 
-  /** What tells the rows of one stage apart; below and above an operator that keeps each row's place, it is the same. */
+  /** Returns what distinguishes the rows of one stage; operators that keep the position of each row don't change it. */
   public List place() {
     return one(new MonotonicallyIncreasingID());
   }
 
-  /** The first type among keys that has no hash, or ""; "none" where there is no key. */
+  /** Returns the first type of keys that can't be hashed, or ""; "none" if there is no key. */
   public String unhashableOrNone(List keys) {
     return keys.isEmpty() ? "none" : unhashable(keys);
   }
 
-  /** The first type among keys that has no hash, or "". */
+  /** Returns the first type of keys that can't be hashed, or "". */
   public String unhashable(List keys) {
     for (int i = 0; i < keys.size(); i++) {
       String found = Keys.unhashable(((Expression) keys.get(i)).dataType());
@@ -265,12 +266,12 @@ public class Rewrite {
     return "";
   }
 
-  /** A plan whose provenance columns are the hashes of keys, and no others. */
+  /** Adds a plan whose only provenance columns are the hashes of keys. */
   public int keyed(LogicalPlan plan, List keys) {
     return with(plan, new ArrayList(), Keys.hashes(keys, "__map"));
   }
 
-  /** A plan and its provenance columns, with more columns that are provenance columns. */
+  /** Adds a plan with its provenance columns and further ones. */
   public int with(LogicalPlan plan, List attributes, List made) {
     List all = list(plan.output());
     all.addAll(made);

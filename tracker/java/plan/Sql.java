@@ -52,15 +52,15 @@ import provspark.trees.Marks;
 import static provspark.trees.Trees.*;
 
 /**
- * Writes expressions as SQL over labelled columns. Spark writes each node over the texts of its children; what it writes so that
- * it can't read it again is written here. Whether it can is for SqlCheck to see. Raw types, for Janino.
+ * Writes expressions as SQL over labelled columns. Spark writes each node over the texts of its children; this class
+ * writes those that Spark could not read back. SqlCheck checks that it can. Raw types, for Janino.
  */
 public class Sql {
-  /** By ExprId the label of each column in reach. */
+  /** Label of each column in reach, by ExprId. */
   private final Map labels;
-  /** By the subquery's ExprId the number of its last operation. */
+  /** Number of each subquery's last operation, by ExprId. */
   private final Map subqueries;
-  /** Whether a subquery is written as a column of its name, not as a query of it. */
+  /** Whether a subquery is written as a column of its name instead of a query on it. */
   private final boolean flat;
   private final Map variables = new HashMap();
 
@@ -70,7 +70,7 @@ public class Sql {
     this.flat = flat;
   }
 
-  /** Says why there is no text. */
+  /** Thrown with the reason why there is no text. */
   static class Unwritten extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -124,7 +124,7 @@ public class Sql {
     return shown(e).sql();
   }
 
-  /** The node over attributes whose names are the texts of its children. */
+  /** Returns the node over attributes that are named by the texts of its children. */
   private Expression shown(Expression e) {
     List children = list(e.children());
     for (int i = 0; i < children.size(); i++) {
@@ -144,7 +144,7 @@ public class Sql {
     return out;
   }
 
-  /** Whether all columns in these are in reach: Spark keeps what the user wrote, but does not keep it up to date. */
+  /** Whether all columns in these are in reach: Spark keeps what the user wrote, but does not update it. */
   private boolean known(List expressions) {
     for (int i = 0; i < expressions.size(); i++) {
       Expression e = (Expression) expressions.get(i);
@@ -155,7 +155,10 @@ public class Sql {
     return true;
   }
 
-  /** Without what only tells the optimiser something, and with functions of SQL instead of what analysis made of them. */
+  /**
+   * Returns the expression without hints for the optimiser, and with SQL functions instead of what analysis made of
+   * them.
+   */
   public static Expression plain(Expression e) {
     return (Expression) e.transformUp(new Plain());
   }
@@ -182,7 +185,7 @@ public class Sql {
       return e;
     }
 
-    /** What {@code na.drop} asks of all columns, or of any, as conditions of SQL. */
+    /** Returns the condition of {@code na.drop} on all columns, or on any of them, in SQL's terms. */
     private static Expression present(AtLeastNNonNulls e) {
       List children = list(e.children());
       if (children.isEmpty() || e.n() > 1 && e.n() != children.size()) return e;
@@ -200,7 +203,7 @@ public class Sql {
       return out;
     }
 
-    /** A null, a decimal or a float of a type that its text alone does not tell is cast to it. */
+    /** Casts a null, a decimal or a float to its type if its text alone does not determine it. */
     private static Expression literal(Literal l) {
       Literal told = l;
       if (l.value() == null) told = Literal$.MODULE$.apply(null);
@@ -212,7 +215,7 @@ public class Sql {
       return new Cast(told, l.dataType(), scala.Option.empty(), Cast$.MODULE$.apply$default$4());
     }
 
-    /** An array of the value at each of the pivot's values. */
+    /** Returns an array with the value for each of the pivot's values. */
     private static Expression pivoted(PivotFirst p) {
       List out = new ArrayList();
       List values = list(p.pivotColumnValues());
@@ -242,7 +245,7 @@ public class Sql {
     return new StringBuilder(all).append(" -> ").append(of((Expression) f.function())).toString();
   }
 
-  /** The interval of whose days analysis takes the number, or null: SQL adds intervals to dates. */
+  /** Returns the interval whose number of days analysis extracts, or null: in SQL, intervals are added to dates. */
   private static Expression days(Expression e) {
     if (e instanceof UnaryMinus) return days(((UnaryMinus) e).child());
     return e.getClass().getSimpleName().equals("ExtractANSIIntervalDays") ? (Expression) e.children().head() : null;
@@ -313,7 +316,7 @@ public class Sql {
     return of((Expression) o.child()) + " " + o.direction().sql() + " " + o.nullOrdering().sql();
   }
 
-  /** from_json and its kin: Spark's own text lacks the schema. */
+  /** Writes from_json and similar functions: Spark's own text lacks the schema. */
   private String parsed(Expression e) {
     String schema = ((org.apache.spark.sql.types.DataType) e.productElement(0)).sql();
     return e.prettyName() + "(" + of((Expression) e.children().head()) + ", " + text(schema) + options(e) + ")";

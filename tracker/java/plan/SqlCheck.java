@@ -29,8 +29,8 @@ import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
- * Whether Spark reads texts back as the expressions that they were written for. All are read in one plan; only where one of
- * them is not read as it should, each is read alone. Raw types, for Janino.
+ * Checks that Spark reads texts back as the expressions that they were written for. It reads all of them in one plan,
+ * and those that differ once more, each alone. Raw types, for Janino.
  */
 public class SqlCheck {
   private final SparkSession session;
@@ -45,14 +45,14 @@ public class SqlCheck {
     this.operators = operators;
   }
 
-  /** Takes a text of flat subqueries, and its expression as written over the labels; returns its number. */
+  /** Adds an expression over labelled columns and its text, with flat subqueries; returns its number. */
   public int add(Expression e, String text, Map labels, Map subqueries) {
     expressions.add(e.transformDown(new Rebinding(this, labels, subqueries)));
     texts.add(text);
     return texts.size() - 1;
   }
 
-  /** By number, whether the text says what the expression says. */
+  /** Returns, by number, whether the text means what the expression means. */
   public boolean[] run() {
     SparkSession.setActiveSession(session);
     boolean[] out = new boolean[texts.size()];
@@ -67,7 +67,10 @@ public class SqlCheck {
     return out;
   }
 
-  /** Whether it is of nodes whose text has one reading only, under all settings: most are, and reading takes its time. */
+  /**
+   * Whether an expression has only nodes whose text has one meaning under all settings: most have, and reading takes
+   * time.
+   */
   private static boolean plain(Expression e) {
     if (!PLAIN.contains(e.getClass().getSimpleName())) return false;
     if (e instanceof Literal && !PLAIN_TYPES.contains(e.dataType())) return false;
@@ -96,7 +99,7 @@ public class SqlCheck {
   private static final int AGGREGATE = 1;
   private static final int ALONE = 2;
 
-  /** What an expression does to the plan around it: nothing, or all become one aggregate, or more than that. */
+  /** Returns what an expression does to the plan around it: nothing, turn it into one aggregate, or more than that. */
   private static int kind(Expression e) {
     if (e instanceof WindowExpression || e instanceof Generator) return ALONE;
     int kind = e.getClass().getSimpleName().equals("AggregateExpression") ? AGGREGATE : ROW;
@@ -110,7 +113,7 @@ public class SqlCheck {
     return Sql.plain((Expression) found).canonicalized().equals(e.canonicalized());
   }
 
-  /** What Spark reads some texts as; null where it can't. */
+  /** Returns what Spark reads some texts as; null if it can't. */
   private List read(List numbers) {
     try {
       List named = new ArrayList();
@@ -143,7 +146,7 @@ public class SqlCheck {
     }
   }
 
-  /** The column of a label: of one number in all expressions, and of no number that Spark gives. */
+  /** Returns the column of a label, with one id in all expressions, which Spark gives to no other column. */
   private AttributeReference column(String label, DataType type) {
     if (!columns.containsKey(label)) {
       ExprId id = new ExprId(columns.size(), own);

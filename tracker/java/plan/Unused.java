@@ -14,11 +14,11 @@ import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
 /**
- * Takes window functions and subqueries away whose values Spark would never compute, for nothing above uses them: a value
- * that is not computed leaves no edge. Spark's own column pruning says which those are, on a copy. Raw types, for Janino.
+ * Removes window functions and subqueries whose values nothing above uses: Spark would not compute them, so they leave
+ * no edges. Spark's own column pruning finds them, on a copy of the plan. Raw types, for Janino.
  */
 public class Unused {
-  /** Pruning is only right where these are gone; what takes their places keeps the columns' ids. */
+  /** Rules that must come before pruning; the nodes that they create keep the columns' ids. */
   private static final String[] FIRST = {
     "ReplaceIntersectWithSemiJoin", "ReplaceExceptWithFilter", "ReplaceExceptWithAntiJoin", "RewriteExceptAll",
     "RewriteIntersectAll", "ReplaceDistinctWithAggregate", "ReplaceDeduplicateWithAggregate"
@@ -65,7 +65,10 @@ public class Unused {
     while (it.hasNext()) collect((LogicalPlan) it.next(), ids);
   }
 
-  /** A side that a replacement leaves out, such as that of EXCEPT by a filter, keeps its columns: they say what the filter is. */
+  /**
+   * Replaces unused values. A side that a replacement leaves out, as for EXCEPT by a filter, keeps its columns: they
+   * define the filter.
+   */
   private static LogicalPlan without(LogicalPlan plan, Set unused) {
     List children = list(plan.children());
     for (int i = 0; i < children.size(); i++) children.set(i, without((LogicalPlan) children.get(i), unused));
@@ -85,7 +88,7 @@ public class Unused {
     return some;
   }
 
-  /** Puts nulls for the columns that nobody uses, if asked only for those of subqueries; returns how many. */
+  /** Replaces unused columns by nulls, or only those with subqueries; returns how many. */
   private static int empty(List columns, Set unused, boolean subqueries) {
     int n = 0;
     for (int i = 0; i < columns.size(); i++) {

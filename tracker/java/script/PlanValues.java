@@ -40,7 +40,7 @@ import provspark.trees.Json;
 import provspark.trees.Marks;
 import static provspark.trees.Trees.list;
 
-/** What a logical plan holds that may come from the script: its Python functions, and literals by where they were written. */
+/** Collects values in a logical plan that may come from the script: Python functions, and literals by their place. */
 public class PlanValues {
   private final ScriptRows made;
   private final List functions = new ArrayList();
@@ -50,12 +50,15 @@ public class PlanValues {
   private final Set seen = new LinkedHashSet();
   private String why = "";
 
-  /** made: what is known of rows that the script handed over; or null. */
+  /** `made`: the registered rows that the script passed to Spark, or null. */
   public PlanValues(Object made) {
     this.made = (ScriptRows) made;
   }
 
-  /** JSON: functions (name, site), groups of literals (node, fragment, call site, SQL text, site, [kind, text] …), made rows. */
+  /**
+   * Returns JSON with the functions (name, site), the groups of literals (node, fragment, call site, SQL text, site,
+   * [[kind, text], …]), and the reason why rows made by the script are not constants.
+   */
   public String of(LogicalPlan plan) {
     visit(plan, "", false);
     StringBuilder out = new StringBuilder("{\"functions\":[");
@@ -75,7 +78,7 @@ public class PlanValues {
     return out.append("],\"made\":").append(Json.quoted(why)).append("}").toString();
   }
 
-  /** above, within: of the node above, the line that made it, and whether a model did. */
+  /** `above`: the line that made the node above; `within`: whether a model of MLlib made that node. */
   private void visit(LogicalPlan plan, String above, boolean within) {
     String site = Marks.site(plan).length() == 0 ? above : Marks.site(plan);
     String kind = plan.getClass().getSimpleName();
@@ -94,7 +97,7 @@ public class PlanValues {
       String[] where = where(plan.origin());
       add(kind, where[0].length() == 0 ? "values" : where[0], where[1], where[2], site, "[\"text\",\"\"]");
     }
-    boolean model = Marks.marked(plan) ? Marks.transformer(plan).length() > 0 : within; // its values are its own
+    boolean model = Marks.marked(plan) ? Marks.transformer(plan).length() > 0 : within; // its literals don't count
     List expressions = list(plan.expressions());
     for (int i = 0; i < expressions.size(); i++) {
       Expression e = (Expression) expressions.get(i);
@@ -110,7 +113,7 @@ public class PlanValues {
     if (table.indexOf(".python.") >= 0) function("Python data source", site);
   }
 
-  /** Whether a Python function stands between an RDD and what it was made of. */
+  /** Whether a Python function computes an RDD, or one that it derives from. */
   private boolean computed(RDD rdd) {
     if (made != null && made.knows(rdd)) return false;
     String kind = rdd.getClass().getSimpleName();
@@ -125,7 +128,7 @@ public class PlanValues {
     if (seen.add(found)) functions.add(found);
   }
 
-  /** site: null where a model's literals are. */
+  /** `site`: null for the literals of a model. */
   private void visit(Expression e, String node, String site) {
     if (e instanceof Literal) {
       if (site != null) literal((Literal) e, node, site);
@@ -160,7 +163,7 @@ public class PlanValues {
     }
   }
 
-  /** Whether an expression takes one of the columns out of an array that a pivot made. */
+  /** Whether an expression extracts a column from the array that a pivot made. */
   private static boolean pivoted(Expression e) {
     if (!(e instanceof GetArrayItem)) return false;
     Object array = ((GetArrayItem) e).children().apply(0);
@@ -173,7 +176,7 @@ public class PlanValues {
     if (where[1].startsWith("org.apache.spark.sql.execution.stat")) return; // names of statistics
     if (where[2].length() > 0 && where[0].length() == 0) {
       if (texts.put(where[2], Boolean.TRUE) == null) add(node, "", "", where[2], site, "[\"text\",\"\"]");
-      return; // it is a part of the text
+      return; // a part of the text
     }
     if (l.dataType() instanceof ArrayType) {
       ArrayData data = (ArrayData) l.value();
@@ -213,7 +216,7 @@ public class PlanValues {
     values.add(value);
   }
 
-  /** What made an expression: a function of PySpark's and its line, or a part of a SQL text and all of that. */
+  /** Returns the origin of an expression: fragment, call site and SQL text, each "" if unknown (see _HiddenGroup). */
   private String[] where(Origin origin) {
     String[] found = (String[]) origins.get(origin);
     if (found == null) {

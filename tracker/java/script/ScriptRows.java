@@ -13,16 +13,16 @@ import org.apache.spark.sql.catalyst.plans.logical.Range;
 import org.apache.spark.sql.execution.LogicalRDD;
 import static provspark.trees.Trees.list;
 
-/** Rows that the script made, and why they are no constants; "" where they are. Raw types, for Janino. */
+/** Registry of rows that the script made, with the reason why they are not constant, or "". Raw types, for Janino. */
 public class ScriptRows {
-  /** Begins the reason of rows that are made of constants and of numbers that were read. */
+  /** Prefix of the reason for rows that derive only from constants and single numbers read (row_constants.py). */
   private static final char OF_NUMBERS = 2;
 
   private final List rows = new ArrayList();
   private final List whys = new ArrayList();
   private final Map others = new HashMap();
 
-  /** Notes the local rows, the RDDs and the ranges of a plan; of constants the RDDs alone. */
+  /** Registers the local rows, RDDs and ranges of a plan; if `why` is "", only the RDDs. */
   public synchronized void note(LogicalPlan plan, String why) {
     if (plan instanceof LocalRelation && why.length() > 0) {
       Object first = first(plan);
@@ -39,7 +39,7 @@ public class ScriptRows {
     for (int i = 0; i < below.size(); i++) note((LogicalPlan) below.get(i), why);
   }
 
-  /** Whether a reason is none, or of rows of numbers: any other one says more. */
+  /** Whether a reason is "" or only about numbers, so that another reason replaces it. */
   static boolean weaker(String why) {
     return why.length() == 0 || why.charAt(0) == OF_NUMBERS;
   }
@@ -48,7 +48,7 @@ public class ScriptRows {
     others.put(Integer.valueOf(rdd.id()), why);
   }
 
-  /** Why the first of such rows in a plan is no constant, those last that are of numbers; "" where there are none. */
+  /** Returns the reason for the first rows in a plan that are not constant, or ""; reasons about numbers come last. */
   public synchronized String within(LogicalPlan plan) {
     String found = of(plan);
     List inside = list(plan.children());
@@ -60,12 +60,12 @@ public class ScriptRows {
     return found;
   }
 
-  /** Whether the script handed over the rows of an RDD, or it is known how they were made. */
+  /** Whether an RDD is registered. */
   public synchronized boolean knows(RDD rdd) {
     return others.containsKey(Integer.valueOf(rdd.id()));
   }
 
-  /** The same for a leaf. */
+  /** Returns the reason why a leaf's rows are not constant, or "". */
   public synchronized String of(LogicalPlan leaf) {
     if (leaf instanceof LocalRelation) {
       int i = find(first(leaf));
@@ -76,7 +76,7 @@ public class ScriptRows {
     return why == null ? "" : (String) why;
   }
 
-  /** Why an RDD's rows, or those that it was made of, are no constants. */
+  /** Returns the reason why the rows of an RDD, or of one that it derives from, are not constant, or "". */
   public synchronized String above(RDD rdd) {
     Object why = others.get(Integer.valueOf(rdd.id()));
     if (why != null) return (String) why;
@@ -90,7 +90,7 @@ public class ScriptRows {
     return range.start() + " " + range.step() + " " + range.numElements();
   }
 
-  /** Copies of a plan share the rows themselves. */
+  /** Returns the first row, which identifies the relation: copies of a plan share the row objects. */
   private static Object first(LogicalPlan leaf) {
     scala.collection.Seq data = ((LocalRelation) leaf).data();
     return data.isEmpty() ? null : data.apply(0);

@@ -28,11 +28,13 @@ import org.apache.spark.util.TaskCompletionListener;
 import provspark.taps.Tap;
 
 /**
- * Reads on executors what a tap noted (Tap tells the layout). A place is one long, of task, block and group: those of a task
- * follow one another, after the task's own (TASK and BLOCK tell the bits; blocks count from 1). What is to be read comes as rows
- * (place, noted, where, ids), sorted by place: of each task one, with how many rows it noted, where they are, and ids; for a keyed
- * tap's rows then one for each group that is kept. `ids` are longs: for an ordered tap pairs, an id and how many rows have it
- * and the next ones; for a keyed tap the id of the first row that is kept of each block.
+ * Reads the notes of a tap on executors (Tap defines the layout).
+ *
+ * A place is a long of task, block and group (bit offsets: TASK and BLOCK). A task has the place with block 0, and its blocks
+ * count from 1, so the places of a task's groups come after its own. The input is rows (place, noted, where, ids), sorted by
+ * place. Each task has one row: how many rows it noted, where its notes are, and ids. For the rows of a keyed tap, a row for each
+ * kept group follows. `ids` are longs: for an ordered tap, pairs of a first id and the number of consecutive rows; for a keyed
+ * tap, the id of the first kept row of each block.
  */
 public class Notes implements MapPartitionsFunction, Serializable {
   private static final long serialVersionUID = 1L;
@@ -43,24 +45,24 @@ public class Notes implements MapPartitionsFunction, Serializable {
   private final int width;
   private final boolean keyed;
 
-  /** Which columns of provenance columns are told; null for the groups. */
+  /** Provenance columns to return; null to return groups. */
   private int[] columns = null;
 
-  /** folder: URL of the sidecars; width: how many columns beside the keys a row has. */
+  /** `folder` is the URL of the sidecar files; `width` is the number of columns of a row besides the keys. */
   public Notes(String folder, int width, boolean keyed) {
     this.folder = folder;
     this.width = width;
     this.keyed = keyed;
   }
 
-  /** Each group of each block: place, k1, k2 and n, its rows. */
+  /** Returns the groups of all blocks: place, key (k1, k2), and number of rows (n). */
   public Dataset groups(Dataset tasks) {
     StructType type = new StructType().add("place", DataTypes.LongType, false).add("k1", DataTypes.LongType, false);
     type = type.add("k2", DataTypes.LongType, false).add("n", DataTypes.LongType, false);
     return tasks.mapPartitions(this, Encoders.row(type));
   }
 
-  /** Each row whose column `first` is not null: its id as `row`, and `count` columns of at most three, a, b and c. */
+  /** Returns each row whose column `first` is not null: its id as `row`, and `count` columns (at most three) as a, b and c. */
   public Dataset rows(Dataset asked, int first, int count) {
     columns = new int[count];
     for (int i = 0; i < count; i++) columns[i] = first + i;
@@ -86,7 +88,7 @@ public class Notes implements MapPartitionsFunction, Serializable {
     return fs.open(at);
   }
 
-  /** A task's sidecar, block by block; a block's columns can be read once and in order, or not at all. */
+  /** Reader of a task's sidecar file, block by block. Columns of a block can be skipped, but are read once and in order. */
   static class Sidecar {
     final InputStream in;
     final String place;
@@ -175,11 +177,11 @@ public class Notes implements MapPartitionsFunction, Serializable {
     }
 
     private IOException cutShort() {
-      return new EOFException("notes are cut short: " + (place.startsWith("inline ") ? "inline" : place));
+      return new EOFException("the notes end too early: " + (place.startsWith("inline ") ? "inline" : place));
     }
   }
 
-  /** What is told of some tasks, one row after the other. */
+  /** Iterator over the groups or rows of some tasks. */
   static class NotesReading implements Iterator, TaskCompletionListener {
     final Notes notes;
     final Iterator asked;
@@ -192,13 +194,13 @@ public class Notes implements MapPartitionsFunction, Serializable {
     long[][] told = null;
     int[] begins = null;
     int loaded = -1;
-    /** Of a keyed tap: the id of the next row that is kept. */
+    /** For a keyed tap: id of the next kept row. */
     long next = 0;
-    /** Places of the block that are to be told, and the id of the first of them. */
+    /** Positions in the block that are to be returned, and the id of the first one. */
     int i = 0;
     int stop = 0;
     long id = 0;
-    /** Of an ordered tap: which pair of ids holds, and how many rows of it went before. */
+    /** For an ordered tap: the current pair of ids, and how many of its rows are already read. */
     int piece = 0;
     long gone = 0;
     int at = 0;
@@ -221,7 +223,7 @@ public class Notes implements MapPartitionsFunction, Serializable {
           if (!more) return false;
         }
       } catch (IOException e) {
-        throw new IllegalStateException("ProvSpark can't read what a tap noted: " + e, e);
+        throw new IllegalStateException("ProvSpark can't read the notes of a tap: " + e, e);
       }
     }
 
@@ -242,7 +244,7 @@ public class Notes implements MapPartitionsFunction, Serializable {
       return row;
     }
 
-    /** Takes the row that names a task. */
+    /** Starts a task with its row of the input. */
     private void begin(Row row) throws IOException {
       close();
       task = row.getLong(0) >> TASK;
@@ -262,7 +264,7 @@ public class Notes implements MapPartitionsFunction, Serializable {
       sidecar = new Sidecar(notes.open(where), where, notes.width, notes.keyed);
     }
 
-    /** The next block of this task or another's; whether there is one. */
+    /** Moves to the next block, of this task or the next one. Returns whether there is one. */
     private boolean nextBlock() throws IOException {
       while (true) {
         if (sidecar != null && sidecar.next()) {
@@ -270,7 +272,7 @@ public class Notes implements MapPartitionsFunction, Serializable {
           return true;
         }
         if (sidecar != null && seen != noted) {
-          throw new IOException("a task noted " + noted + " rows; " + seen + " arrived");
+          throw new IOException("a task noted " + noted + " rows, but its notes have " + seen + " rows");
         }
         if (!asked.hasNext()) {
           close();
@@ -304,10 +306,10 @@ public class Notes implements MapPartitionsFunction, Serializable {
           begin(row);
           continue;
         }
-        if (place >> TASK != task || where == null) throw new IOException("a group came without its task");
+        if (place >> TASK != task || where == null) throw new IOException("the input has a group without its task");
         if (sidecar == null) open();
         while (sidecar.block < block) {
-          if (!sidecar.next()) throw new IOException("a group is not among what its task noted");
+          if (!sidecar.next()) throw new IOException("the notes of a task lack a group");
         }
         if (loaded != block) {
           sidecar.skipTo(2);

@@ -10,11 +10,11 @@ import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/** Counts for each group of rows (place, k1, k2, n), sorted by place as Notes has it, the rows before it in its block. */
+/** Counts, for each group (place, k1, k2, n) in the order of places (see Notes), the rows before it in its block. */
 public class Starts implements MapPartitionsFunction, Serializable {
   private static final long serialVersionUID = 1L;
 
-  /** The same rows, and `at`: how many rows stand before; of groups without a place nothing is counted. */
+  /** Returns the groups with a column `at`, the number of rows before. Groups without a place have 0. */
   public Dataset over(Dataset groups) {
     StructType type = new StructType().add("place", DataTypes.LongType, true).add("k1", DataTypes.LongType, false);
     type = type.add("k2", DataTypes.LongType, false).add("n", DataTypes.LongType, true);

@@ -29,8 +29,8 @@ import scala.collection.immutable.Seq;
 import static provspark.spark.LogicalPlans.*;
 
 /**
- * Spark's cache, under whose entries traced plans are put: an entry stays known by the user's plan and shows the user's
- * columns, and behind them stand those of the provenance columns. An entry is told by its CachedRDDBuilder, which every use shares.
+ * Spark's cache, with traced plans in its entries. Spark still finds an entry by the user's plan, and it shows the user's
+ * columns. The provenance columns come after them. An entry is identified by its CachedRDDBuilder, which all uses share.
  */
 public class CacheEntries {
   private final List pending = new ArrayList();
@@ -38,7 +38,7 @@ public class CacheEntries {
   private final List relations = new ArrayList();
   private final List transposed = new ArrayList();
 
-  /** Takes the entries that are not known yet, the oldest first; returns how many. */
+  /** Collects the unknown entries, the oldest first. Returns their number. */
   public int unknown(SparkSession session) throws Exception {
     pending.clear();
     IndexedSeq all = (IndexedSeq) field(CacheManager.class, "cachedData").get(manager(session));
@@ -48,12 +48,12 @@ public class CacheEntries {
     return pending.size();
   }
 
-  /** Whether something of an unknown entry was computed before it was seen. */
+  /** Whether Spark has already computed a part of an unknown entry. */
   public boolean begun(int i) throws Exception {
     return field(CachedRDDBuilder.class, "_cachedColumnBuffers").get(entry(i).cachedRepresentation().cacheBuilder()) != null;
   }
 
-  /** An unknown entry's plan, with what it reads from other entries in its place. */
+  /** Returns an unknown entry's plan, with parts that other entries cache replaced by these. */
   public LogicalPlan plan(SparkSession session, int i) throws Exception {
     CacheManager manager = manager(session);
     Field field = field(CacheManager.class, "cachedData");
@@ -70,12 +70,12 @@ public class CacheEntries {
     }
   }
 
-  /** A plan with what is cached now in its place. */
+  /** Returns a plan with cached parts replaced by their cache entries. */
   public LogicalPlan current(SparkSession session, LogicalPlan analysed) {
     return Dataset.ofRows(session, analysed).queryExecution().withCachedData();
   }
 
-  /** Puts a traced plan, the user's columns first, under an entry; returns its number, -1 if it is gone. */
+  /** Puts a traced plan, whose first columns are the user's, into an entry. Returns its number, or -1 if it was removed. */
   public int replace(SparkSession session, int i, LogicalPlan traced) throws Exception {
     CachedData entry = entry(i);
     InMemoryRelation old = entry.cachedRepresentation();
@@ -85,7 +85,7 @@ public class CacheEntries {
     return put(manager, entry, shown(whole, Trees.seq(columns))) ? remember(whole) : -1;
   }
 
-  /** The first columns of a relation, in the order that these still tell: `withOutput` wants all that the order names. */
+  /** Returns a relation with its first columns, and the ordering as far as they define it: `withOutput` needs all its columns. */
   private static InMemoryRelation shown(InMemoryRelation whole, Seq columns) {
     AttributeSet known = AttributeSet$.MODULE$.apply(columns);
     List ordering = new ArrayList();
@@ -104,7 +104,7 @@ public class CacheEntries {
     return out;
   }
 
-  /** As CacheManager does for the same level and name, under the configuration that it caches under. */
+  /** Creates a relation as CacheManager does, with the same storage level, name and configuration. */
   private static InMemoryRelation represent(SparkSession session, LogicalPlan plan, CachedRDDBuilder as) throws Exception {
     Method method = CacheManager.class.getDeclaredMethod("getOrCloneSessionWithConfigsOff", new Class[] {SparkSession.class});
     method.setAccessible(true);
@@ -127,12 +127,12 @@ public class CacheEntries {
     return false;
   }
 
-  /** Leaves an unknown entry as it is; returns its number. */
+  /** Registers an unknown entry without changing it. Returns its number. */
   public int keep(int i) {
     return remember(entry(i).cachedRepresentation());
   }
 
-  /** Puts entries that were never computed back to the users' own plans. */
+  /** Restores the user's plans of entries that were never computed. */
   public void restore(SparkSession session) throws Exception {
     CacheManager manager = manager(session);
     IndexedSeq all = (IndexedSeq) field(CacheManager.class, "cachedData").get(manager);
@@ -152,20 +152,20 @@ public class CacheEntries {
     return builders.size() - 1;
   }
 
-  /** The number of the entry that this relation reads, or -1. */
+  /** Returns the number of the entry that a relation reads, or -1. */
   public int number(InMemoryRelation relation) {
     for (int i = builders.size() - 1; i >= 0; i--) if (builders.get(i) == relation.cacheBuilder()) return i;
     return -1;
   }
 
-  /** An entry's relation, its columns and those of the provenance columns. */
+  /** Returns an entry's relation, with the user's columns and the provenance columns. */
   public InMemoryRelation relation(int number) {
     return (InMemoryRelation) relations.get(number);
   }
 
   /**
-   * Completes the Observations within what a user's plan reads from the cache. Spark looks for them in the plan that was
-   * written, and in ours what is cached is a leaf.
+   * Completes the Observations in the cache entries that a user's plan reads. Spark looks for them in the written plan, but in
+   * the rewritten one a cache entry is a leaf.
    */
   public void observed(SparkSession session, LogicalPlan users) throws Exception {
     if (users instanceof InMemoryRelation) {
@@ -183,7 +183,7 @@ public class CacheEntries {
     for (int i = 0; i < children.size(); i++) observed(session, (LogicalPlan) children.get(i));
   }
 
-  /** As Spark's listener does at a query's end; the method's name holds its class's in some versions. */
+  /** Calls tryComplete as Spark's listener does after a query. In some versions, the method name starts with the class name. */
   private static void complete(SparkSession session, QueryExecution query) throws Exception {
     Method[] methods = ObservationManager.class.getDeclaredMethods();
     for (int i = 0; i < methods.length; i++) {
@@ -194,7 +194,7 @@ public class CacheEntries {
     }
   }
 
-  /** The relation with the columns of its provenance columns behind the user's. */
+  /** Returns the relation with the provenance columns after the user's columns. */
   public LogicalPlan whole(InMemoryRelation shown) {
     List columns = Trees.list(shown.output());
     List all = Trees.list(relation(number(shown)).output());
@@ -203,8 +203,8 @@ public class CacheEntries {
   }
 
   /**
-   * CACHE TABLE without LAZY computes at once: it is run lazily here. Returns its result and what is to be counted then;
-   * null where the text is something else.
+   * Runs a CACHE TABLE without LAZY, which would compute at once, as a lazy one. Returns its result and the Dataset to count
+   * afterwards, or null if the text is something else.
    */
   public Object[] lazily(SparkSession session, String text) throws Exception {
     LogicalPlan command = (LogicalPlan) session.sessionState().sqlParser().parsePlan(text);
@@ -216,7 +216,7 @@ public class CacheEntries {
     values[lazy] = Boolean.TRUE;
     Dataset result = Dataset.ofRows(session, (LogicalPlan) command.makeCopy(values));
     if (command instanceof CacheTable) return new Object[] {result, Dataset.ofRows(session, ((CacheTable) command).table())};
-    Object name = command.productElement(0); // a text, and from Spark 4.2 on an expression of one
+    Object name = command.productElement(0); // a string, or an expression from Spark 4.2 on
     String view = name instanceof Expression ? ((Expression) name).eval(null).toString() : (String) name;
     return new Object[] {result, session.table("`" + view.replace("`", "``") + "`")};
   }
@@ -225,18 +225,18 @@ public class CacheEntries {
     return Dataset.ofRows(session, plan);
   }
 
-  /** The first n columns of a checkpoint. */
+  /** Returns the first n columns of a checkpoint. */
   public Dataset shown(SparkSession session, Dataset checkpoint, int n) {
     LogicalPlan plan = checkpoint.queryExecution().analyzed();
     return Dataset.ofRows(session, projection(Trees.list(plan.output()).subList(0, n), plan));
   }
 
-  /** The number of the RDD that a leaf reads. */
+  /** Returns the id of the RDD that a leaf reads. */
   public int rdd(LogicalPlan plan) {
     return ((LogicalRDD) plan).rdd().id();
   }
 
-  /** The number of a transposed frame's leaf, whose copies share the rows themselves; it gets one where it has none. */
+  /** Returns the number of a transposed DataFrame's leaf, assigning one if it has none. Copies of a leaf share its row objects. */
   public int transposed(LogicalPlan plan) throws Exception {
     LogicalPlan leaf = plan;
     while (!leaf.children().isEmpty()) leaf = (LogicalPlan) leaf.children().apply(0);
@@ -247,7 +247,7 @@ public class CacheEntries {
     return transposed.size() - 1;
   }
 
-  /** Whether every partition is computed. */
+  /** Whether all partitions of an entry are computed. */
   public boolean loaded(int number) {
     return relation(number).cacheBuilder().isCachedColumnBuffersLoaded();
   }

@@ -15,16 +15,16 @@ import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.LogicalRDD;
 
-/** Which data frames an RDD was made of, by what Spark knows of its ancestors. Raw types, for Janino. */
+/** Origins of RDDs: the DataFrames that they were made from, according to Spark's RDD graph. Uses raw types. */
 public class RddAncestors {
   private final Map numbers = new HashMap();
 
-  /** An RDD that holds a data frame's rows, or the script's, by a number. */
+  /** Registers the number of an RDD with rows of a DataFrame or of the script. */
   public synchronized void note(RDD rdd, int number) {
     numbers.put(Integer.valueOf(rdd.id()), Integer.valueOf(number));
   }
 
-  /** The RDDs of a data frame's leaves, by one number. */
+  /** Registers one number for the RDDs of all leaves of a DataFrame. */
   public void noteLeaves(LogicalPlan plan, int number) {
     if (plan instanceof LogicalRDD) note(((LogicalRDD) plan).rdd(), number);
     Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(plan.children()).iterator();
@@ -32,8 +32,8 @@ public class RddAncestors {
   }
 
   /**
-   * The numbers of the noted RDDs that one was made of, and the classes of other origins, by blanks. First stands "each" where
-   * each partition was made of the one that has its number, or else "all".
+   * Returns the numbers of the registered RDDs that an RDD was made from, and the classes of other origins, separated by spaces.
+   * The first word is "each" if each partition was made from the one with the same number, else "all".
    */
   public synchronized String origins(RDD rdd) {
     Set found = new TreeSet();
@@ -44,7 +44,7 @@ public class RddAncestors {
     return out.toString();
   }
 
-  /** A hash of rows that PySpark handed over, in their order. */
+  /** Returns a hash of the pickled rows of an RDD, in order. */
   public String digest(JavaRDD rows) throws Exception {
     MessageDigest digest = MessageDigest.getInstance("SHA-256");
     Iterator it = rows.collect().iterator();

@@ -18,14 +18,14 @@ import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog;
 import org.apache.spark.sql.jdbc.JdbcDialect;
 import org.apache.spark.sql.jdbc.JdbcDialects;
 
-/** Tables of a JDBCTableCatalog, as the options by which JDBC reaches them. Raw types, for Janino. */
+/** JDBC options of tables of a JDBCTableCatalog. Raw types, for Janino. */
 public class CatalogTable {
   private static final String KEYS = "provsparkkeys";
   private static final String SETTING = "spark.provspark.keys.";
 
   private CatalogTable() {}
 
-  /** The options of the table that a command writes to; null where that is no such table. */
+  /** Returns the JDBC options of the table that a command writes to; null if no JDBCTableCatalog contains it. */
   public static Map options(SparkSession session, LogicalPlan command) {
     scala.collection.immutable.Map written = (scala.collection.immutable.Map) part(command, "writeOptions");
     if (command instanceof AppendData || command instanceof OverwriteByExpression) {
@@ -52,7 +52,7 @@ public class CatalogTable {
     return keyed(session, catalog, at.ident(), parameters(at.jdbcOptions()), written);
   }
 
-  /** A part of a command by its name, or null. Versions of Spark differ in the types that its accessors tell. */
+  /** Returns a field of a command by name, or null: the types of accessors differ between versions of Spark. */
   private static Object part(LogicalPlan command, String name) {
     for (int i = 0; i < command.productArity(); i++) {
       if (command.productElementName(i).equals(name)) return command.productElement(i);
@@ -64,7 +64,7 @@ public class CatalogTable {
     return new HashMap(scala.jdk.javaapi.CollectionConverters.asJava((scala.collection.Map) options.parameters()));
   }
 
-  /** Key columns are named by an option of the writer or by the setting of the table's full name. */
+  /** Adds the table's quoted name and the key columns, from the writer's option or the setting for its full name. */
   private static Map keyed(
       SparkSession session, String catalog, Identifier table, Map given, scala.collection.immutable.Map written) {
     Map out = new HashMap();

@@ -29,13 +29,13 @@ import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.hadoop.util.HadoopInputFile;
 import org.apache.spark.sql.classic.SparkSession;
 
-/** Lists the data files of a folder, and reads how many rows their footers tell, each in one call. Raw types, for Janino. */
+/** Lists a folder's data files, and reads row counts from their footers, in one call each. Raw types, for Janino. */
 public class Listing {
   private static final int TAIL = 1 << 15;
 
   private final Configuration conf;
 
-  /** `options`: the writer's, as JSON. */
+  /** `options`: the writer's options as JSON. */
   public Listing(SparkSession session, String options) throws Exception {
     conf = session.sessionState().newHadoopConf();
     Iterator it = ((Map) new ObjectMapper().readValue(options, Map.class)).entrySet().iterator();
@@ -46,7 +46,7 @@ public class Listing {
     }
   }
 
-  /** Every data file below `folder`: "size mtime relative path", split by NUL; empty where there is no such folder. */
+  /** Lists all data files below `folder` as "size mtime relative path", separated by NUL; "" if it does not exist. */
   public String files(String folder) throws Exception {
     Path root = new Path(folder);
     FileSystem fs = root.getFileSystem(conf);
@@ -61,7 +61,7 @@ public class Listing {
     return out.toString();
   }
 
-  /** Takes a folder away if it is empty; whether it is gone. */
+  /** Removes a folder if it is empty; returns whether it no longer exists. */
   public boolean cleared(String folder) throws Exception {
     Path root = new Path(folder);
     FileSystem fs = root.getFileSystem(conf);
@@ -83,7 +83,7 @@ public class Listing {
     }
   }
 
-  /** One listing for the whole tree: what object stores answer fastest. */
+  /** Lists the whole tree with one call, which is fastest on object stores. */
   private static void flat(FileSystem fs, Path root, StringBuilder out) throws Exception {
     String base = fs.makeQualified(root).toUri().getPath();
     RemoteIterator it = fs.listFiles(root, true);
@@ -108,14 +108,14 @@ public class Listing {
     return full.substring(base.endsWith("/") ? base.length() : base.length() + 1);
   }
 
-  /** Spark's rule for names that are no data. */
+  /** Whether Spark treats files with this name as hidden. */
   private static boolean hidden(String name) {
     return (name.startsWith("_") && name.indexOf('=') < 0) || name.startsWith(".") || name.endsWith("._COPYING_");
   }
 
   /**
-   * Row counts from the footers of Parquet or ORC files below `folder`, split by spaces. `files` are "size relative path",
-   * split by NUL.
+   * Returns row counts from the footers of Parquet or ORC files below `folder`, separated by spaces. `files` contains
+   * "size relative path" of each file, separated by NUL.
    */
   public String rows(String folder, String files, final String format, int threads) throws Exception {
     String[] names = files.split("\0", -1);
@@ -134,7 +134,7 @@ public class Listing {
               return Long.valueOf(format.equals("parquet") ? parquet(path, size) : orc(path, size));
             } catch (Exception e) {
               String why = e.getMessage() == null ? e.toString() : e.getMessage();
-              throw new IllegalStateException(path + " has no " + format + " footer that can be read: " + why);
+              throw new IllegalStateException("the " + format + " footer of " + path + " can't be read: " + why);
             }
           }
         }));
@@ -150,7 +150,7 @@ public class Listing {
     }
   }
 
-  /** Reads the file's own count and skips its row groups, which makes a footer many times cheaper than opening a reader. */
+  /** Reads the file's row count without its row groups, which is many times cheaper than opening a reader. */
   private long parquet(Path path, long size) throws Exception {
     byte[] tail = new byte[(int) Math.min(size, TAIL)];
     FSDataInputStream in = path.getFileSystem(conf).open(path);
@@ -158,9 +158,9 @@ public class Listing {
       in.readFully(size - tail.length, tail);
       String magic = tail.length < 8 ? "" : new String(tail, tail.length - 4, 4, StandardCharsets.ISO_8859_1);
       if (magic.equals("PARE")) return encrypted(path);
-      if (!magic.equals("PAR1")) throw new IOException("it does not end as Parquet does");
+      if (!magic.equals("PAR1")) throw new IOException("the file does not end with Parquet's magic number");
       long length = ByteBuffer.wrap(tail, tail.length - 8, 4).order(ByteOrder.LITTLE_ENDIAN).getInt();
-      if (length < 0 || length > size - 8) throw new IOException("it says that its footer has " + length + " bytes");
+      if (length < 0 || length > size - 8) throw new IOException("its footer has an invalid length, " + length + " bytes");
       if (length > tail.length - 8) {
         tail = new byte[(int) length + 8];
         in.readFully(size - tail.length, tail);

@@ -25,20 +25,20 @@ import org.apache.spark.sql.types.DataTypes;
 import provspark.trees.Trees;
 import static provspark.spark.LogicalPlans.*;
 
-/** The order in which a partitioned or bucketed write takes its rows, put below the tap. Raw types, for Janino. */
+/** Sorts the rows of a partitioned or bucketed write below the tap, as Spark requires. Raw types, for Janino. */
 public class PartitionShape {
   private static final String SPLIT = "\0";
 
   /**
-   * `at`: places of the partition columns in the plan's output, split by spaces, of which the first `statics` have one
-   * value each; `bucket`: "" or the number of buckets, places of the bucket columns, places of the sort columns, split
-   * by colons. Returns the sorted plan, whose output may have columns added behind, and the string over it that changes
-   * with the partition folder and the bucket.
+   * Returns the sorted plan, whose output may have columns added at the end, and a string expression over it that
+   * changes with the partition folder and the bucket. `at` contains the positions of the partition columns in the
+   * plan's output, separated by spaces; the first `statics` of them have one value each. `bucket` is "", or the number
+   * of buckets and the positions of the bucket columns and of the sort columns, separated by colons.
    *
-   * Above the tap V1Writes will put its projection with Empty2Null and must find the order met: it takes the order of a
-   * bare column as the order of Empty2Null over it. Rows that come in that order stay as they are. Otherwise, below the tap
-   * stands what V1Writes would have put there: a sort by Empty2Null, which mixes nulls and empty strings as they come, over
-   * a projection. The optimiser treats it as it treats V1Writes' own: it drops a sort of the user's right underneath.
+   * V1Writes adds its projection with Empty2Null above the tap and must find the required order there. It accepts the
+   * order of a bare column as that of Empty2Null over it. A plan that already has this order stays unchanged. Otherwise
+   * this method adds below the tap what V1Writes would have added: a sort by Empty2Null, which does not separate nulls
+   * from empty strings, over a projection. As with V1Writes' own sort, the optimiser drops a user's sort right below.
    */
   public List sorted(LogicalPlan plan, String at, int statics, String bucket, String zone) {
     Attribute[] output = new Attribute[plan.output().size()];
@@ -100,7 +100,7 @@ public class PartitionShape {
     return column.dataType().equals(DataTypes.StringType);
   }
 
-  /** The columns as strings with NUL between, nulls by their folder's name: cheaper a row than the folder itself. */
+  /** Joins the columns as strings with NUL, nulls as their folder's name: cheaper per row than the folder itself. */
   private static Expression folder(List columns, Expression bucket, String zone) {
     List parts = new ArrayList();
     for (int i = 0; i < columns.size(); i++) {
@@ -122,7 +122,10 @@ public class PartitionShape {
     return Literal$.MODULE$.apply(value);
   }
 
-  /** The folder of each value of that string, and its bucket; values, names and the answer are JSON lists. Empty if one can't be read. */
+  /**
+   * Returns the folder and the bucket (or -1) of each value of that string. `values`, `names` and the result are JSON
+   * lists. The result is "" if a value has the wrong number of parts.
+   */
   public String folders(String values, String names, boolean buckets) throws Exception {
     ObjectMapper json = new ObjectMapper();
     List columns = (List) json.readValue(names, List.class);

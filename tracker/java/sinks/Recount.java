@@ -14,7 +14,7 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.functions$;
 import org.apache.spark.sql.types.StructType;
 
-/** Counts the rows of files that have no footer, by one Spark job. Raw types, for Janino. */
+/** Counts the rows of files without a footer in one Spark job. Raw types, for Janino. */
 public class Recount {
   private final SparkSession session;
 
@@ -22,7 +22,7 @@ public class Recount {
     this.session = session;
   }
 
-  /** Row counts in the order of `files` (relative to `folder`, split by NUL), split by spaces. */
+  /** Returns row counts, separated by spaces, in the order of `files` (relative to `folder`, separated by NUL). */
   public String rows(String folder, String files, String format, String options, String schema) throws Exception {
     Map given = (Map) new ObjectMapper().readValue(options, Map.class);
     String[] names = files.split("\0", -1);
@@ -47,7 +47,7 @@ public class Recount {
     return out.toString();
   }
 
-  /** A path whose glob characters stand for themselves. */
+  /** Escapes a path's glob characters. */
   private static String literal(String path) {
     return path.replaceAll("([\\\\{}\\[\\]*?])", "\\\\$1");
   }

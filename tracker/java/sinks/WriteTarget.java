@@ -35,7 +35,7 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import static provspark.trees.Trees.*;
 
-/** What a DataFrameWriter or a command is about to write, as JSON, so that Python asks once. Raw types, for Janino. */
+/** Describes the target of a DataFrameWriter or command as JSON, in one call from Python. Raw types, for Janino. */
 public class WriteTarget {
   private static final String CHAR_VARCHAR = "__CHAR_VARCHAR_TYPE_STRING";
 
@@ -45,7 +45,7 @@ public class WriteTarget {
     return (SparkSession) ((Dataset) field.get(writer)).sparkSession();
   }
 
-  /** All options of a write to a database; of `url`, `table` and `properties`, those of ``jdbc()``, none need be there. */
+  /** Returns all options of a write to a database. `url`, `table` and `properties`, those of jdbc(), may be null. */
   public Map database(Object writer, String url, String table, Object properties) {
     Map out = map(((org.apache.spark.sql.DataFrameWriter) writer).extraOptions());
     if (properties != null) out.putAll((Map) properties);
@@ -54,7 +54,7 @@ public class WriteTarget {
     return out;
   }
 
-  /** `path` or `table` is empty where the end has none. */
+  /** Describes the target of a DataFrameWriter. `path` or `table` is "" if the writer's method has none. */
   public String read(Object writer, LogicalPlan plan, String path, String table) throws Exception {
     org.apache.spark.sql.DataFrameWriter w = (org.apache.spark.sql.DataFrameWriter) writer;
     SparkSession session = session(writer);
@@ -81,8 +81,8 @@ public class WriteTarget {
   }
 
   /**
-   * Whether Spark takes a plan that overwrites an existing table for one that reads it: of insertInto it compares folders, of
-   * saveAsTable relations. It looks neither into subqueries nor into what is cached.
+   * Whether Spark considers that a plan that overwrites an existing table also reads it. Spark compares folders for
+   * insertInto and relations for saveAsTable, and checks neither subqueries nor cached plans.
    */
   public boolean readsItself(Object writer, String end, String table, LogicalPlan plan) throws Exception {
     SparkSession session = session(writer);
@@ -117,7 +117,7 @@ public class WriteTarget {
     out.put("planned", Boolean.valueOf(conf.plannedWriteEnabled()));
   }
 
-  /** What an analysed command is about to write. */
+  /** Describes the target of an analysed write command. */
   public String readCommand(SparkSession session, LogicalPlan command) throws Exception {
     Map out = new HashMap();
     settings(session.sessionState().conf(), out);
@@ -241,7 +241,7 @@ public class WriteTarget {
     newTablePath(session, id, options, out);
   }
 
-  /** Whether a partition lies elsewhere than its name says. */
+  /** Whether a partition's location differs from the folder of its name. */
   private static boolean moved(SparkSession session, CatalogTable t, Path location) throws Exception {
     SessionState state = session.sessionState();
     if (!t.tracksPartitionsInCatalog() || !state.conf().manageFilesourcePartitions() || t.partitionColumnNames().isEmpty()) return false;
@@ -258,7 +258,7 @@ public class WriteTarget {
     return false;
   }
 
-  /** Where saveAsTable puts a table that it makes. */
+  /** Adds the folder in which saveAsTable would create a new table. */
   private void newTablePath(SparkSession session, TableIdentifier id, Map options, Map out) throws Exception {
     String given = (String) option(options, "path");
     URI usual = session.sessionState().catalog().defaultTablePath(id);

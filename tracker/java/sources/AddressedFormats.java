@@ -41,19 +41,20 @@ import org.apache.spark.util.CollectionAccumulator;
 import org.apache.spark.util.NextIterator;
 
 /**
- * Spark's own file formats with one column more, behind the partition columns: the row's address.
+ * Spark's own file formats with one more column, the row's address, after the partition columns.
  *
- * Parquet numbers a file's rows itself, whatever filters skip: the address is the file's first address + that number.
- * The others are read without filters and their rows counted as they leave the reader: the address is the file's first
- * address + (offset of the block << 16) + number in the block. A block reports itself when it is opened and, with its
- * rows, when its reader has no more: long[] {first address, length, rows}, rows being OPENED or OVERFLOWED otherwise.
+ * Parquet's reader numbers the rows of a file, whatever filters skip: the address is the file's first address plus that
+ * number. The other formats are read without filters, and their rows are counted as they leave the reader: the address
+ * is the file's first address + (offset of the block << 16) + position in the block. A block adds a report when it is
+ * opened, and another one with its row count after its last row: long[] {first address, length, rows}, where rows is
+ * OPENED in the first report and OVERFLOWED if there are too many.
  */
 public class AddressedFormats {
-  /** 65,536 rows a byte, compressed ones too: then 2^46 bytes fit into a long, and larger inputs are refused (counted.py). */
+  /** 65,536 addresses per (compressed) byte: 2^46 bytes fit in a long. Larger inputs are refused (counted.py). */
   static final int SHIFT = 16;
-  /** Of a block that nobody read to its end: its file is counted again after the job (CountedScan.finish). */
+  /** Row count of a block that was not read to its end: its file is counted after the job (CountedScan.finish). */
   static final long OPENED = -1L;
-  /** Its addresses run into the next block's: the write's lineage is lost (Blocks.distinct). */
+  /** Row count of a block whose addresses run into the next block's: the write has no lineage (Blocks.distinct). */
   static final long OVERFLOWED = -2L;
 
   static final scala.collection.immutable.Seq NO_FILTERS =
@@ -65,8 +66,8 @@ public class AddressedFormats {
   private final FormatColumns columns;
 
   /**
-   * `key` is equal where equal rows get equal addresses: Spark then may reuse one scan for the other. Where it is empty,
-   * blocks are counted and what they report is this scan's alone. Only Parquet has a key: with one nobody takes reports.
+   * `key` is equal for scans that give equal rows equal addresses, so that Spark may reuse one for the other. If it is
+   * empty, blocks are counted, and the reports belong to this scan only. Only Parquet has a key, and makes no reports.
    */
   public AddressedFormats(LogicalRelation node, String[] paths, byte[] firstAddresses, String key) {
     session = ((HadoopFsRelation) node.relation()).sparkSession();
@@ -81,7 +82,7 @@ public class AddressedFormats {
     columns = counting(was.columns.starts);
   }
 
-  /** The same addresses, with reports of its own. */
+  /** Returns a format with the same addresses and separate reports. */
   public AddressedFormats again() {
     return new AddressedFormats(this);
   }
@@ -93,8 +94,8 @@ public class AddressedFormats {
   }
 
   /**
-   * What blocks reported so far, three little-endian longs each: all after the job. Two tasks may have read one block;
-   * Blocks.distinct takes it once, and compares.
+   * Returns the blocks' reports so far, three little-endian longs each. They are complete after the job. If two tasks
+   * read one block, Blocks.distinct compares their reports and keeps one.
    */
   public byte[] reports() {
     List all = columns.reports.value();
@@ -116,7 +117,7 @@ public class AddressedFormats {
     throw new IllegalArgumentException(base.getClass().getName());
   }
 
-  /** What all formats share: where files start, where blocks report. */
+  /** Fields common to all formats: the files' first addresses, and the accumulator of reports. */
   static class FormatColumns implements Serializable {
     private static final long serialVersionUID = 1L;
 
@@ -147,7 +148,7 @@ public class AddressedFormats {
     return scala.Option.apply(scala.jdk.javaapi.CollectionConverters.asScala(all).toSeq());
   }
 
-  /** Parquet: asks the reader for its row index and turns it into the address; filters reach the reader. */
+  /** Parquet: requests the reader's row index and converts it to the address. Filters are pushed to the reader. */
   static class Parquet extends ParquetFileFormat {
     private static final long serialVersionUID = 1L;
     private final FormatColumns columns;
@@ -158,11 +159,11 @@ public class AddressedFormats {
         scala.collection.immutable.Seq filters, scala.collection.immutable.Map options, Configuration conf) {
       String index = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME();
       scala.Option asked = required.getFieldIndex(index);
-      // The index, a long, stands in for the address, another: the reader puts out as many columns as the scan counted when
-      // it chose between batches and rows (FileSourceScanExec.supportsColumnar), which the reader asserts.
+      // The row index takes the place of the address, so the number of columns is the one for which the scan chose
+      // batches or rows (FileSourceScanExec.supportsColumnar), as the reader asserts.
       StructType read = asked.isDefined() ? required : required.add(index, DataTypes.LongType);
       int at = asked.isDefined() ? ((Integer) asked.get()).intValue() : required.length();
-      // A PartitionedFile's partitionValues are the FileIndex's, which knows of no address: `without` makes them fit.
+      // A PartitionedFile's partitionValues come from the FileIndex and have no address: `without` removes it here too.
       Object base = super.buildReaderWithPartitionValues(session, data, without(partition), read, filters, options, conf);
       return columns.reader(base, required, partition, at);
     }
@@ -174,7 +175,7 @@ public class AddressedFormats {
     public int hashCode() { return columns.key.hashCode(); }
   }
 
-  /** ORC: counted, in batches or rows. */
+  /** ORC: counts rows, read in batches or one by one. */
   static class Orc extends OrcFileFormat {
     private static final long serialVersionUID = 1L;
     private final FormatColumns columns;
@@ -195,7 +196,7 @@ public class AddressedFormats {
     public int hashCode() { return columns.key.hashCode(); }
   }
 
-  /** CSV: counted. Its rows are the same whatever columns are read: modes in which they are not are refused (relation.py). */
+  /** CSV: counts rows. Modes in which the rows depend on the columns that are read are refused (relation.py). */
   static class Csv extends CSVFileFormat {
     private static final long serialVersionUID = 1L;
     private final FormatColumns columns;
@@ -212,7 +213,7 @@ public class AddressedFormats {
     public int hashCode() { return columns.key.hashCode(); }
   }
 
-  /** JSON: counted. */
+  /** JSON: counts rows. */
   static class JsonLines extends JsonFileFormat {
     private static final long serialVersionUID = 1L;
     private final FormatColumns columns;
@@ -229,7 +230,7 @@ public class AddressedFormats {
     public int hashCode() { return columns.key.hashCode(); }
   }
 
-  /** Text: counted. */
+  /** Text: counts rows. */
   static class Text extends TextFileFormat {
     private static final long serialVersionUID = 1L;
     private final FormatColumns columns;
@@ -246,11 +247,11 @@ public class AddressedFormats {
     public int hashCode() { return columns.key.hashCode(); }
   }
 
-  /** From a block of a file to its rows: what FileScanRDD calls. */
+  /** Function from a block of a file to its rows, called by FileScanRDD. */
   static class ReadFunction extends scala.runtime.AbstractFunction1 implements Serializable {
     private static final long serialVersionUID = 1L;
     private final FormatColumns columns;
-    @SuppressWarnings("serial") // the type of Spark's function does not tell that it is serialisable
+    @SuppressWarnings("serial") // the type of Spark's function does not declare it serialisable
     private final scala.Function1 base;
     private final StructType required;
     private final StructType partition;
@@ -266,8 +267,8 @@ public class AddressedFormats {
 
     public Object apply(Object block) {
       PartitionedFile file = (PartitionedFile) block;
-      // As SourceFiles.paths has it: Hadoop's Path as a string, decoded. A file that came after the listing is UNLISTED: its
-      // address, -1, is in no segment, and so an error when the write is sealed.
+      // The path in the form of SourceFiles.paths: Hadoop's Path as a string, decoded. A file added after the listing
+      // is UNLISTED: its address, -1, is in no segment, which makes sealing fail.
       long first = columns.starts.of(file.toPath().toString());
       if (rowIndex < 0 && first != FirstAddresses.UNLISTED) first += file.start() << SHIFT;
       scala.collection.Iterator rows = (scala.collection.Iterator) base.apply(file);
@@ -284,7 +285,7 @@ public class AddressedFormats {
       return out;
     }
 
-    /** Puts the output together from the base's row and the address behind it, without a row index in between. */
+    /** Returns a projection from the base's row and the address to the output, without an extra row index. */
     UnsafeProjection projection(boolean extra) {
       int width = required.length() + partition.length();
       List out = new ArrayList();
@@ -298,7 +299,7 @@ public class AddressedFormats {
     }
   }
 
-  /** One block's rows or batches with their addresses. */
+  /** Iterator over a block's rows or batches with their addresses. */
   abstract static class Rows extends scala.collection.AbstractIterator implements Closeable {
     protected final scala.collection.Iterator rows;
     protected final long first;
@@ -318,7 +319,7 @@ public class AddressedFormats {
       this.read = read;
     }
 
-    /** The base's row behind which the address is put. */
+    /** Returns the base's row with the address appended. */
     protected InternalRow row(InternalRow row, long value) {
       if (address == null) {
         address = new UnsafeRow(1);
@@ -332,7 +333,7 @@ public class AddressedFormats {
       return projection.apply(joined.apply(row, address));
     }
 
-    /** The base's batch with the address last; a row index that Spark did not ask for is left out. */
+    /** Returns the base's batch with the address appended, without a row index that Spark did not request. */
     protected ColumnarBatch batch(ColumnarBatch batch, int rowIndex, ColumnVector address) {
       ColumnVector[] out = new ColumnVector[width];
       for (int i = 0; i < width - 1; i++) out[i] = batch.column(extra && i >= rowIndex ? i + 1 : i);
@@ -346,14 +347,14 @@ public class AddressedFormats {
     }
   }
 
-  /** Parquet's rows. */
+  /** Rows of Parquet, whose addresses come from their row index. */
   static class Indexed extends Rows {
     private final int rowIndex;
 
     Indexed(scala.collection.Iterator rows, long first, int width, int rowIndex, boolean extra, ReadFunction read) {
       super(rows, first, width, extra, read);
       this.rowIndex = rowIndex;
-      RowNumbers.into(rows, rowIndex); // for speed alone: without it Spark numbers the same rows itself
+      RowNumbers.into(rows, rowIndex); // only for speed: without it, Spark computes the same numbers
     }
 
     public boolean hasNext() { return rows.hasNext(); }
@@ -369,7 +370,7 @@ public class AddressedFormats {
     }
   }
 
-  /** Rows that are counted on their way. */
+  /** Rows that are counted as they are read. */
   static class Counted extends Rows {
     private final long length;
     private final long room;
@@ -409,7 +410,7 @@ public class AddressedFormats {
     }
   }
 
-  /** A batch's addresses: first + row, or first + row index; UNLISTED for all where first is. */
+  /** Addresses of a batch: first + row, or first + row index; UNLISTED for all rows if first is. */
   static class Addresses extends ColumnVector {
     private final long first;
     private final ColumnVector index;

@@ -15,15 +15,16 @@ import org.apache.spark.sql.types.StructType;
 import static provspark.trees.Trees.*;
 
 /**
- * A file relation whose rows have an address. Spark takes what is read of a relation for as large as its files by the widths of
- * the columns read, and broadcasts what is small: with an address, a few narrow columns would be over its threshold that are
- * not without. So where it may matter, the relation gives the size by which Spark's estimate is that of the user's plan.
- * Estimates that start from a catalogue's statistics stay as they are. Raw types, for Janino.
+ * A file relation whose rows have an address column, with a corrected size. Spark estimates the size of a scan from its
+ * files and the widths of the columns that it reads, and broadcasts small ones. The address could lift a scan of a few
+ * narrow columns above the broadcast threshold. So if that may happen, the relation reports the size with which Spark's
+ * estimate equals that of the user's plan. Estimates from a catalogue's statistics stay as they are. Raw types, for
+ * Janino.
  */
 public class AddressedRelation extends HadoopFsRelation {
   private static final long serialVersionUID = 1L;
 
-  /** What Spark adds to the widths of a row's columns. */
+  /** Bytes per row that Spark adds to the widths of the columns. */
   private static final double ROW = 8;
 
   private final double part;
@@ -35,7 +36,7 @@ public class AddressedRelation extends HadoopFsRelation {
     this.part = part;
   }
 
-  /** The relation read through another format, with one partition column more. */
+  /** Makes a copy of the relation with another format and with partition columns that include the address. */
   public AddressedRelation(HadoopFsRelation relation, StructType partition, FileFormat format) {
     this(relation, partition, format, 1);
   }
@@ -44,7 +45,7 @@ public class AddressedRelation extends HadoopFsRelation {
     return (long) (super.sizeInBytes() * part);
   }
 
-  /** Otherwise Spark would take a plan with another size for the same, and keep the first. */
+  /** Compares the size too: otherwise Spark would consider a plan with another size equal and keep the first one. */
   public boolean equals(Object other) {
     return super.equals(other) && (!(other instanceof AddressedRelation) || ((AddressedRelation) other).part == part);
   }
@@ -53,7 +54,7 @@ public class AddressedRelation extends HadoopFsRelation {
     return super.hashCode();
   }
 
-  /** The same plan, in which no address keeps a table from being broadcast. */
+  /** Returns the same plan with sizes such that addresses do not prevent broadcast joins. */
   public static LogicalPlan estimated(LogicalPlan plan) throws Exception {
     Map parts = new HashMap();
     if (joins(plan)) near(plan, parts);
@@ -69,7 +70,7 @@ public class AddressedRelation extends HadoopFsRelation {
     return false;
   }
 
-  /** Collects the addresses of leaves that are over the threshold whole, but need not be by their columns. */
+  /** Collects the addresses of leaves that exceed the threshold, but may not exceed it with fewer columns. */
   private static void near(LogicalPlan plan, Map out) {
     if (addressed(plan)) {
       double size = ((LogicalRelation) plan).relation().sizeInBytes();
@@ -89,7 +90,7 @@ public class AddressedRelation extends HadoopFsRelation {
     return ((Attribute) output.get(output.size() - 1)).exprId();
   }
 
-  /** By address, by how much Spark's estimate of a leaf's columns read is too large. */
+  /** Sets, by address, the factor that corrects Spark's size estimate of a leaf with the columns that are read. */
   private static void parts(LogicalPlan plan, Map out) {
     LogicalPlan leaf = plan instanceof Project ? ((Project) plan).child() : plan;
     while (leaf instanceof Filter) leaf = ((Filter) leaf).child();
@@ -113,7 +114,7 @@ public class AddressedRelation extends HadoopFsRelation {
     return sum;
   }
 
-  /** Relations that give such a part of their size. */
+  /** Replaces relations by copies whose size is corrected by their factor. */
   static class Sizes extends scala.runtime.AbstractPartialFunction {
     private final Map parts;
 
@@ -134,7 +135,7 @@ public class AddressedRelation extends HadoopFsRelation {
     }
   }
 
-  /** The leaf over another relation, with this output. */
+  /** Returns a copy of the leaf over another relation, with this output. */
   static LogicalPlan over(LogicalRelation leaf, HadoopFsRelation relation, List output) {
     Object[] values = new Object[leaf.productArity()];
     for (int i = 0; i < values.length; i++) values[i] = leaf.productElement(i);

@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.StructType;
 import provspark.trees.Trees;
 import static provspark.spark.LogicalPlans.*;
 
-/** A file relation read through an addressed format: the leaf of a write's plan, or a count after it. */
+/** Scan of a file relation with addresses: the leaf of a write's plan, or a count of rows after the write. */
 public class AddressedScan {
   private final LogicalRelation node;
   private final HadoopFsRelation relation;
@@ -29,7 +29,7 @@ public class AddressedScan {
   private final AddressedFormats formats;
   private final String name;
 
-  /** pruning: predicates on partition columns. */
+  /** `pruning`: predicates on partition columns. */
   AddressedScan(LogicalRelation node, List pruning, AddressedFormats formats) {
     this.node = node;
     this.relation = (HadoopFsRelation) node.relation();
@@ -47,7 +47,7 @@ public class AddressedScan {
     return free;
   }
 
-  /** The relation's output and the address, with the predicates on partition columns above. */
+  /** Returns the relation with the address after its output, below the predicates on partition columns. */
   public LogicalPlan plan() throws Exception {
     StructType partition = relation.partitionSchema().add(name, DataTypes.LongType, false);
     LogicalPlan plan = over(new AddressedRelation(relation, partition, formats.format()));
@@ -55,14 +55,14 @@ public class AddressedScan {
     return plan;
   }
 
-  /** See AddressedFormats. */
+  /** Returns the blocks' reports; see AddressedFormats. */
   public byte[] reports() {
     return formats.reports();
   }
 
   /**
-   * Reads the files to their ends, no block across a multiple of `split` bytes (0: as Spark likes), and no column; what
-   * their blocks reported.
+   * Reads files to their ends without any column, and returns the reports of their blocks. No block crosses a multiple
+   * of `split` bytes; with 0, Spark chooses the blocks.
    */
   public byte[] count(Object[] files, long split) throws Exception {
     AddressedFormats again = formats.again();
@@ -93,7 +93,7 @@ public class AddressedScan {
     return AddressedRelation.over(node, addressed, output);
   }
 
-  /** Files that are known already, without partition columns. */
+  /** Index of a fixed list of files, without partition columns. */
   static class Fixed implements FileIndex {
     private final FileStatus[] files;
 

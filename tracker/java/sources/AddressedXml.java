@@ -5,7 +5,7 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.datasources.xml.XmlFileFormat;
 import org.apache.spark.sql.types.StructType;
 
-/** XML: counted, as AddressedFormats says. */
+/** XML: counts rows; see AddressedFormats. */
 public class AddressedXml extends XmlFileFormat {
   private static final long serialVersionUID = 1L;
   private final AddressedFormats.FormatColumns columns;

@@ -13,8 +13,9 @@ import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Path to first address. A sorted table of bytes, searched as it is: 16 bytes of the path's SHA-256, 8 of the address.
- * It travels with the tasks while small, else once to each executor. (Kryo need not know a map then.)
+ * Map from a file's path to its first address: a sorted byte array with 16 bytes of the path's SHA-256 and 8 of the
+ * address per entry, which needs no registration with Kryo. A small array is serialised with each task, a larger one is
+ * broadcast to the executors.
  */
 public class FirstAddresses implements Serializable {
   private static final long serialVersionUID = 1L;
@@ -27,7 +28,7 @@ public class FirstAddresses implements Serializable {
 
   private FirstAddresses(Serializable table) { this.table = table; }
 
-  /** firstAddresses: little-endian longs, in the order of the paths. */
+  /** `firstAddresses`: little-endian longs in the order of the paths. */
   static FirstAddresses of(SparkSession session, String[] paths, byte[] firstAddresses) {
     byte[] table = table(paths, ByteBuffer.wrap(firstAddresses).order(ByteOrder.LITTLE_ENDIAN));
     if (table.length <= SMALL) return new FirstAddresses(table);
@@ -54,7 +55,7 @@ public class FirstAddresses implements Serializable {
     }
   }
 
-  /** The file's first address, or UNLISTED. */
+  /** Returns the file's first address, or UNLISTED. */
   long of(String path) {
     byte[] all = (byte[]) (table instanceof Broadcast ? ((Broadcast) table).value() : table);
     byte[] wanted = hash(path);

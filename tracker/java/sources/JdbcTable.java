@@ -39,7 +39,7 @@ import org.apache.spark.sql.types.StructField;
 import provspark.trees.Trees;
 import static provspark.spark.LogicalPlans.*;
 
-/** A table that JDBC reaches, whose rows are told apart by key columns. Raw types, for Janino. */
+/** Database table read or written by JDBC, whose rows are identified by key columns. Raw types, for Janino. */
 public class JdbcTable {
   private static final Pattern PART = Pattern.compile("\"((?:[^\"]|\"\")*)\"|([^\".\\s(]+)");
   private static final String OPTION = "provsparkkeys";
@@ -77,13 +77,13 @@ public class JdbcTable {
     return options.containsKey(name) ? (String) options.get(name) : "";
   }
 
-  /** Names of the key columns, by the option or the setting of the table's name, split by commas; "" if there are none. */
+  /** Returns the declared key columns, from the option or the table's setting, separated by commas; "" without any. */
   public String keys() {
     String given = text(OPTION);
     return given.length() > 0 ? given : session.sessionState().conf().getConfString(SETTING + table, "");
   }
 
-  /** Namespace and name as OpenLineage has them, apart by a NUL; "" where this is no table of a database that has such. */
+  /** Returns OpenLineage's namespace and name, separated by NUL; "" for queries and unsupported databases. */
   public String dataset() throws Exception {
     boolean derby = url.startsWith("jdbc:derby:");
     List parts = new ArrayList();
@@ -142,7 +142,7 @@ public class JdbcTable {
     return (Dataset) session.read().format("jdbc").options(options).load();
   }
 
-  /** Names and types of the columns, NUL after each. */
+  /** Returns names and types of the columns, each followed by NUL. */
   public String fields() {
     StringBuilder out = new StringBuilder();
     StructField[] all = whole().schema().fields();
@@ -152,7 +152,7 @@ public class JdbcTable {
     return out.toString();
   }
 
-  /** Reads the keys of all rows in their order and returns the address of each, as little-endian longs. */
+  /** Reads the keys of all rows, sorted, and returns the address of each as little-endian longs. */
   public byte[] addresses() throws Exception {
     LogicalPlan read = whole().queryExecution().analyzed();
     List keys = columns(read);
@@ -180,7 +180,7 @@ public class JdbcTable {
       }
       long address = rows[i].getLong(0);
       if (!seen.add(Long.valueOf(address))) {
-        throw new IllegalStateException("two rows have the key " + shownKey(rows[i], keys.size()) + ", or keys with one hash");
+        throw new IllegalStateException("two rows have the key " + shownKey(rows[i], keys.size()) + ", or keys with the same hash");
       }
       out.putLong(address);
     }
@@ -197,7 +197,7 @@ public class JdbcTable {
     return out.toString();
   }
 
-  /** Of the keys last read: what tells one set of keys from another, and the bytes of their texts. */
+  /** Returns the hash of the keys last read; `size` returns the total bytes of their texts. */
   public String digest() {
     return digest;
   }
@@ -206,14 +206,14 @@ public class JdbcTable {
     return size;
   }
 
-  /** A plan with the address behind its columns. */
+  /** Returns a plan with the address after its columns. */
   public LogicalPlan addressed(LogicalPlan plan) {
     List shown = Trees.list(plan.output());
     shown.add(Trees.alias(address(columns(plan)), "__provspark_address"));
     return projection(shown, plan);
   }
 
-  /** The address of a plan's row, as a string. */
+  /** Returns the expression of a row's address, as a string. */
   public Expression mark(LogicalPlan plan) {
     return asText(address(columns(plan)));
   }
@@ -236,7 +236,7 @@ public class JdbcTable {
     return out;
   }
 
-  /** Half of a 64-bit hash of the keys as texts: no less than 0. */
+  /** Returns the upper 63 bits of a 64-bit hash of the keys as texts, so that addresses are not negative. */
   private Expression address(List keys) {
     List texts = new ArrayList();
     for (int i = 0; i < keys.size(); i++) texts.add(asText((Expression) keys.get(i)));

@@ -10,13 +10,13 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.LogicalRDD;
 
-/** Which line of the script made local rows. */
+/** Registry of the script's lines that made local rows. */
 public class LocalRowSites {
   private final List rows = new ArrayList();
   private final List sites = new ArrayList();
   private final Map handed = new HashMap();
 
-  /** Notes the leaves of a plan that this line made; `local`: its RDD holds rows that the script handed over. */
+  /** Registers the leaves of a plan that this line made; `local`: its RDD contains rows that the script passed. */
   public synchronized void note(LogicalPlan plan, String site, boolean local) {
     if (plan instanceof LocalRelation && find(first(plan)) < 0) {
       rows.add(new WeakReference(first(plan)));
@@ -27,14 +27,14 @@ public class LocalRowSites {
     while (it.hasNext()) note((LogicalPlan) it.next(), site, local);
   }
 
-  /** The line that made this leaf; "" where a local relation's is not known, null for an RDD that was not handed over. */
+  /** Returns the line that made a leaf; "" for an unknown local relation, null for an RDD that is not registered. */
   public synchronized String site(LogicalPlan leaf) {
     if (leaf instanceof LogicalRDD) return (String) handed.get(Integer.valueOf(((LogicalRDD) leaf).rdd().id()));
     int i = find(first(leaf));
     return i < 0 ? "" : (String) sites.get(i);
   }
 
-  /** Whether a plan has local rows that no line of the script made: a library of Spark's did. */
+  /** Whether a plan has local rows that no registered line made, such as those made by a library of Spark. */
   public synchronized boolean unknown(LogicalPlan plan) {
     if (plan instanceof LocalRelation && first(plan) != null && find(first(plan)) < 0) return true;
     Iterator it = scala.jdk.javaapi.CollectionConverters.asJava(plan.children()).iterator();
@@ -42,7 +42,7 @@ public class LocalRowSites {
     return false;
   }
 
-  /** Copies of a plan share the rows themselves. */
+  /** Returns the first row, which identifies the relation: copies of a plan share the row objects. */
   private static Object first(LogicalPlan leaf) {
     scala.collection.Seq data = ((LocalRelation) leaf).data();
     return data.isEmpty() ? null : data.apply(0);

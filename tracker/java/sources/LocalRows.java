@@ -27,7 +27,7 @@ import org.apache.spark.sql.types.StructType;
 import provspark.trees.Trees;
 import static provspark.spark.LogicalPlans.*;
 
-/** Rows that the script itself made: a local relation, rows handed over to Spark, or a range; each row has an address. */
+/** Rows made by the script, with addresses: a local relation, an RDD of rows passed to Spark, or a range. */
 public class LocalRows {
   private static final String NAME = "__provspark_address";
   private final LogicalPlan node;
@@ -37,8 +37,8 @@ public class LocalRows {
   }
 
   /**
-   * The rows and their address: the place in a local relation, partition * 2^33 + place in rows handed over, and the
-   * value itself in a range.
+   * Returns the rows with their address: the position in a local relation, partition * 2^33 + position in an RDD, and
+   * the value itself in a range.
    */
   public LogicalPlan leaf() {
     if (node instanceof LocalRelation) return numbered((LocalRelation) node);
@@ -71,7 +71,7 @@ public class LocalRows {
     return (LogicalPlan) node.makeCopy(values);
   }
 
-  /** A hash of the rows and then how many each partition has, by blanks. */
+  /** Returns a hash of the rows and the number of rows of each partition, separated by spaces. */
   public String count() throws Exception {
     List found = new ArrayList();
     if (node instanceof LocalRelation) {
@@ -88,7 +88,7 @@ public class LocalRows {
     return hex(digest.digest()) + counts;
   }
 
-  /** Names and types of the columns, each ended by NUL. */
+  /** Returns names and types of the columns, each followed by NUL. */
   public String fields() {
     StringBuilder out = new StringBuilder();
     StructField[] fields = node.schema().fields();
@@ -98,7 +98,7 @@ public class LocalRows {
     return out.toString();
   }
 
-  /** Start, step and number of values of a range. */
+  /** Returns start, step and number of values of a range, separated by spaces. */
   public String range() {
     Range range = (Range) node;
     return range.start() + " " + range.step() + " " + range.numElements();

@@ -9,10 +9,10 @@ import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecor
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector;
 
 /**
- * Numbers the rows of a Parquet file's batches as Spark does, without an object for each row.
+ * Numbers the rows in batches of a Parquet file as Spark does, but without an object per row.
  *
- * Spark takes each number from an iterator of boxed ones, a fifth of what reading takes. Where no page of a row group is
- * left out they count up, and are written so; else Spark's own way stays.
+ * Spark takes the numbers from an iterator of boxed longs, which takes a fifth of the reading time. If no page of a row
+ * group is skipped, the numbers are consecutive, and this class writes them directly. Otherwise Spark's code runs.
  */
 public class RowNumbers extends ParquetRowIndexUtil.RowIndexGenerator {
   private boolean all;
@@ -20,7 +20,7 @@ public class RowNumbers extends ParquetRowIndexUtil.RowIndexGenerator {
 
   public RowNumbers(int column) { super(column); }
 
-  /** Number a reader's rows so, if it is one of batches; Spark's own way stays wherever it is made otherwise. */
+  /** Installs this generator in a reader of batches; does nothing if the reader is another one or has other fields. */
   static void into(Object rows, int column) {
     if (!(rows instanceof RecordReaderIterator)) return;
     try {

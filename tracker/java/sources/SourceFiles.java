@@ -34,7 +34,7 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import provspark.trees.Trees;
 
-/** The files behind one LogicalRelation in path order, and what Python asks of them, in one round trip each. */
+/** The files of a LogicalRelation in path order, with queries about them that take one call from Python each. */
 public class SourceFiles {
   private static final int THREADS = 16;
 
@@ -43,7 +43,7 @@ public class SourceFiles {
   private final Configuration conf;
   private FileStatus[] files;
   private FutureTask footers;
-  /** The predicates of the last listing that hold for whole partition folders: they may stand below the address. */
+  /** Predicates of the last listing that only use partition columns and may be evaluated directly above the leaf. */
   private List pruning = new ArrayList();
 
   public SourceFiles(LogicalRelation node) {
@@ -56,7 +56,7 @@ public class SourceFiles {
     return (org.apache.spark.sql.classic.SparkSession) relation.sparkSession();
   }
 
-  /** Groups apart by \1, items by \0: format and flags; options; fields; partition columns. */
+  /** Returns format and settings, options, fields and partition columns: groups separated by \1, items ended by \0. */
   public String describe() {
     SQLConf sql = session().sessionState().conf();
     StringBuilder out = new StringBuilder();
@@ -93,7 +93,7 @@ public class SourceFiles {
     }
   }
 
-  /** Lists what Spark would read under these predicates: namespace, name, then path, size, time of each file. */
+  /** Lists the files that Spark would read with these predicates: namespace, name, then path, size, time of each. */
   public String list(List predicates) throws Exception {
     pruning = partitionOnly(predicates);
     scala.collection.immutable.Seq filters = Trees.seq(pruning);
@@ -158,7 +158,7 @@ public class SourceFiles {
     return true;
   }
 
-  /** The one root path, or the deepest folder that holds all roots and files. */
+  /** Returns the only root path, or the deepest folder that contains all roots and files. */
   private String root() throws Exception {
     List all = new ArrayList();
     Iterator it = Trees.list(relation.location().rootPaths()).iterator();
@@ -183,19 +183,19 @@ public class SourceFiles {
     return path.equals(root) || path.startsWith(root.endsWith("/") ? root : root + "/");
   }
 
-  /** The relation with addresses, under the predicates of the last listing; see AddressedFormats. */
+  /** Returns the scan with addresses for the predicates of the last listing; see AddressedFormats. */
   public AddressedScan scan(byte[] firstAddresses, String key) {
     return new AddressedScan(node, pruning, new AddressedFormats(node, paths(), firstAddresses, key));
   }
 
-  /** The files' paths as Hadoop writes them (decoded), in path order. */
+  /** Returns the files' paths as Hadoop formats them (decoded), in path order. */
   private String[] paths() {
     String[] out = new String[files.length];
     for (int i = 0; i < files.length; i++) out[i] = files[i].getPath().toString();
     return out;
   }
 
-  /** Some of the files, by their places in path order (little-endian longs). */
+  /** Returns the files at these positions in path order (little-endian longs). */
   public Object[] some(byte[] places) {
     ByteBuffer at = ByteBuffer.wrap(places).order(ByteOrder.LITTLE_ENDIAN);
     Object[] out = new Object[places.length / 8];
@@ -203,7 +203,7 @@ public class SourceFiles {
     return out;
   }
 
-  /** The files whose size or time is no longer what was listed, or that are gone; joined by \0. */
+  /** Returns the files whose size or time has changed since the listing, or that are missing, each followed by \0. */
   public String changed() throws Exception {
     Object[] found = parallel(new Look() {
       public Object at(FileStatus was) throws Exception {
@@ -221,7 +221,7 @@ public class SourceFiles {
     return out.toString();
   }
 
-  /** Starts to read footers, beside all else. */
+  /** Starts to read the footers in a background thread. */
   public void readFooters() {
     footers = new FutureTask(new Callable() {
       public Object call() throws Exception {
@@ -233,7 +233,7 @@ public class SourceFiles {
     reader.start();
   }
 
-  /** Rows of each Parquet file, from its footer: little-endian longs in path order. */
+  /** Returns the row counts in the footers of Parquet files, as little-endian longs in path order. */
   public byte[] footerRows() throws Exception {
     if (footers == null) readFooters();
     try {
@@ -260,7 +260,7 @@ public class SourceFiles {
     return out.array();
   }
 
-  /** What is asked of each file. */
+  /** Function of a file. */
   interface Look {
     Object at(FileStatus status) throws Exception;
   }
@@ -285,7 +285,7 @@ public class SourceFiles {
     }
   }
 
-  /** Python sorts strings by code point, Java by UTF-16 unit; UTF-8 bytes sort as code points do. */
+  /** Sorts strings by code point, as Python does, by their UTF-8 bytes. Java's own order is by UTF-16 unit. */
   static class ByCodePoint implements Comparator {
     public int compare(Object a, Object b) {
       return UTF8String.fromString((String) a).compareTo(UTF8String.fromString((String) b));

@@ -15,11 +15,11 @@ import org.apache.spark.sql.catalyst.plans.logical.Transpose;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import static provspark.trees.Trees.*;
 
-/** The nodes that plans of ours are made of, whatever the user's operators are. Raw types, for Janino. */
+/** Factory of the plan nodes that capture adds for all operators. Uses raw types, because Janino has no generics. */
 public class LogicalPlans {
   private LogicalPlans() {}
 
-  /** No rows of these columns. */
+  /** Returns an empty relation with these columns. */
   public static LogicalPlan rows(List columns) {
     return LocalRelation$.MODULE$.apply(seq(columns));
   }
@@ -32,15 +32,15 @@ public class LogicalPlans {
     return new Filter(condition, plan);
   }
 
-  /** global: the whole plan, and not each partition. */
+  /** Sorts a plan: as a whole if `global`, else each partition. */
   public static LogicalPlan ordered(List order, boolean global, LogicalPlan plan) {
     return new Sort(seq(order), global, plan, scala.Option.empty());
   }
 
   /**
-   * The same rows, of which Spark computes none while it plans: it evaluates projections and filters over local rows there, and
-   * would evaluate taps and row numbers of ours. A coalesce to no fewer partitions keeps them from it. It stands right under
-   * those: what the user computes below is computed when plain Spark would, which seeded functions such as rand depend on.
+   * Keeps Spark from computing rows while it plans: its optimizer evaluates projections and filters over local rows, and would
+   * evaluate our taps and row numbers. A coalesce that merges no partitions prevents that. It goes directly under those, so that
+   * Spark computes the user's nodes below at the usual time, which seeded functions such as rand depend on.
    */
   public static LogicalPlan apart(LogicalPlan plan) {
     return local(plan) ? new Repartition(Integer.MAX_VALUE, false, plan) : plan;
@@ -54,12 +54,12 @@ public class LogicalPlans {
     return false;
   }
 
-  /** The plan with common table expressions in their places; as it is where Spark computes one of them once for several readers. */
+  /** Inlines common table expressions. Returns the plan unchanged if Spark computes one of them once for several readers. */
   public static LogicalPlan withoutCtes(LogicalPlan plan) throws Exception {
     return shared(inlined(plan, Boolean.FALSE)) ? plan : inlined(plan, Boolean.TRUE);
   }
 
-  /** Whether an expression is left that Spark does not put in its readers' places, for it is not deterministic. */
+  /** Whether a common table expression is left that Spark does not inline because it is not deterministic. */
   private static boolean shared(LogicalPlan plan) {
     if (plan instanceof CTERelationDef && !plan.deterministic()) return true;
     List inside = list(plan.children());
@@ -68,7 +68,7 @@ public class LogicalPlans {
     return false;
   }
 
-  /** InlineCTE takes one to three flags, by version; all but the first default to false. */
+  /** Applies InlineCTE, whose constructor has one to three flags, depending on the version. All but the first default to false. */
   private static LogicalPlan inlined(LogicalPlan plan, Boolean always) throws Exception {
     java.lang.reflect.Constructor c =
         Class.forName(OPTIMIZER + "InlineCTE").getConstructors()[0];

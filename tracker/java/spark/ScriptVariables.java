@@ -3,7 +3,7 @@ package provspark.spark;
 import java.lang.reflect.Method;
 import org.apache.spark.util.LexicalThreadLocal;
 
-/** What holds the variables of the SQL script that a thread runs; Spark 4.0 has another name for it. Raw types, for Janino. */
+/** Thread-local variables of the running SQL script, whose holder has another name in Spark 4.0. Uses raw types for Janino. */
 public class ScriptVariables {
   private static final String CATALYST = "org.apache.spark.sql.catalyst.";
 

@@ -29,18 +29,18 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import static provspark.trees.Trees.*;
 
-/** Hashes over keys, equal exactly where Spark holds the keys equal. Raw types, for Janino. */
+/** Hashes of keys, which are equal exactly where Spark considers the keys equal. Raw types, for Janino. */
 public class Keys {
   static final long SEED_1 = 42L;
   static final long SEED_2 = -7046029254386353131L;
 
   private Keys() {}
 
-  /** The first type within a type that has no hash, or "". */
+  /** Returns the first type within a type that can't be hashed, or "". */
   public static String unhashable(DataType type) {
     if (type instanceof ArrayType) return unhashable(((ArrayType) type).elementType());
     if (type instanceof MapType) {
-      // Where it groups by a map, Spark takes a null in it for a zero.
+      // When Spark groups by a map, it takes a null in it for a zero.
       MapType map = (MapType) type;
       if (map.valueContainsNull()) return type.simpleString();
       String found = unhashable(map.keyType());
@@ -57,7 +57,10 @@ public class Keys {
     return type instanceof AtomicType || type instanceof NullType ? "" : type.simpleString();
   }
 
-  /** Aliases of two 64-bit hashes over key expressions: equal exactly where Spark holds the keys equal. */
+  /**
+   * Returns aliases of two 64-bit hashes of key expressions, which are equal exactly where Spark considers the keys
+   * equal.
+   */
   public static List hashes(List keys, String name) {
     List out = new ArrayList();
     out.add(alias(hash(keys, SEED_1), name + "_1"));
@@ -71,7 +74,10 @@ public class Keys {
     return parts.isEmpty() ? zero() : new XxHash64(seq(parts), seed);
   }
 
-  /** A null hashes as if it were not there, so isnull stands beside each value; floats as Spark groups them. */
+  /**
+   * Adds what is hashed of an expression. Hashing skips nulls, so IsNull is added to each value; floats are as Spark
+   * groups them.
+   */
   private static void addParts(Expression e, long seed, List parts) {
     DataType type = e.dataType();
     if (type instanceof StructType) {

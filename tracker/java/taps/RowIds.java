@@ -4,7 +4,7 @@ import java.io.Serializable;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.api.java.UDF0;
 
-/** Numbers rows, each once in a run of Spark: a task that is tried again gives other numbers. */
+/** Numbers rows uniquely within a run of Spark; a retried task gives other numbers. */
 public class RowIds implements UDF0, Serializable {
   private static final long serialVersionUID = 1L;
   static final int ROWS_BITS = 34;

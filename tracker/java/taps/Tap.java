@@ -31,37 +31,41 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.UninterruptibleThread;
 
 /**
- * A condition that is always true and notes its arguments: the provenance columns of a row and, for a keyed tap, the two hashes of its
- * key last. A tap without keys keeps the rows' order; a keyed one groups by key within a bounded buffer. What a task noted
- * goes to one sidecar, or into the receipt itself when small; the receipt reaches the driver only if the task succeeded.
- * Nothing that goes wrong here fails the task: the receipt then says so.
+ * A condition that is always true and records its arguments: the provenance columns of a row and, for a keyed tap, the
+ * two hashes of its key. A tap without keys keeps the order of rows; a keyed one groups them by key within a bounded
+ * buffer. A task's records go to one sidecar file, or into the receipt itself if they are small; the receipt reaches
+ * the driver only if the task succeeds. An exception here doesn't fail the task: the receipt reports it.
  *
- * A sidecar is a sequence of blocks, all numbers little-endian. A block: int rows, int keys; for a keyed tap
- * the columns key 1, key 2 (each `keys` longs), counts (`keys` longs); then a column a provenance column (`rows` longs).
- * A column: byte codec, int packed bytes, int raw bytes, payload. Codecs: 0 runs (zstd of pairs: first value, length; values step by one
- * within a run), 1 deltas (zstd of first value as a long, then int differences), 2 plain longs (zstd).
+ * A sidecar is a sequence of blocks; all numbers are little-endian. A block: int rows, int keys; for a keyed tap the
+ * columns key 1, key 2, counts (`keys` longs each); then one column for each provenance column (`rows` longs). A
+ * column: byte codec, int packed bytes, int raw bytes, payload. Codecs: 0 runs (zstd of pairs: first value, length;
+ * values increase by one within a run), 1 deltas (zstd of the first value as a long, then int differences), 2 plain
+ * longs (zstd).
  */
 public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9, UDF10, Serializable {
   private static final long serialVersionUID = 1L;
 
-  /** What stands for a null provenance column. Addresses and row numbers are above it; of hashes one in 2^64 is it, and is lost. */
+  /**
+   * A null provenance column. Addresses and row numbers are greater; a hash has this value once in 2^64, and is then
+   * lost.
+   */
   public static final long NULL = Long.MIN_VALUE;
 
   /** Every row passes. */
   public static final int ALL = 0;
-  /** Of rows with equal first keys, which stand together, the first passes that has a second key. */
+  /** Of consecutive rows with equal first keys, the first one with a second key passes. */
   public static final int MATCHED = 1;
-  /** Of rows with equal first keys, which stand together, the first passes. */
+  /** Of consecutive rows with equal first keys, the first one passes. */
   public static final int FIRST = 2;
 
-  /** A task's buffer: under 32 MB with what packs it (docs/performance.md, "An executor's memory"). */
+  /** A task's buffer, which takes less than 32 MB with what packs it (docs/performance.md, "An executor's memory"). */
   static final int BUFFER_BYTES = 12 << 20;
   static final int MAX_ROWS = 1 << 20;
-  /** Of a block: a group's number has to fit into the bits below Notes.BLOCK. */
+  /** Keys of a block: a group's number must fit into the bits below Notes.BLOCK. */
   static final int MAX_KEYS = 1 << 18;
   /** Rows whose groups are looked up together: see settle. */
   static final int BATCH = 256;
-  /** More goes to a file: each task's receipt stays in the driver's memory, in the accumulator. */
+  /** Larger records go to a file, because each task's receipt stays in the driver's memory, in the accumulator. */
   static final int INLINE_BYTES = 4096;
 
   private final String folder;
@@ -71,12 +75,16 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
   private final int keeps;
   private final boolean marked;
   private final CollectionAccumulator receipts;
-  /** One task's: each deserialises a plan of its own. The driver evaluates no tap (see Trees.apart): it has no TaskContext. */
+  /**
+   * One task's writer: each task deserialises its own plan. The driver evaluates no tap (see LogicalPlans.apart): it
+   * has no TaskContext.
+   */
   private transient Writer writer;
 
   /**
-   * provenance columns: how many provenance columns a row has; keyed: two numbers of a key follow, and a row whose second is null is not noted; keeps: which
-   * rows pass; marked: a string that names the output folder comes first.
+   * provenance: number of a row's provenance columns; keyed: two numbers of a key follow; keeps: which rows pass
+   * (MATCHED and FIRST don't record rows whose second number is null); marked: a string that names the output folder
+   * comes first.
    */
   public Tap(String folder, int tap, int provenance, boolean keyed, int keeps, boolean marked, CollectionAccumulator receipts) {
     this.folder = folder;
@@ -95,13 +103,13 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
   private Writer writer() {
     if (writer == null) {
       writer = new Writer(folder, tap, provenance, keyed, keeps, receipts);
-      // It is called, the last added first, before Executor's TaskRunner collects the accumulators: the receipt still travels.
+      // Listeners run, the last added first, before Executor's TaskRunner collects the accumulators, so the receipt is sent.
       TaskContext.get().addTaskCompletionListener(writer);
     }
     return writer;
   }
 
-  /** All arguments, in order, of a row with more of them than a UDF takes; with a mark where there is one. */
+  /** Records a row with more arguments than a UDF takes, as an array, after the mark if there is one. */
   private Object callMany(String mark, scala.collection.Seq all) {
     Writer w = writer();
     if (w.own()) return noteMany(w, mark, all);
@@ -171,7 +179,9 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     return note(10, a, b, c, d, e, f, g, h, i, j);
   }
 
-  /** Two taps are one where they note the same thing at the same place: Spark may then reuse an exchange above them. */
+  /**
+   * Two taps are equal if they record the same thing at the same place: Spark may then reuse an exchange above them.
+   */
   public boolean equals(Object other) {
     return other instanceof Tap && ((Tap) other).tap == tap && ((Tap) other).folder.equals(folder);
   }
@@ -180,7 +190,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     return folder.hashCode() * 31 + tap;
   }
 
-  /** One task's buffer and sidecar. */
+  /** Buffer and sidecar of one task. */
   static class Writer implements TaskCompletionListener {
     final String folder;
     final int tap;
@@ -193,15 +203,15 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     final long[] key = new long[2];
     long before = NULL;
     int[] group = new int[0];
-    /** Of each group the two numbers of its key, side by side. */
+    /** The two numbers of each group's key, side by side. */
     long[] known = new long[0];
     int[] table = new int[0];
-    /** Keys of the last rows, whose groups are not looked up yet: of rows with one key that stand together, once. */
+    /** Keys of the last rows, whose groups are not looked up yet; consecutive rows with the same key share one. */
     final long[] asked = new long[2 * BATCH];
     final int[] place = new int[BATCH];
     final int[] found = new int[BATCH];
     int waiting = 0;
-    /** The first of those rows; what `group` says of them is a place in `asked`. */
+    /** The first of those rows; until then `group` has a position in `asked` for each of them. */
     int unsettled = 0;
     int rows = 0;
     int keys = 0;
@@ -217,8 +227,8 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
         + TaskContext.get().partitionId() + " " + TaskContext.get().taskAttemptId();
 
     /**
-     * Spark's thread of the task, on which it ends too: Executor makes UninterruptibleThreads for tasks. Null where another
-     * one notes rows, a plain Thread that feeds a script (TRANSFORM) or R.
+     * Spark's thread of the task, on which the task also ends: Executor makes UninterruptibleThreads for tasks. Null if
+     * another thread records rows: a plain Thread that feeds a script (TRANSFORM) or R.
      */
     final Thread owner = Thread.currentThread() instanceof UninterruptibleThread ? Thread.currentThread() : null;
 
@@ -257,8 +267,8 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     }
 
     /**
-     * Looks up the groups of the last rows. Of many groups most look-ups wait for memory: the first loops ask for it for all
-     * rows, and no row waits for another.
+     * Looks up the groups of the last rows. With many groups most look-ups wait for memory: the first loops request it
+     * for all rows, so that no row waits for another.
      */
     private void settle() {
       int n = waiting;
@@ -288,8 +298,8 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     }
 
     /**
-     * Whether nothing else can happen meanwhile: a lock for each row would take longer than all the rest. Whoever pulls the
-     * first row through a tap pulls all: one operator above reads its iterator.
+     * Whether no other thread can be here meanwhile: a lock for each row would take longer than all the rest. The
+     * thread that pulls the first row through a tap pulls all of them, because one operator above reads its iterator.
      */
     boolean own() {
       return Thread.currentThread() == owner;
@@ -327,12 +337,12 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
       }
     }
 
-    /** Keeps the row's note; returns whether the row passes. */
+    /** Records the row; returns whether it passes. */
     Boolean end() {
       if (failed == null && (keeps == ALL || key[1] != NULL)) {
         try {
           record();
-        } catch (Exception e) { // an Error, such as no memory left, does fail the task
+        } catch (Exception e) { // an Error, such as OutOfMemoryError, does fail the task
           fail(e);
         }
       }
@@ -359,7 +369,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
       if (rows >= limit || keys > MAX_KEYS - BATCH) flush();
     }
 
-    /** Writes what is buffered as one block. */
+    /** Writes the buffer as one block. */
     private void flush() throws IOException {
       if (rows == 0) return;
       if (keyed) settle();
@@ -400,7 +410,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
         long v = values[order == null ? i : order[i]];
         long d = v - before;
         if (d != 1) runs++;
-        if (d != (int) d) small = false; // d may wrap round, at NULL: so do the sums of readers, back to the value
+        if (d != (int) d) small = false; // d may overflow at NULL; so do the sums of readers, back to the value
         before = v;
       }
       byte codec = (byte) (runs <= n / 4 ? 0 : (small ? 1 : 2));
@@ -458,7 +468,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
 
     private void open() throws IOException {
       String name = "t" + tap + "-" + task.replace(' ', '-') + ".tap";
-      if (folder.startsWith("file:")) { // past Hadoop's file system, which writes a .crc file beside each
+      if (folder.startsWith("file:")) { // without Hadoop's file system, which writes a .crc file beside each
         File parent = new File(URI.create(folder));
         parent.mkdirs();
         out = new FileOutputStream(new File(parent, name));
@@ -476,7 +486,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
     }
 
     public void onTaskCompletion(TaskContext context) {
-      synchronized (this) { // a row that a script's thread reads later is in no receipt, and nothing comes of it
+      synchronized (this) { // a row that a script's thread reads later is in no receipt, and is ignored
         String place = "";
         try {
           if (failed == null) {
@@ -489,7 +499,7 @@ public class Tap implements UDF1, UDF2, UDF3, UDF4, UDF5, UDF6, UDF7, UDF8, UDF9
         } catch (Exception e) {
           fail(e);
         }
-        // U+0003 parts receipts (Taps.receipts), line breaks their three parts (Receipt.parse in tracker/taps/taps.py).
+        // U+0003 separates receipts (Taps.receipts), line breaks their three parts (Receipt.parse in tracker/taps/taps.py).
         if (failed != null) place = "failed " + failed.replace('\n', ' ').replace('\u0003', ' ');
         receipts.add(tap + " " + task + " " + total + "\n" + place + "\n" + marks);
       }

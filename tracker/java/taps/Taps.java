@@ -31,7 +31,7 @@ import org.apache.spark.util.CollectionAccumulator;
 import static provspark.spark.LogicalPlans.*;
 import static provspark.trees.Trees.*;
 
-/** Makes the taps of one write and takes their receipts. Raw types, for Janino. */
+/** Makes the taps of one write and collects their receipts. Raw types, for Janino. */
 public class Taps {
   static final int UDF_ARGUMENTS = 10;
 
@@ -49,8 +49,9 @@ public class Taps {
   }
 
   /**
-   * Before any tap: each is to say which partition of the plan a row was in, for many tasks may compute it, bit by bit; and
-   * what a failed task computed may stay in the cache.
+   * Call this before any tap is made. Each tap then records the partition of the plan that a row was in, because many
+   * tasks may compute the plan, part by part. Receipts of failed tasks count too, because what they computed may stay
+   * in the cache.
    */
   public void markPartitions() {
     byPartition = true;
@@ -58,17 +59,20 @@ public class Taps {
     receipts.register(session.sparkContext(), scala.Option.empty(), true);
   }
 
-  /** Leaves out numbers of taps, for those of a plan that was traced before. */
+  /** Skips n tap numbers, which belong to a plan that was traced before. */
   public void skip(int n) {
     count += n;
   }
 
-  /** A tap in row order; mark: a string that names the output folder, or null. */
+  /** Adds a tap that keeps the order of rows; mark: a string that names the output folder, or null. */
   public LogicalPlan ordered(LogicalPlan plan, List provenance, Expression mark) {
     return tap(plan, provenance, provenance.size(), false, Tap.ALL, mark);
   }
 
-  /** A tap by key; numbers: `width` columns of provenance columns and then two of the key; keeps: which rows pass, a constant of Tap. */
+  /**
+   * Adds a tap by key; numbers: `width` provenance columns, then two of the key; keeps: which rows pass, a constant of
+   * Tap.
+   */
   public LogicalPlan keyed(LogicalPlan plan, List numbers, int width, int keeps) {
     return tap(plan, numbers, width, true, keeps, byPartition ? partition() : null);
   }
@@ -106,7 +110,7 @@ public class Taps {
     }
   }
 
-  /** What tasks noted, one text each; none of them holds the separator. */
+  /** Returns the receipts of tasks, each followed by a separator, which none of them contains. */
   public String receipts() {
     StringBuilder out = new StringBuilder();
     List all = receipts.value();
@@ -116,7 +120,7 @@ public class Taps {
     return out.toString();
   }
 
-  /** A number of its own for each row. */
+  /** Returns an expression that numbers each row; see RowIds. */
   public Expression rowId() {
     UserDefinedFunction udf = functions.udf((UDF0) new RowIds(), LongType$.MODULE$).asNondeterministic();
     return session.expression((Column) udf.apply(seq(new ArrayList())));

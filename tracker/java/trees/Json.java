@@ -1,6 +1,6 @@
 package provspark.trees;
 
-/** Texts as JSON. */
+/** JSON encoding of strings. */
 public class Json {
   private Json() {}
 

@@ -17,7 +17,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag;
 import org.apache.spark.sql.execution.LogicalRDD;
 import static provspark.trees.Trees.*;
 
-/** What nodes of the user's plan are marked with: Spark's copies of a node keep it, and no plan is another for it. */
+/** Marks (tree node tags) on nodes of the user's plan. Spark's copies of a node keep them, and they don't affect equality. */
 public class Marks {
   private static final TreeNodeTag SITE = new TreeNodeTag("provspark.site");
   private static final TreeNodeTag NAME = new TreeNodeTag("provspark.name");
@@ -28,7 +28,7 @@ public class Marks {
 
   private Marks() {}
 
-  /** Marks the root of a frame's plan with the line that made it and the user's name for it, unless it is marked. */
+  /** Marks the root of a DataFrame's plan with the line that created it and its user-given name, unless it is marked. */
   public static boolean mark(LogicalPlan root, String site, String name) {
     if (site.length() == 0 || marked(root)) return false;
     root.setTagValue(SITE, site);
@@ -36,17 +36,17 @@ public class Marks {
     return true;
   }
 
-  /** Marks it with the transformer that made it: class, uid and parameters. */
+  /** Marks a root with the transformer that created it: class, uid and parameters. */
   public static void transformer(LogicalPlan root, String described) {
     root.setTagValue(TRANSFORMER, described);
   }
 
-  /** Marks it with the numbers of the reads that the models are which made it, by blanks. */
+  /** Marks a root with the read numbers of the models that created it, separated by spaces. */
   public static void models(LogicalPlan root, String numbers) {
     root.setTagValue(MODELS, numbers);
   }
 
-  /** Those numbers of all nodes of a plan, its subqueries included. */
+  /** Returns these numbers of all nodes of a plan, including subqueries. */
   public static String models(LogicalPlan plan) {
     StringBuilder out = new StringBuilder(text(plan, MODELS));
     List inside = list(plan.children());
@@ -55,7 +55,7 @@ public class Marks {
     return out.toString();
   }
 
-  /** The leaves of a plan that read RDDs, its subqueries included. */
+  /** Adds the leaves of a plan that read RDDs to `out`, including those in subqueries. */
   public static void computed(LogicalPlan plan, List out) {
     if (plan instanceof LogicalRDD) out.add(plan);
     List inside = list(plan.children());
@@ -63,7 +63,7 @@ public class Marks {
     for (int i = 0; i < inside.size(); i++) computed((LogicalPlan) inside.get(i), out);
   }
 
-  /** Gives a node the marks of another, unless it has some. */
+  /** Copies the marks of a node to another one, unless that is marked. */
   public static void copy(LogicalPlan from, LogicalPlan to) {
     if (!mark(to, site(from), name(from))) return;
     String described = transformer(from);
@@ -75,7 +75,7 @@ public class Marks {
     return node.getTagValue(SITE).nonEmpty();
   }
 
-  /** The line that made a node, or "". */
+  /** Returns the line that created a node, or "". */
   public static String site(LogicalPlan node) {
     return text(node, SITE);
   }
@@ -93,14 +93,14 @@ public class Marks {
     return tag.isEmpty() ? "" : (String) tag.get();
   }
 
-  /** Remembers the full name of a function of the user's. */
+  /** Remembers the full name of a user's function. */
   public static void named(PythonFunction function, String name) {
     synchronized (FUNCTIONS) {
       FUNCTIONS.put(function, name);
     }
   }
 
-  /** The full name of a function, or the one given. */
+  /** Returns the full name of a function, or `otherwise` if it is unknown. */
   public static String function(PythonFunction function, String otherwise) {
     synchronized (FUNCTIONS) {
       Object name = FUNCTIONS.get(function);
@@ -108,7 +108,7 @@ public class Marks {
     }
   }
 
-  /** The line that made the first node of this class, or the first with a subquery where none is named; or "". */
+  /** Returns the line of the first node of this class, or, if it is "", of the first node with a subquery. "" if none. */
   public static String site(LogicalPlan plan, String cls, String above) {
     String mine = site(plan).length() == 0 ? above : site(plan);
     if (cls.length() == 0 ? plan.subqueries().nonEmpty() : plan.getClass().getSimpleName().equals(cls)) return mine;
@@ -125,13 +125,13 @@ public class Marks {
     node.setTagValue(LEAF, Integer.valueOf(number));
   }
 
-  /** The number of a leaf, or -1. */
+  /** Returns the number of a leaf, or -1. */
   public static int leaf(LogicalPlan node) {
     scala.Option tag = node.getTagValue(LEAF);
     return tag.isEmpty() ? -1 : ((Integer) tag.get()).intValue();
   }
 
-  /** The numbers of the leaves of a plan and of its subqueries, in order, by blanks. */
+  /** Returns the numbers of the leaves of a plan and its subqueries, in order, separated by spaces. */
   public static String leaves(LogicalPlan plan) {
     StringBuilder out = new StringBuilder();
     collect(plan, out);
@@ -147,8 +147,8 @@ public class Marks {
   }
 
   /**
-   * The numbers of the leaves of a plan in order, but for those under aliases of this name; null where two are the same, or where
-   * there is a subquery, whose place in the order is another's to say.
+   * Returns the numbers of a plan's leaves in order, without those under aliases of the name `except`. Null if two are equal or
+   * if there is a subquery, whose place in the order `read` defines.
    */
   public static List leaves(LogicalPlan plan, String except) {
     List out = new ArrayList();
@@ -167,8 +167,8 @@ public class Marks {
   }
 
   /**
-   * The same in the order in which inputs are numbered, with those of scalar subqueries: after a node's children those of
-   * its subqueries, each once. Null where two leaves are the same or where there is another kind of subquery.
+   * Returns the same in the order of the inputs, including scalar subqueries: the leaves of a node's children come before
+   * those of its subqueries, each once. Null if two leaves are equal or if there is another kind of subquery.
    */
   public static List read(LogicalPlan plan, String except) {
     List out = new ArrayList();
@@ -199,7 +199,7 @@ public class Marks {
     return true;
   }
 
-  /** Whether two lists hold the same, in any order. */
+  /** Whether two lists contain the same items, in any order. */
   public static boolean alike(List some, List others) {
     return others != null && some.size() == others.size() && some.containsAll(others);
   }

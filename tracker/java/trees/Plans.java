@@ -11,11 +11,11 @@ import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.python.UserDefinedPythonFunction;
 
-/** Makes our objects and looks into Spark's, one round trip a question. */
+/** Creates our Java objects and inspects Spark's, with one py4j round trip per call. */
 public class Plans {
   private final Map constructors = new HashMap();
 
-  /** name: the class's full name. */
+  /** `name` is the full name of the class. */
   private Object instance(String name, Object[] arguments) throws Exception {
     if (!constructors.containsKey(name)) {
       constructors.put(name, getClass().getClassLoader().loadClass(name).getConstructors()[0]);
@@ -51,7 +51,7 @@ public class Plans {
     return instance(name, new Object[] {a0, a1, a2, a3, a4, a5});
   }
 
-  /** See Marks. A frame that names columns of a query around it has no plan before it stands in one. */
+  /** Marks a DataFrame (see Marks). If it refers to columns of an outer query, it has no analysed plan yet: returns false. */
   public boolean mark(Dataset frame, String site, String name) {
     try {
       return Marks.mark(frame.queryExecution().analyzed(), site, name);
@@ -82,17 +82,17 @@ public class Plans {
     Marks.named(function.func(), name);
   }
 
-  /** The line that made the first node of this class, or the first with a subquery where none is named; or "". */
+  /** Returns the line of the first node of this class, or, if it is "", of the first node with a subquery. "" if none. */
   public String site(LogicalPlan plan, String cls) {
     return Marks.site(plan, cls, "");
   }
 
-  /** The class of what a relation reads. */
+  /** Returns the class name of what a relation reads. */
   public String source(LogicalRelation relation) {
     return relation.relation().getClass().getSimpleName();
   }
 
-  /** Reads a private field, of the object's class or one above it. */
+  /** Reads a private field of the object's class or a superclass. */
   public Object field(Object owner, String name) throws Exception {
     return find(owner, name).get(owner);
   }

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 
-/** Small things that the other classes do with Spark's trees. Raw types, for Janino. */
+/** Helper functions for Spark's plan and expression trees. Uses raw types, because Janino has no generics. */
 public class Trees {
   public static final String OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer.";
   public static final String ANALYSER = "org.apache.spark.sql.catalyst.analysis.";
@@ -21,14 +21,14 @@ public class Trees {
 
   private Trees() {}
 
-  /** The plan by one of Spark's rules, an object of this full name. */
+  /** Applies one of Spark's rules, a Scala object of this full name, to a plan. */
   public static LogicalPlan byRule(String name, LogicalPlan plan) throws Exception {
     ClassLoader loader = Thread.currentThread().getContextClassLoader();
     Object rule = Class.forName(name + "$", true, loader).getField("MODULE$").get(null);
     return (LogicalPlan) ((Rule) rule).apply(plan);
   }
 
-  /** The same, again until nothing changes any more. */
+  /** Applies the rule until the plan no longer changes. */
   public static LogicalPlan byRuleToTheEnd(String name, LogicalPlan plan) throws Exception {
     LogicalPlan before = null;
     LogicalPlan p = plan;
@@ -54,12 +54,12 @@ public class Trees {
     return out;
   }
 
-  /** The arguments of a node, an expression or another case class, to be changed and given to `makeCopy`. */
+  /** Returns the arguments of a node, an expression or another case class. Change them and pass them to `makeCopy`. */
   public static List values(scala.Product of) {
     return list(of.productIterator().toSeq());
   }
 
-  /** What a method without arguments returns, for classes that Spark's versions have in different places or shapes. */
+  /** Calls a method without arguments, for classes that differ between versions of Spark. */
   public static Object call(Object owner, String name) throws Exception {
     return owner.getClass().getMethod(name, new Class[0]).invoke(owner, new Object[0]);
   }
@@ -74,7 +74,7 @@ public class Trees {
     return out;
   }
 
-  /** Whether a plan has a node of this kind, in subqueries too. */
+  /** Whether a plan has a node of this class, including subqueries. */
   public static boolean has(LogicalPlan plan, Class kind) {
     if (kind.isInstance(plan)) return true;
     List inside = list(plan.children());
@@ -83,7 +83,7 @@ public class Trees {
     return false;
   }
 
-  /** Whether an expression of this kind is among some, or within one. */
+  /** Whether some expressions contain one of this class. */
   public static boolean hold(scala.collection.Seq expressions, Class kind) {
     Iterator it = list(expressions).iterator();
     while (it.hasNext()) {
@@ -101,14 +101,14 @@ public class Trees {
     return scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList(items)).toSeq();
   }
 
-  /** The ids of attributes, in their order. */
+  /** Returns the expression ids of attributes, in order. */
   public static List ids(scala.collection.Seq attributes) {
     List out = list(attributes);
     for (int i = 0; i < out.size(); i++) out.set(i, ((Attribute) out.get(i)).exprId());
     return out;
   }
 
-  /** The attributes as `plan` puts them out: an outer join makes them nullable. */
+  /** Returns the attributes as in the output of `plan`, where an outer join, for example, has made them nullable. */
   public static List rebound(LogicalPlan plan, List attributes) {
     Map byId = new HashMap();
     List output = list(plan.output());

@@ -1,1 +1,1 @@
-"""Python functions over batches and groups, wrapped so that what they return says where it comes from."""
+"""Wrappers of Python functions over batches and groups, which add provenance columns to the returned rows."""

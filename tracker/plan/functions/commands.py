@@ -1,4 +1,4 @@
-"""Spark's pickled functions: what one is declared to be, and one wrapped for the executors."""
+"""Functions that Spark pickled: reads their declarations, and wraps them for the executors."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from provspark.tracker.plan.functions import shipped
 
 ATTRIBUTE = "__provspark__"
-"""What provspark.function_declarations sets."""
+"""Attribute that `provspark.function_declarations` sets."""
 
 
 class _Tolerant(pickle.Unpickler):
-    """Reads functions in the driver: broadcast variables, which only executors find, stay away."""
+    """Unpickles functions in the driver, without their broadcast variables, which only executors can find."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("pyspark.core.broadcast", "_from_id"):
@@ -23,10 +23,10 @@ class _Tolerant(pickle.Unpickler):
 
 
 def declared(command: bytes) -> tuple[str, str]:
-    """Return what the function is declared to be, or "", and its name."""
+    """Return a function's declaration ("" if it has none) and its name."""
     try:
         loaded = _Tolerant(io.BytesIO(command)).load()
-    except Exception:  # a function that only an executor can read says nothing here
+    except Exception:  # only an executor can unpickle it
         loaded = None
     if not isinstance(loaded, tuple):
         return "", ""
@@ -35,7 +35,7 @@ def declared(command: bytes) -> tuple[str, str]:
 
 
 def wrapped(command: bytes, names: tuple[str, ...], sides: tuple[int, ...], how: str, *, keyed: bool) -> bytes:
-    """Return a command that wraps a command; see `shipped.rebuilt`."""
+    """Return the pickled wrapper of a pickled function; see `shipped.rebuilt` for the parameters."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(shipped)
@@ -47,7 +47,7 @@ def wrapped(command: bytes, names: tuple[str, ...], sides: tuple[int, ...], how:
 
 
 class _Call:
-    """Pickles as a call, of which the unpickled value is the result."""
+    """Object that pickles as a call: unpickling it returns the call's result."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self._what = (function, arguments)

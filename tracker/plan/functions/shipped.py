@@ -1,7 +1,7 @@
-"""What stands around a user's function on an executor, where there is nothing of ours: pickled by value, no imports.
+"""Wrapper of a user's function on executors. It is pickled by value, because executors don't have ProvSpark.
 
-Columns that say where a row came from are taken off before the function sees its rows, and put to what it returns:
-the group's, if that is all that is known, else each row's own.
+Columns that record where a row came from are removed before the function sees its rows, and added to the rows that it
+returns: those of the group, or each row's own if the function is declared.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any
 
 
 def rebuilt(command: bytes, names: tuple[str, ...], sides: tuple[int, ...], how: str, keyed: bool) -> Any:
-    """Return the function and return type that a worker of Spark's expects, made of the user's.
+    """Return the function and return type that a Spark worker expects, as a wrapper of the user's function.
 
     Parameters
     ----------
     command : the user's function and return type, as Spark pickled them
-    names : of our columns, all sides' one after the other
-    sides : how many of them come with each of the function's tables
+    names : of the columns that ProvSpark adds, those of all sides in turn
+    sides : number of these columns in each of the function's tables
     how : ``group``, ``rowwise`` or ``keeps_index``
-    keyed : whether the function may take the group's key first
+    keyed : whether the function may take the group's key as its first argument
     """
     from pyspark.sql.types import LongType, StructField, StructType
 
@@ -40,13 +40,13 @@ def rebuilt(command: bytes, names: tuple[str, ...], sides: tuple[int, ...], how:
 
 
 class Wrapper:
-    """One user's function, called by a worker for one group or for one task's batches."""
+    """A user's function, called by a worker for one group or for one task's batches."""
 
     def __init__(
         self, function: Any, names: tuple[str, ...], sides: tuple[int, ...], how: str, width: int | None
     ) -> None:
         self.function, self.names, self.sides, self.how = function, names, sides, how
-        self.width = width  # how many columns Spark takes of a frame with more
+        self.width = width  # Spark ignores further columns of a frame
 
     def one(self, rows: Any, *key: Any) -> Any:
         if hasattr(rows, "columns"):
@@ -56,7 +56,7 @@ class Wrapper:
                 return self.put(result, [[column[0]] * len(result) for column in held])
             if self.how == "rowwise":
                 if len(result) != len(held[0]):
-                    self.disproved(f"it returned {len(result)} rows for {len(held[0])}")
+                    self.disproved(f"it returned {len(result)} rows for {len(held[0])} input rows")
                 return self.put(result, held)
             return self.put(result, self.by_index(result, held))
         if self.how == "group":
@@ -98,14 +98,14 @@ class Wrapper:
         for result in self.function(*key, source):
             n = len(result)
             if n > len(held[0]):
-                self.disproved(f"it returned {n} rows when {len(held[0])} that it had read were left")
+                self.disproved(f"it returned {n} rows after it had read only {len(held[0])} more")
             yield self.put(result, [column[:n] for column in held])
             for column in held:
                 del column[:n]
         for _ in source:
             pass
         if held[0]:
-            self.disproved(f"it returned no row for the last {len(held[0])} of its rows")
+            self.disproved(f"it returned no rows for its last {len(held[0])} input rows")
 
     def last_read(self, batches: Any, key: Any) -> Any:
         unread = [0]
@@ -119,7 +119,9 @@ class Wrapper:
 
         for result in self.function(*key, read()):
             if unread[0] > 1 and len(result):
-                self.disproved("it read on before it returned what it made of a batch; return an empty one for nothing")
+                self.disproved(
+                    "it read the next batch before it returned a result, or an empty batch, for the last one"
+                )
             unread[0] = 0
             yield self.put(result, self.by_index(result, held[0]))
 
@@ -128,17 +130,19 @@ class Wrapper:
             return [[] for _ in self.names]
         index: Any = getattr(result, "index", None)
         if index is None or index.nlevels != 1 or index.dtype.kind not in "iu":
-            self.disproved("what it returned has no index of whole numbers")
+            self.disproved("its result has no integer index")
         n = len(held[0]) if held else 0
         if int(index.min()) < 0 or int(index.max()) >= n:
-            self.disproved(f"the index goes from {index.min()} to {index.max()}, and it was given {n} rows")
+            self.disproved(f"its result has index {index.min()} to {index.max()} for {n} input rows")
         return [[column[i] for i in index] for column in held]
 
     def disproved(self, what: str) -> None:
         name = getattr(self.function, "__qualname__", repr(self.function))
         code = getattr(self.function, "__code__", None)
         where = f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
-        raise ValueError(f"{name}{where} is declared provspark.{self.how}, but {what}; mend it or take the mark away")
+        raise ValueError(
+            f"{name}{where} is declared provspark.{self.how}, but {what}; fix it or remove the declaration"
+        )
 
     def taken(self, table: Any, names: Any) -> Any:
         if hasattr(table, "iloc"):
@@ -171,6 +175,6 @@ class Wrapper:
 
 
 def chained(first: Any, rest: Any) -> Any:
-    """The first item, then the others."""
+    """Yield the first item, then the others."""
     yield first
     yield from rest

@@ -1,4 +1,4 @@
-"""What the user's plan does, operation by operation: read from it before it is rewritten, kept with the write."""
+"""The operations of the user's plan, which are read before it is rewritten, and stored with the write."""
 
 from __future__ import annotations
 

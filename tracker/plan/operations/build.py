@@ -1,4 +1,4 @@
-"""From drafts to what is stored."""
+"""Builds the operations that are stored from their drafts."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from provspark.tracker.plan.operations.opaque import opaque
 log = logging.getLogger("provspark")
 
 _MOST = 240
-"""Characters of the line that says what an operation does."""
+"""Maximum length of an operation's text, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The operations of a plan that is not written yet."""
+    """Operations of a plan that has not been written yet."""
 
     reading: Any
-    """java/plan/PlanOperations.java's."""
+    """A `PlanReading` of java/plan/PlanOperations.java."""
 
     def build(
         self,
@@ -37,15 +37,15 @@ class Draft:
         grouped: int = -1,
         names: Sequence[str] = (),
     ) -> Operations:
-        """Return what is stored.
+        """Return the operations to store.
 
         Parameters
         ----------
-        axes : of the write, its inputs' in the order of `paths` right behind its output's
-        paths : see `Rewriter.paths`; none of a write that is not tracked
-        rows : how many were written
-        grouped : how many went into the aggregate whose groups were all written, where there is one
-        names : of the columns where they are written by position; none where by name
+        axes : of the write: its output's, then its inputs' in the order of `paths`
+        paths : see `Rewriter.paths`; empty if the write is not tracked
+        rows : number of rows written; -1 if it is unknown
+        grouped : number of rows that went into the aggregate whose groups were all written; -1 if there is none
+        names : of the columns if they are written by position; empty if they are written by name
         """
         drafted, settings = drafts(str(self.reading.json()))
         drafted += _renamed(drafted, names)
@@ -54,7 +54,7 @@ class Draft:
 
 
 def _renamed(drafted: Sequence[DraftOperation], names: Sequence[str]) -> tuple[DraftOperation, ...]:
-    """Return the operation that gives the columns the names under which they are written, as SQL's INSERT has it."""
+    """Return the operation that renames the columns, as INSERT by position does; empty if names don't change."""
     last = drafted[-1]
     if len(names) != len(last.columns) or [n.lower() for n in names] == [c.name.lower() for c in last.columns]:
         return ()
@@ -62,7 +62,7 @@ def _renamed(drafted: Sequence[DraftOperation], names: Sequence[str]) -> tuple[D
 
 
 def _counts(drafted: Sequence[DraftOperation], rows: int, grouped: int) -> dict[int, int]:
-    """Return how many rows operations handed on: all that go straight on to where they were written, or counted."""
+    """Return the row counts of operations that follow from the counts of written and grouped rows."""
     counts = {}
     at = drafted[-1]
     while True:
@@ -110,7 +110,7 @@ def _one(
 
 
 def _text(rule: OperationRule, o: DraftOperation, drafted: Sequence[DraftOperation], source: str) -> str:
-    """Return the line; `source` names what a leaf reads, where that is known."""
+    """Return an operation's text; `source` names what a leaf reads, or is ""."""
     what = source or o.detail("table") or o.detail("format") or o.node
     text = rule.text(o, drafted) if o.children else f"read {what}"
     return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
@@ -124,11 +124,11 @@ def built(
     grouped: int = -1,
     names: Sequence[str] = (),
 ) -> Operations | None:
-    """Return what `Draft.build` does; None, with a line in the log, where it fails."""
+    """Return the result of `Draft.build`; None, with a line in the log, if it fails."""
     try:
         return draft.build(axes, paths, rows, grouped, names)
     except Exception as e:
-        log.info("provspark: the operations of a write are not known: %s", e)
+        log.info("provspark: can't build the operations of a write, so they are not stored: %s", e)
         return None
 
 

@@ -1,4 +1,4 @@
-"""Reads operations as java/plan/PlanOperations.java writes them."""
+"""Parses the operations that java/plan/PlanOperations.java writes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from provspark.model.operations import Column, Expression, Term
 
 
 def drafts(text: str) -> tuple[tuple[DraftOperation, ...], tuple[tuple[str, str], ...]]:
-    """Read what java/plan/PlanOperations.java wrote: operations, and the session's settings."""
+    """Parse the output of java/plan/PlanOperations.java into operations and the session's settings."""
     operations, checks, settings = text.rsplit("\n", 2)
     right: list[bool] = json.loads(checks)
     drafted = tuple(_operation(i, raw, right) for i, raw in enumerate(json.loads(operations)))

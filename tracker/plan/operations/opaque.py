@@ -1,4 +1,4 @@
-"""Why an operation can't be done again from its text."""
+"""Reasons why an operation can't be repeated from its text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SESSION = frozenset({"CurrentCatalog", "CurrentDatabase", "CurrentUser", "Sessi
 
 
 def opaque(operation: DraftOperation) -> str:
-    """Return the reason, or ""."""
+    """Return why an operation can't be repeated from its text; "" if it can."""
     reasons = [why for e in operation.expressions for why in list(_expression(e)) or [e.why] if why]
-    # A function of the user's comes last: replay may be told to run it, but not what else is in the way.
+    # Functions of the user's come last, because replay can be allowed to run them, but can't overcome other reasons.
     reason = min(reasons, key=lambda why: why.startswith(USERS), default="")
     transformer = operation.detail("transformer").rpartition(".")[2]
     if reason and transformer:

@@ -1,4 +1,4 @@
-"""Transformers of MLlib: which one is at work, and the parameters that it has, fitted ones included."""
+"""MLlib transformers: which one is running, and its parameters, including fitted ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 _ML = f"{os.sep}pyspark{os.sep}ml{os.sep}"
 _MOST = 200_000
-"""Characters of parameters that are kept."""
+"""Maximum length of stored parameters, in characters."""
 _FITTED = {
     "ChiSqSelectorModel": ("selectedFeatures",),
     "CountVectorizerModel": ("vocabulary",),
@@ -28,11 +28,11 @@ _FITTED = {
     "VarianceThresholdSelectorModel": ("selectedFeatures",),
     "VectorIndexerModel": ("numFeatures", "categoryMaps"),
 }
-"""What Spark lets read of fitted models. An Imputer's values stand in its expressions."""
+"""Attributes of fitted models that Spark exposes. An Imputer's values are in its expressions."""
 
 
 def at_work() -> Any:
-    """Return the innermost transformer of MLlib that is making a frame, or None."""
+    """Return the innermost MLlib transformer that is making a frame, or None."""
     if "pyspark.ml" not in sys.modules:
         return None
     frame = sys._getframe(1)
@@ -44,7 +44,7 @@ def at_work() -> Any:
 
 
 def described(transformer: Any) -> str:
-    """Return its class, its uid and its parameters as JSON, with nulls between."""
+    """Return a transformer's class, uid and parameters as JSON ("" if too long), separated by null characters."""
     kind = type(transformer)
     values = {param.name: value for param, value in transformer.extractParamMap().items()}
     for name in _FITTED.get(kind.__name__, ()):
@@ -55,7 +55,7 @@ def described(transformer: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Vectors, matrices and arrays as lists; what else JSON lacks as text."""
+    """Convert vectors, matrices and arrays to lists, and other values that JSON lacks to text."""
     if hasattr(value, "toArray"):
         value = value.toArray()
     if hasattr(value, "tolist"):

@@ -83,16 +83,26 @@ async function ask(target: string, init: RequestInit): Promise<Response> {
 
 function refused(status: number, problem: unknown, otherwise: string): ApiError {
   const { detail, type } = (problem ?? {}) as { detail?: unknown; type?: unknown };
-  return new ApiError(status, typeof detail === "string" ? detail : otherwise, typeof type === "string" ? type : undefined);
+  return new ApiError(
+    status,
+    typeof detail === "string" ? detail : otherwise,
+    typeof type === "string" ? type : undefined,
+  );
 }
 
 // Long questions are asked by a name, under which others can see how far the answer is (see progress.ts).
 async function asked<T>(target: string, init: RequestInit, name: readonly unknown[] | undefined): Promise<T> {
   if (!name) return (await (await ask(target, init)).json()) as T;
-  const answer = await ask(target, { ...init, headers: { ...init.headers, Accept: "application/json, text/event-stream" } });
-  if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream") || !answer.body) return (await answer.json()) as T;
+  const answer = await ask(target, {
+    ...init,
+    headers: { ...init.headers, Accept: "application/json, text/event-stream" },
+  });
+  if (!answer.headers.get("Content-Type")?.startsWith("text/event-stream") || !answer.body)
+    return (await answer.json()) as T;
   try {
-    const { status, body } = await followed(answer.body, (progress) => { tell(name, progress); });
+    const { status, body } = await followed(answer.body, (progress) => {
+      tell(name, progress);
+    });
     if (status >= 400) throw refused(status, body, "the question could not be answered");
     return body as T;
   } finally {
@@ -100,7 +110,10 @@ async function asked<T>(target: string, init: RequestInit, name: readonly unknow
   }
 }
 
-async function followed(stream: ReadableStream<Uint8Array>, told: (progress: Progress) => void): Promise<{ status: number; body: unknown }> {
+async function followed(
+  stream: ReadableStream<Uint8Array>,
+  told: (progress: Progress) => void,
+): Promise<{ status: number; body: unknown }> {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
   let rest = "";
@@ -120,11 +133,21 @@ async function followed(stream: ReadableStream<Uint8Array>, told: (progress: Pro
   }
 }
 
-export async function get<T>(path: string, parameters: Record<string, Parameter> = {}, signal?: AbortSignal, name?: readonly unknown[]): Promise<T> {
+export async function get<T>(
+  path: string,
+  parameters: Record<string, Parameter> = {},
+  signal?: AbortSignal,
+  name?: readonly unknown[],
+): Promise<T> {
   return asked<T>(url(path, parameters), { signal }, name);
 }
 
-export async function post<T>(path: string, body: unknown, signal?: AbortSignal, name?: readonly unknown[]): Promise<T> {
+export async function post<T>(
+  path: string,
+  body: unknown,
+  signal?: AbortSignal,
+  name?: readonly unknown[],
+): Promise<T> {
   return asked<T>(url(path, {}), json(body, signal), name);
 }
 
@@ -140,7 +163,12 @@ export async function exportGraph(query: TraceQuery, format: "prov_json" | "grap
   return (await ask(url("/trace/graph", { format }), json({ ...query, to: null }))).blob();
 }
 
-export async function exportBeside(way: "co_contributory" | "co_dependency", query: BesideQuery, version: string, format: Format): Promise<Blob> {
+export async function exportBeside(
+  way: "co_contributory" | "co_dependency",
+  query: BesideQuery,
+  version: string,
+  format: Format,
+): Promise<Blob> {
   return (await ask(url(`/${way}/export`, { answer_version: version, format }), json(query))).blob();
 }
 

@@ -9,10 +9,28 @@ import { Waiting } from "./Waiting";
 export function AskedRows() {
   const { state, on } = usePage();
   // A trace that goes nowhere: its one data set holds the rows.
-  const asked: TraceQuery = { ...selection(state), direction: "backward", context: false, to: state.dataset, versions: "current" };
+  const asked: TraceQuery = {
+    ...selection(state),
+    direction: "backward",
+    context: false,
+    to: state.dataset,
+    versions: "current",
+  };
   const key = ["trace", JSON.stringify(asked)];
   const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Trace>("/trace", asked, signal, key) });
   const node = answer.data?.nodes[0];
-  if (!node) return <Waiting failed="The rows can't be found" label="Finding the rows" lines={4} query={answer} queryKey={key} />;
-  return <NodeRows asked={asked} node={node} onTrace={(row, way) => { on({ dataset: node.dataset.id, version: node.version, rows: [row], way }); }} title="asked about" />;
+  if (!node)
+    return (
+      <Waiting failed="The rows can't be found" label="Finding the rows" lines={4} query={answer} queryKey={key} />
+    );
+  return (
+    <NodeRows
+      asked={asked}
+      node={node}
+      onTrace={(row, way) => {
+        on({ dataset: node.dataset.id, version: node.version, rows: [row], way });
+      }}
+      title="asked about"
+    />
+  );
 }

@@ -18,8 +18,18 @@ function Items({ only, many, onAsk }: { only?: Way[]; many: boolean; onAsk: (way
       <Menu.Positioner>
         <Menu.Content minW="16rem">
           {ASKS.filter((ask) => !only || only.includes(ask.way)).map(({ way, text, key }) => (
-            <Menu.Item key={way} onClick={() => { onAsk(way); }} value={way}>
-              {many ? text.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, way === "co_contributory" || way === "happened" ? "them" : "they") : text}
+            <Menu.Item
+              key={way}
+              onClick={() => {
+                onAsk(way);
+              }}
+              value={way}
+            >
+              {many
+                ? text
+                    .replaceAll(/\bit is\b/g, "they are")
+                    .replaceAll(/\bit\b/g, way === "co_contributory" || way === "happened" ? "them" : "they")
+                : text}
               {key && !only ? <Menu.ItemCommand>{key}</Menu.ItemCommand> : null}
             </Menu.Item>
           ))}
@@ -32,15 +42,30 @@ function Items({ only, many, onAsk }: { only?: Way[]; many: boolean; onAsk: (way
 export type Anchor = { row: number; rect: { x: number; y: number; width: number; height: number } };
 
 // The menu of a row, at its place; one for a whole table.
-export function RowMenu({ at, onAsk, onClose }: { at: Anchor | null; onAsk: (row: number, way: Way) => void; onClose: () => void }) {
+export function RowMenu({
+  at,
+  onAsk,
+  onClose,
+}: {
+  at: Anchor | null;
+  onAsk: (row: number, way: Way) => void;
+  onClose: () => void;
+}) {
   return (
     <Menu.Root
       aria-label={at ? `Questions about row ${at.row}` : undefined}
-      onOpenChange={({ open }) => { if (!open) onClose(); }}
+      onOpenChange={({ open }) => {
+        if (!open) onClose();
+      }}
       open={at !== null}
       positioning={{ getAnchorRect: () => at?.rect ?? null, placement: "bottom-start" }}
     >
-      <Items many={false} onAsk={(way) => { if (at) onAsk(at.row, way); }} />
+      <Items
+        many={false}
+        onAsk={(way) => {
+          if (at) onAsk(at.row, way);
+        }}
+      />
     </Menu.Root>
   );
 }
@@ -49,7 +74,9 @@ export function MoreAsks({ disabled, many, onAsk }: { disabled: boolean; many: b
   return (
     <Menu.Root positioning={{ placement: "bottom-end" }}>
       <Menu.Trigger asChild>
-        <Button disabled={disabled} size="xs" variant="outline">More ▾</Button>
+        <Button disabled={disabled} size="xs" variant="outline">
+          More ▾
+        </Button>
       </Menu.Trigger>
       <Items many={many} onAsk={onAsk} only={["co_contributory", "co_dependency", "composition", "happened"]} />
     </Menu.Root>

@@ -11,16 +11,41 @@ type Props = { dataset: string; version: string; column: string; row: number | n
 
 export function ColumnPanel({ dataset, version, column, row, onClose }: Props) {
   return (
-    <Flex aria-label="Column" as="aside" borderColor="border" borderRadius="md" borderWidth={1} direction="column" gap={3} h="full" minH={0} overflow="auto" p={4} tabIndex={0}>
+    <Flex
+      aria-label="Column"
+      as="aside"
+      borderColor="border"
+      borderRadius="md"
+      borderWidth={1}
+      direction="column"
+      gap={3}
+      h="full"
+      minH={0}
+      overflow="auto"
+      p={4}
+      tabIndex={0}
+    >
       <HStack>
-        <Heading as="h3" flex={1} overflowWrap="anywhere" size="md">{row === null ? column : `${column}, row ${number(row)}`}</Heading>
+        <Heading as="h3" flex={1} overflowWrap="anywhere" size="md">
+          {row === null ? column : `${column}, row ${number(row)}`}
+        </Heading>
         <CloseButton aria-label="Close the column" onClick={onClose} size="xs" />
       </HStack>
-      <Text color="fg.muted" fontSize="xs">{row === null ? "Choose one row to see the cell's own way." : "Of the chosen row alone; clear the choice to see the whole column."}</Text>
+      <Text color="fg.muted" fontSize="xs">
+        {row === null
+          ? "Choose one row to see the cell's own way."
+          : "Of the chosen row alone; clear the choice to see the whole column."}
+      </Text>
       {(["backward", "forward"] as const).map((direction) => (
         <Flex direction="column" gap={1} key={direction}>
-          <Heading as="h4" size="xs">{direction === "backward" ? "← Came from" : "Went into →"}</Heading>
-          {row === null ? <Columns column={column} dataset={dataset} direction={direction} version={version} /> : <Cells column={column} dataset={dataset} direction={direction} row={row} version={version} />}
+          <Heading as="h4" size="xs">
+            {direction === "backward" ? "← Came from" : "Went into →"}
+          </Heading>
+          {row === null ? (
+            <Columns column={column} dataset={dataset} direction={direction} version={version} />
+          ) : (
+            <Cells column={column} dataset={dataset} direction={direction} row={row} version={version} />
+          )}
         </Flex>
       ))}
     </Flex>
@@ -33,18 +58,26 @@ function Columns({ dataset, version, column, direction }: Asked) {
   const { on } = usePage();
   const { data, error, refetch } = useQuery({
     queryKey: ["column", dataset, version, column, direction],
-    queryFn: ({ signal }) => get<ColumnLines>(`/datasets/${dataset}/columns`, { version, column: [column], direction, existence: "false" }, signal),
+    queryFn: ({ signal }) =>
+      get<ColumnLines>(
+        `/datasets/${dataset}/columns`,
+        { version, column: [column], direction, existence: "false" },
+        signal,
+      ),
   });
   if (error) return <Failed again={() => void refetch()} error={error} title="The columns can't be listed" />;
   if (!data) return <Loading label="Loading the columns" lines={2} />;
-  const itself = (line: ColumnLine) => line.dataset.id === dataset && line.version === version && line.source_column === column;
+  const itself = (line: ColumnLine) =>
+    line.dataset.id === dataset && line.version === version && line.source_column === column;
   const lines = data.lines.filter((line) => line.source_column !== null && !itself(line));
   return (
     <>
       {lines.map((line) => (
         <Line
           key={`${line.dataset.id} ${line.version} ${line.occurrence} ${line.source_column} ${line.kind} ${line.dependence}`}
-          onOpen={() => { on({ dataset: line.dataset.id, version: line.version, column: line.source_column }); }}
+          onOpen={() => {
+            on({ dataset: line.dataset.id, version: line.version, column: line.source_column });
+          }}
           place={line.dataset}
           said={how(line)}
           text={line.source_column ?? ""}
@@ -59,23 +92,41 @@ function Cells({ dataset, version, column, direction, row }: Asked & { row: numb
   const { on } = usePage();
   const { data, error, refetch } = useQuery({
     queryKey: ["cell", dataset, version, column, direction, row],
-    queryFn: ({ signal }) => post<CellPage>("/cells", { dataset, version, rows: [row], columns: [column], direction, limit: 50 }, signal),
+    queryFn: ({ signal }) =>
+      post<CellPage>("/cells", { dataset, version, rows: [row], columns: [column], direction, limit: 50 }, signal),
   });
   if (error) return <Failed again={() => void refetch()} error={error} title="The cells can't be listed" />;
   if (!data) return <Loading label="Loading the cells" lines={2} />;
-  const lines = data.lines.filter((line) => !(line.dataset.id === dataset && line.version === version && line.source_row === row && line.source_column === column));
+  const lines = data.lines.filter(
+    (line) =>
+      !(
+        line.dataset.id === dataset &&
+        line.version === version &&
+        line.source_row === row &&
+        line.source_column === column
+      ),
+  );
   return (
     <>
       {lines.map((line) => (
         <Line
           key={`${line.dataset.id} ${line.version} ${line.occurrence} ${line.source_row} ${line.source_column} ${line.kind} ${line.dependence}`}
-          onOpen={() => { on({ dataset: line.dataset.id, version: line.version, rows: [line.source_row], column: line.source_column }); }}
+          onOpen={() => {
+            on({
+              dataset: line.dataset.id,
+              version: line.version,
+              rows: [line.source_row],
+              column: line.source_column,
+            });
+          }}
           place={line.dataset}
           said={how(line)}
           text={`${line.source_column ?? "row"}, row ${number(line.source_row)}`}
         />
       ))}
-      {data.total > data.lines.length ? <Text color="fg.muted" fontSize="xs">{`and ${number(data.total - data.lines.length)} more cells`}</Text> : null}
+      {data.total > data.lines.length ? (
+        <Text color="fg.muted" fontSize="xs">{`and ${number(data.total - data.lines.length)} more cells`}</Text>
+      ) : null}
       <End none={!lines.length} stops={data.stops.map((s) => s.why)} what="cell" />
     </>
   );
@@ -84,8 +135,22 @@ function Cells({ dataset, version, column, direction, row }: Asked & { row: numb
 function Line({ place, text, said, onOpen }: { place: Dataset; text: string; said: string; onOpen: () => void }) {
   return (
     <Box>
-      <Button fontWeight="medium" h="auto" maxW="full" onClick={onOpen} overflow="hidden" p={0} size="sm" textOverflow="ellipsis" title={place.name} variant="plain" _hover={{ textDecoration: "underline" }}>{`${place.label} · ${text}`}</Button>
-      <Text color="fg.muted" fontSize="xs">{said}</Text>
+      <Button
+        fontWeight="medium"
+        h="auto"
+        maxW="full"
+        onClick={onOpen}
+        overflow="hidden"
+        p={0}
+        size="sm"
+        textOverflow="ellipsis"
+        title={place.name}
+        variant="plain"
+        _hover={{ textDecoration: "underline" }}
+      >{`${place.label} · ${text}`}</Button>
+      <Text color="fg.muted" fontSize="xs">
+        {said}
+      </Text>
     </Box>
   );
 }
@@ -94,7 +159,11 @@ function End({ none, stops, what }: { none: boolean; stops: string[]; what: stri
   return (
     <>
       {none && !stops.length ? <Text color="fg.muted" fontSize="sm">{`No ${what} that is known.`}</Text> : null}
-      {[...new Set(stops)].map((why) => <Text color="orange.fg" fontSize="xs" key={why} overflowWrap="anywhere">{why}</Text>)}
+      {[...new Set(stops)].map((why) => (
+        <Text color="orange.fg" fontSize="xs" key={why} overflowWrap="anywhere">
+          {why}
+        </Text>
+      ))}
     </>
   );
 }

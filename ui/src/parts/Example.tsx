@@ -20,15 +20,30 @@ export function Example({ asked, rows, row, on, onChange }: Props) {
   const choices = [...new Set([...(first.data?.rows ?? []), row])].sort((a, b) => a - b);
   return (
     <HStack flexShrink={0} gap={2}>
-      <Switch.Root checked={on} onCheckedChange={({ checked }) => { onChange(checked ? row : null); }} size="sm">
+      <Switch.Root
+        checked={on}
+        onCheckedChange={({ checked }) => {
+          onChange(checked ? row : null);
+        }}
+        size="sm"
+      >
         <Switch.HiddenInput aria-label={`Show one derivation of row ${number(row)}`} />
         <Switch.Control />
         <Switch.Label>{choosing ? "Show one derivation of" : `Show one derivation of row ${number(row)}`}</Switch.Label>
       </Switch.Root>
       {choosing ? (
         <NativeSelect.Root size="xs" w="auto">
-          <NativeSelect.Field aria-label="Row whose derivation is shown" h={6} onChange={(event) => { onChange(Number(event.target.value)); }} value={row}>
-            {choices.map((one) => <option key={one} value={one}>{`row ${number(one)}`}</option>)}
+          <NativeSelect.Field
+            aria-label="Row whose derivation is shown"
+            h={6}
+            onChange={(event) => {
+              onChange(Number(event.target.value));
+            }}
+            value={row}
+          >
+            {choices.map((one) => (
+              <option key={one} value={one}>{`row ${number(one)}`}</option>
+            ))}
             {rows > MOST ? <option disabled>{`Only the first ${MOST} of ${count(rows)} are listed`}</option> : null}
           </NativeSelect.Field>
           <NativeSelect.Indicator />

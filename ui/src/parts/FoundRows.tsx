@@ -20,9 +20,14 @@ export function useFound({ way, to, through }: Props, enabled = true) {
     [state, through?.id, to.id],
   );
   const key = [way, JSON.stringify(asked)];
-  const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Found[]>(`/${way}`, asked, signal, key), enabled });
+  const answer = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => post<Found[]>(`/${way}`, asked, signal, key),
+    enabled,
+  });
   const met = answer.data?.filter((f) => f.rows > 0) ?? [];
-  const found = met.find((f) => f.version.startsWith(state.at ?? "-")) ?? met.filter((f) => !f.gone).at(-1) ?? met.at(-1);
+  const found =
+    met.find((f) => f.version.startsWith(state.at ?? "-")) ?? met.filter((f) => !f.gone).at(-1) ?? met.at(-1);
   return { asked, key, answer, met, found };
 }
 
@@ -31,31 +36,58 @@ export function FoundRows({ way, to, through }: Props) {
   const { asked, key, answer, met, found } = useFound({ way, to, through });
   const version = found?.version;
   const load = useCallback<Load>(
-    (cursor, limit, columns, signal) => post<Rows>(`/${way}/rows`, { ...asked, answer_version: version, cursor, limit, columns }, signal),
+    (cursor, limit, columns, signal) =>
+      post<Rows>(`/${way}/rows`, { ...asked, answer_version: version, cursor, limit, columns }, signal),
     [asked, version, way],
   );
   const name = [...key, version];
   const first = useFirstPage(name, load, found?.columns ?? 0, Boolean(version));
-  if (!answer.data) return <Waiting failed="The rows can't be found" label="Finding the rows" query={answer} queryKey={key} />;
-  const how = way === "co_contributory" ? `stand in one derivation with ${them(state.rows.length)}` : `share a row of ${through?.label ?? ""} with ${them(state.rows.length)}`;
+  if (!answer.data)
+    return <Waiting failed="The rows can't be found" label="Finding the rows" query={answer} queryKey={key} />;
+  const how =
+    way === "co_contributory"
+      ? `stand in one derivation with ${them(state.rows.length)}`
+      : `share a row of ${through?.label ?? ""} with ${them(state.rows.length)}`;
   if (!found) {
-    return <Nothing title={`No row of ${to.label} was found`}>{`None ${way === "co_contributory" ? "stands" : "shares"} ${how.replace(/^\w+ /, "")}.`}</Nothing>;
+    return (
+      <Nothing
+        title={`No row of ${to.label} was found`}
+      >{`None ${way === "co_contributory" ? "stands" : "shares"} ${how.replace(/^\w+ /, "")}.`}</Nothing>
+    );
   }
   return (
     <Flex direction="column" gap={2} h="full" minH={0}>
       <Flex align="center" columnGap={2} minH={6} wrap="wrap">
-        <Heading as="h2" maxW="16rem" size="sm" truncate title={to.name}>{to.label}</Heading>
-        <Text color="fg.muted" flex={1} fontSize="sm">{`${share(found.rows, found.total)} rows ${how}${found.gone ? " (no longer in the current version)" : ""}`}</Text>
+        <Heading as="h2" maxW="16rem" size="sm" truncate title={to.name}>
+          {to.label}
+        </Heading>
+        <Text
+          color="fg.muted"
+          flex={1}
+          fontSize="sm"
+        >{`${share(found.rows, found.total)} rows ${how}${found.gone ? " (no longer in the current version)" : ""}`}</Text>
         {met.length > 1 ? (
           <HStack gap={1}>
-            <Text color="fg.muted" fontSize="xs">version</Text>
+            <Text color="fg.muted" fontSize="xs">
+              version
+            </Text>
             {met.map((f) => (
-              <Button aria-pressed={f === found} key={`${f.version} ${f.gone}`} onClick={() => { go({ at: f.version.slice(0, 12) }, true); }} size="2xs" variant={f === found ? "solid" : "outline"}>{`${f.version.slice(0, 6)} · ${number(f.rows)}${f.gone ? " · not current" : ""}`}</Button>
+              <Button
+                aria-pressed={f === found}
+                key={`${f.version} ${f.gone}`}
+                onClick={() => {
+                  go({ at: f.version.slice(0, 12) }, true);
+                }}
+                size="2xs"
+                variant={f === found ? "solid" : "outline"}
+              >{`${f.version.slice(0, 6)} · ${number(f.rows)}${f.gone ? " · not current" : ""}`}</Button>
             ))}
           </HStack>
         ) : null}
       </Flex>
-      {first.error ? <Failed again={() => void first.refetch()} error={first.error} title="The rows can't be read" /> : null}
+      {first.error ? (
+        <Failed again={() => void first.refetch()} error={first.error} title="The rows can't be read" />
+      ) : null}
       {first.data ? (
         <RowsTable
           columns={first.data.columns}
@@ -64,7 +96,9 @@ export function FoundRows({ way, to, through }: Props) {
           label={`${to.label}: rows found`}
           load={load}
           name={name}
-          onTrace={(row, next) => { on({ dataset: to.id, version: found.version, rows: [row], way: next }); }}
+          onTrace={(row, next) => {
+            on({ dataset: to.id, version: found.version, rows: [row], way: next });
+          }}
         />
       ) : first.error ? null : (
         <Loading label="Loading rows" lines={4} />

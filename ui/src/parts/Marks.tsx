@@ -3,14 +3,23 @@ import { Badge } from "@chakra-ui/react";
 
 const COVERAGE: Record<string, { palette: string; text: string; why: string }> = {
   exact: { palette: "green", text: "exact", why: "captured row by row" },
-  coarse: { palette: "orange", text: "coarse", why: "captured as a whole: all its output rows stand for all its input rows" },
+  coarse: {
+    palette: "orange",
+    text: "coarse",
+    why: "captured as a whole: all its output rows stand for all its input rows",
+  },
   untracked: { palette: "red", text: "untracked", why: "not captured" },
 };
 
 export function Coverage({ value }: { value: string | null }) {
   const found = value ? COVERAGE[value] : undefined;
   return found ? (
-    <Badge colorPalette={found.palette} size="sm" title={found.why} variant={value === "untracked" ? "outline" : "subtle"}>
+    <Badge
+      colorPalette={found.palette}
+      size="sm"
+      title={found.why}
+      variant={value === "untracked" ? "outline" : "subtle"}
+    >
       {found.text}
     </Badge>
   ) : null;

@@ -24,27 +24,69 @@ type Props = {
   onTrace: (row: number, way: Way) => void;
 };
 
-export function NodeRows({ asked, node, title, example = null, choice, faded = false, lit, onColumn, onLook, onTrace }: Props) {
+export function NodeRows({
+  asked,
+  node,
+  title,
+  example = null,
+  choice,
+  faded = false,
+  lit,
+  onColumn,
+  onLook,
+  onTrace,
+}: Props) {
   const load = useCallback<Load>(
-    (cursor, limit, columns, signal) => post<Rows>("/trace/rows", { ...asked, node: node.id, node_version: node.version, one: example !== null, example, cursor, limit, columns }, signal),
+    (cursor, limit, columns, signal) =>
+      post<Rows>(
+        "/trace/rows",
+        { ...asked, node: node.id, node_version: node.version, one: example !== null, example, cursor, limit, columns },
+        signal,
+      ),
     [asked, example, node.id, node.version],
   );
   const name = ["trace", JSON.stringify(asked), node.id, node.version, example];
   const client = useQueryClient();
   const first = useFirstPage(name, load, node.columns, node.rows > 0);
   const shown = example === null ? node.rows : first.data?.selected;
-  const whole = node.rows ? `${share(node.rows, node.total)} rows ${title}` : `no row of ${number(node.total)} ${title}`;
-  const said = example === null ? whole : `${shown === undefined ? "…" : number(shown)} of ${count(node.rows)}, in one derivation of row ${number(example)}`;
+  const whole = node.rows
+    ? `${share(node.rows, node.total)} rows ${title}`
+    : `no row of ${number(node.total)} ${title}`;
+  const said =
+    example === null
+      ? whole
+      : `${shown === undefined ? "…" : number(shown)} of ${count(node.rows)}, in one derivation of row ${number(example)}`;
   return (
     <Flex direction="column" gap={2} h="full" minH={0} opacity={faded ? 0.35 : 1} transition="opacity 120ms">
       <Flex align="center" columnGap={2} minH={6}>
-        <Heading as="h2" flexShrink={0} maxW="14rem" size="sm" truncate title={node.dataset.name}>{node.dataset.label}</Heading>
-        <Text color="fg.muted" flex={1} fontSize="sm" minW={0} title={said} truncate>{said}</Text>
+        <Heading as="h2" flexShrink={0} maxW="14rem" size="sm" truncate title={node.dataset.name}>
+          {node.dataset.label}
+        </Heading>
+        <Text color="fg.muted" flex={1} fontSize="sm" minW={0} title={said} truncate>
+          {said}
+        </Text>
         {choice}
       </Flex>
-      {first.error ? <Failed again={() => { void (changed(first.error) ? client.invalidateQueries({ queryKey: ["trace"] }) : first.refetch()); }} error={first.error} title={changed(first.error) ? "The trace has changed" : "The rows can't be read"} /> : null}
-      {node.rows === 0 ? <Nothing title={`No row of ${node.dataset.label} contributes`}>An empty group, or an outer join without a partner, has none.</Nothing> : null}
-      {node.rows && shown === 0 ? <Nothing title={`This derivation has no row of ${node.dataset.label}`}>Other derivations may include rows of it. If a step was captured as a whole, it is not known which of its rows belong together.</Nothing> : null}
+      {first.error ? (
+        <Failed
+          again={() => {
+            void (changed(first.error) ? client.invalidateQueries({ queryKey: ["trace"] }) : first.refetch());
+          }}
+          error={first.error}
+          title={changed(first.error) ? "The trace has changed" : "The rows can't be read"}
+        />
+      ) : null}
+      {node.rows === 0 ? (
+        <Nothing title={`No row of ${node.dataset.label} contributes`}>
+          An empty group, or an outer join without a partner, has none.
+        </Nothing>
+      ) : null}
+      {node.rows && shown === 0 ? (
+        <Nothing title={`This derivation has no row of ${node.dataset.label}`}>
+          Other derivations may include rows of it. If a step was captured as a whole, it is not known which of its rows
+          belong together.
+        </Nothing>
+      ) : null}
       {first.data && shown ? (
         <RowsTable
           columnTitle="How the rows asked about divide over its values"

@@ -7,19 +7,45 @@ import { number } from "../words";
 import { Failed, Loading } from "./States";
 
 export function Operations({ query }: { query: UseQueryResult<Operation[]> }) {
-  if (query.error) return <Failed again={() => void query.refetch()} error={query.error} title="The operations can't be listed" />;
+  if (query.error)
+    return <Failed again={() => void query.refetch()} error={query.error} title="The operations can't be listed" />;
   if (!query.data) return <Loading label="Loading the operations" lines={4} />;
   return (
     <Flex as="ol" direction="column" gap={2} listStyleType="none" m={0} p={0}>
       {query.data.map((operation) => (
-        <Box as="li" borderColor="border" borderLeftWidth={2} key={`${operation.write} ${operation.operations.join()}`} pl={3}>
+        <Box
+          as="li"
+          borderColor="border"
+          borderLeftWidth={2}
+          key={`${operation.write} ${operation.operations.join()}`}
+          pl={3}
+        >
           <HStack align="start" gap={2}>
-            <Text flex={1} fontSize="sm" fontWeight="medium" overflowWrap="anywhere">{operation.name || operation.category.join(", ")}</Text>
-            <Text color="fg.muted" flexShrink={0} fontSize="xs" fontVariantNumeric="tabular-nums">{flow(operation)}</Text>
+            <Text flex={1} fontSize="sm" fontWeight="medium" overflowWrap="anywhere">
+              {operation.name || operation.category.join(", ")}
+            </Text>
+            <Text color="fg.muted" flexShrink={0} fontSize="xs" fontVariantNumeric="tabular-nums">
+              {flow(operation)}
+            </Text>
           </HStack>
-          <Text fontFamily="mono" fontSize="xs" lineClamp={6} overflowWrap="anywhere" title={operation.text ?? undefined}>{operation.text ?? "its text may tell values that are not shown here"}</Text>
+          <Text
+            fontFamily="mono"
+            fontSize="xs"
+            lineClamp={6}
+            overflowWrap="anywhere"
+            title={operation.text ?? undefined}
+          >
+            {operation.text ?? "its text may tell values that are not shown here"}
+          </Text>
           <Text color="fg.muted" fontSize="xs" overflowWrap="anywhere">
-            {[operation.site, listed("reads", operation.reads), listed("makes", operation.makes), listed("drops", operation.drops)].filter(Boolean).join(" · ")}
+            {[
+              operation.site,
+              listed("reads", operation.reads),
+              listed("makes", operation.makes),
+              listed("drops", operation.drops),
+            ]
+              .filter(Boolean)
+              .join(" · ")}
           </Text>
         </Box>
       ))}

@@ -17,13 +17,27 @@ export function Path({ root }: { root: string }) {
     <Breadcrumb.Root aria-label="Path" minW={0} size="sm">
       <Breadcrumb.List flexWrap="nowrap">
         <Breadcrumb.Item>
-          {state.dataset ? <Crumb onClick={() => { open({}); }}>{root}</Crumb> : <Breadcrumb.CurrentLink>{root}</Breadcrumb.CurrentLink>}
+          {state.dataset ? (
+            <Crumb
+              onClick={() => {
+                open({});
+              }}
+            >
+              {root}
+            </Crumb>
+          ) : (
+            <Breadcrumb.CurrentLink>{root}</Breadcrumb.CurrentLink>
+          )}
         </Breadcrumb.Item>
         {state.via.map((place, i) => (
           <Fragment key={i}>
             <Breadcrumb.Separator />
             <Breadcrumb.Item>
-              <Crumb onClick={() => { back(i); }}>
+              <Crumb
+                onClick={() => {
+                  back(i);
+                }}
+              >
                 <Label place={place} />
               </Crumb>
             </Breadcrumb.Item>
@@ -49,7 +63,10 @@ export function Path({ root }: { root: string }) {
           <>
             <Breadcrumb.Separator />
             <Breadcrumb.Item>
-              <Breadcrumb.CurrentLink whiteSpace="nowrap">{chosen(state)}{said(state)}</Breadcrumb.CurrentLink>
+              <Breadcrumb.CurrentLink whiteSpace="nowrap">
+                {chosen(state)}
+                {said(state)}
+              </Breadcrumb.CurrentLink>
             </Breadcrumb.Item>
           </>
         ) : null}
@@ -60,7 +77,20 @@ export function Path({ root }: { root: string }) {
 
 function Crumb({ children, onClick }: { children: React.ReactNode; onClick: () => void }) {
   return (
-    <Button h="auto" maxW="16rem" minW={0} onClick={onClick} overflow="hidden" p={0} size="sm" textOverflow="ellipsis" variant="plain" color="fg.muted" fontWeight="normal" _hover={{ color: "fg", textDecoration: "underline" }}>
+    <Button
+      h="auto"
+      maxW="16rem"
+      minW={0}
+      onClick={onClick}
+      overflow="hidden"
+      p={0}
+      size="sm"
+      textOverflow="ellipsis"
+      variant="plain"
+      color="fg.muted"
+      fontWeight="normal"
+      _hover={{ color: "fg", textDecoration: "underline" }}
+    >
       {children}
     </Button>
   );
@@ -75,7 +105,14 @@ function Label({ place }: { place: Place }) {
   return <>{`${data?.label ?? "…"}${rows}`}</>;
 }
 
-const SAID = { backward: " ←", forward: " →", co_contributory: " · used together", co_dependency: " · co-dependency", composition: " · composition", happened: " · what happened" };
+const SAID = {
+  backward: " ←",
+  forward: " →",
+  co_contributory: " · used together",
+  co_dependency: " · co-dependency",
+  composition: " · composition",
+  happened: " · what happened",
+};
 
 function said(place: Place): string {
   return place.way ? SAID[place.way] : "";

@@ -22,7 +22,13 @@ export function ProfilePanel({ step, writes }: { step: string; writes: Write[] }
   const name = ["profiles", step, key];
   const answer = useQuery({
     queryKey: name,
-    queryFn: ({ signal }) => get<Profiles>(`/steps/${encodeURIComponent(step)}/profiles`, { source: pair?.input.id, output: pair?.output.id }, signal, name),
+    queryFn: ({ signal }) =>
+      get<Profiles>(
+        `/steps/${encodeURIComponent(step)}/profiles`,
+        { source: pair?.input.id, output: pair?.output.id },
+        signal,
+        name,
+      ),
     enabled: Boolean(pair),
     retry: false,
     staleTime: Infinity,
@@ -32,13 +38,43 @@ export function ProfilePanel({ step, writes }: { step: string; writes: Write[] }
   return (
     <Flex direction="column" gap={3}>
       {shown.length > 1 ? (
-        <Pick label="Values of" name="Data sets" onPick={(column) => { go({ column }, true); }} options={shown.map(([value, p]) => ({ value, label: `${p.input.label} → ${p.output.label}`, title: p.input.name }))} value={key ?? ""} />
+        <Pick
+          label="Values of"
+          name="Data sets"
+          onPick={(column) => {
+            go({ column }, true);
+          }}
+          options={shown.map(([value, p]) => ({
+            value,
+            label: `${p.input.label} → ${p.output.label}`,
+            title: p.input.name,
+          }))}
+          value={key ?? ""}
+        />
       ) : null}
-      {!data ? <Waiting failed="The values can't be counted" label="Counting values" lines={4} query={answer} queryKey={name} /> : (
+      {!data ? (
+        <Waiting
+          failed="The values can't be counted"
+          label="Counting values"
+          lines={4}
+          query={answer}
+          queryKey={name}
+        />
+      ) : (
         <>
-          <Text color="fg.muted" fontSize="sm">{`${count(data.before_rows)} of ${data.before.label} before, ${count(data.after_rows)} of ${data.after.label} after`}</Text>
-          {data.columns.map((one) => <Pair key={one.name} pair={one} />)}
-          {data.total > data.columns.length ? <Text color="fg.muted" fontSize="xs">{`The first ${number(data.columns.length)} of ${number(data.total)} columns are shown.`}</Text> : null}
+          <Text
+            color="fg.muted"
+            fontSize="sm"
+          >{`${count(data.before_rows)} of ${data.before.label} before, ${count(data.after_rows)} of ${data.after.label} after`}</Text>
+          {data.columns.map((one) => (
+            <Pair key={one.name} pair={one} />
+          ))}
+          {data.total > data.columns.length ? (
+            <Text
+              color="fg.muted"
+              fontSize="xs"
+            >{`The first ${number(data.columns.length)} of ${number(data.total)} columns are shown.`}</Text>
+          ) : null}
         </>
       )}
     </Flex>
@@ -50,8 +86,14 @@ function Pair({ pair }: { pair: ProfilePair }) {
   const values = [...new Set([...(before?.top ?? []), ...(after?.top ?? [])].map(([text]) => text))].slice(0, BARS);
   return (
     <Box as="section" aria-label={`Values of ${pair.name}`} borderColor="border.muted" borderTopWidth={1} pt={2}>
-      <Text fontSize="sm" fontWeight="semibold" overflowWrap="anywhere">{pair.name}</Text>
-      {pair.masked ? <Text color="fg.muted" fontSize="xs">masked</Text> : (
+      <Text fontSize="sm" fontWeight="semibold" overflowWrap="anywhere">
+        {pair.name}
+      </Text>
+      {pair.masked ? (
+        <Text color="fg.muted" fontSize="xs">
+          masked
+        </Text>
+      ) : (
         <Grid gap={4} templateColumns="1fr 1fr">
           <Side column={before} none="made by this step" title="before" values={values} />
           <Side column={after} none="dropped by this step" title="after" values={values} />
@@ -61,18 +103,57 @@ function Pair({ pair }: { pair: ProfilePair }) {
   );
 }
 
-function Side({ column, none, title, values }: { column: Column | null; none: string; title: string; values: string[] }) {
-  if (!column) return <Text color="fg.muted" fontSize="xs">{none}</Text>;
+function Side({
+  column,
+  none,
+  title,
+  values,
+}: {
+  column: Column | null;
+  none: string;
+  title: string;
+  values: string[];
+}) {
+  if (!column)
+    return (
+      <Text color="fg.muted" fontSize="xs">
+        {none}
+      </Text>
+    );
   const bars = bins(column, values);
-  const told = [`${number(column.nulls)} null`, column.distinct === null ? "" : `${number(column.distinct)} distinct`, column.mean === null ? "" : `mean ${short(column.mean)}`].filter(Boolean).join(" · ");
+  const told = [
+    `${number(column.nulls)} null`,
+    column.distinct === null ? "" : `${number(column.distinct)} distinct`,
+    column.mean === null ? "" : `mean ${short(column.mean)}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
   const most = Math.max(1, ...bars.map((b) => b.count));
   const said = bars.map((b) => `${b.text}: ${number(b.count)}`).join(", ");
   return (
     <Box minW={0}>
-      <Text color="fg.muted" fontSize="2xs" truncate title={`${title}: ${told}`}>{told}</Text>
-      <Flex align="end" aria-label={`${title}: ${said || "no values"}`} borderBottomWidth={1} borderColor="border" gap="1px" h={12} mt={1} role="img">
+      <Text color="fg.muted" fontSize="2xs" truncate title={`${title}: ${told}`}>
+        {told}
+      </Text>
+      <Flex
+        align="end"
+        aria-label={`${title}: ${said || "no values"}`}
+        borderBottomWidth={1}
+        borderColor="border"
+        gap="1px"
+        h={12}
+        mt={1}
+        role="img"
+      >
         {bars.map((b, i) => (
-          <Box bg={title === "after" ? "blue.solid" : "fg.subtle"} flex={1} h={`${Math.max(b.count ? 3 : 0, (100 * b.count) / most)}%`} key={i} maxW={6} title={`${b.text}: ${number(b.count)}`} />
+          <Box
+            bg={title === "after" ? "blue.solid" : "fg.subtle"}
+            flex={1}
+            h={`${Math.max(b.count ? 3 : 0, (100 * b.count) / most)}%`}
+            key={i}
+            maxW={6}
+            title={`${b.text}: ${number(b.count)}`}
+          />
         ))}
       </Flex>
       <Flex color="fg.muted" fontSize="2xs" gap={2} justify="space-between">
@@ -85,7 +166,8 @@ function Side({ column, none, title, values }: { column: Column | null; none: st
 
 // Numbers by where they lie; of other columns the same values on both sides.
 function bins(column: Column, values: string[]): Bar[] {
-  if (column.histogram.length) return column.histogram.map((b) => ({ text: `${short(b.low)} to ${short(b.high)}`, count: b.count }));
+  if (column.histogram.length)
+    return column.histogram.map((b) => ({ text: `${short(b.low)} to ${short(b.high)}`, count: b.count }));
   const known = new Map(column.top);
   return values.map((text) => ({ text: text.slice(0, 200), count: known.get(text) ?? 0 }));
 }

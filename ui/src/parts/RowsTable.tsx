@@ -33,7 +33,20 @@ type Props = {
   columnTitle?: string;
 };
 
-export function RowsTable({ label, name, load, columns, count, picked, onPick, onTrace, lit = null, onLook, onColumn, columnTitle = "Its columns before and after" }: Props) {
+export function RowsTable({
+  label,
+  name,
+  load,
+  columns,
+  count,
+  picked,
+  onPick,
+  onTrace,
+  lit = null,
+  onLook,
+  onColumn,
+  columnTitle = "Its columns before and after",
+}: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const [active, setActive] = useState(0);
@@ -50,7 +63,9 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
     overscan: 3,
     paddingStart: FIRST,
   });
-  useEffect(() => { across.measure(); }, [across, spare]);
+  useEffect(() => {
+    across.measure();
+  }, [across, spare]);
   const shown = across.getVirtualItems();
   const blocks = columns.length <= NARROW ? [-1] : [...new Set(shown.map((c) => Math.floor(c.index / BLOCK)))];
   const pages: number[] = [];
@@ -60,7 +75,12 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
     queries: wanted.map(({ page, block }) => ({
       queryKey: pageKey(name, page, block),
       queryFn: ({ signal }: { signal: AbortSignal }) =>
-        load(page * PAGE, PAGE, block < 0 ? null : columns.slice(block * BLOCK, (block + 1) * BLOCK).map((c) => c.name), signal),
+        load(
+          page * PAGE,
+          PAGE,
+          block < 0 ? null : columns.slice(block * BLOCK, (block + 1) * BLOCK).map((c) => c.name),
+          signal,
+        ),
       staleTime: Infinity,
       placeholderData: keepPreviousData,
     })),
@@ -88,7 +108,14 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
   const move = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget) return;
     const seen = Math.max(1, Math.floor(((scroller.current?.clientHeight ?? 300) - HEADER) / ROW) - 1);
-    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: seen, PageUp: -seen, Home: -count, End: count };
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: seen,
+      PageUp: -seen,
+      Home: -count,
+      End: count,
+    };
     const step = steps[event.key];
     if (step !== undefined) {
       const next = Math.min(count - 1, Math.max(0, active + step));
@@ -116,7 +143,9 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
   const places = Array.from({ length: Math.max(0, rows.last - rows.first + 1) }, (_, i) => rows.first + i);
   return (
     <Flex direction="column" gap={2} h="full" minH={0}>
-      {failed?.error ? <Failed again={() => void failed.refetch()} error={failed.error} title="The rows can't be read" /> : null}
+      {failed?.error ? (
+        <Failed again={() => void failed.refetch()} error={failed.error} title="The rows can't be read" />
+      ) : null}
       {why ? (
         <Text color="orange.fg" fontSize="sm" overflowWrap="anywhere">
           {why}
@@ -138,7 +167,9 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
           setFocused(false);
           onLook?.(null);
         }}
-        onFocus={() => { setFocused(true); }}
+        onFocus={() => {
+          setFocused(true);
+        }}
         onKeyDown={move}
         onMouseLeave={() => onLook?.(null)}
         outlineOffset="-2px"
@@ -149,11 +180,41 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
         tabIndex={0}
         _focusVisible={{ outline: "2px solid", outlineColor: "blue.focusRing" }}
       >
-        <Box bg="bg.subtle" borderBottomWidth={1} borderColor="border" h={`${HEADER}px`} position="sticky" role="row" aria-rowindex={1} top={0} w={`max(100%, ${across.getTotalSize()}px)`} zIndex={2}>
+        <Box
+          bg="bg.subtle"
+          borderBottomWidth={1}
+          borderColor="border"
+          h={`${HEADER}px`}
+          position="sticky"
+          role="row"
+          aria-rowindex={1}
+          top={0}
+          w={`max(100%, ${across.getTotalSize()}px)`}
+          zIndex={2}
+        >
           <Head at={0} name="row" pinned size={FIRST} />
           {shown.map((c) => {
             const column = columns[c.index];
-            return column ? <Head at={c.start} index={c.index + 2} key={c.key} masked={column.masked} name={column.name} openTitle={columnTitle} onOpen={onColumn && !column.masked ? () => { onColumn(column.name); } : undefined} right={numeric(column)} size={c.size} type={column.type} /> : null;
+            return column ? (
+              <Head
+                at={c.start}
+                index={c.index + 2}
+                key={c.key}
+                masked={column.masked}
+                name={column.name}
+                openTitle={columnTitle}
+                onOpen={
+                  onColumn && !column.masked
+                    ? () => {
+                        onColumn(column.name);
+                      }
+                    : undefined
+                }
+                right={numeric(column)}
+                size={c.size}
+                type={column.type}
+              />
+            ) : null;
           })}
         </Box>
         <Box h={`${rows.height}px`} position="relative" role="rowgroup" w={`max(100%, ${across.getTotalSize()}px)`}>
@@ -186,14 +247,32 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
                   onMouseEnter={() => onLook?.(row ?? null)}
                   opacity={lit && row !== undefined && !lit.has(row) ? 0.35 : 1}
                   transition="opacity 120ms"
-                  onDoubleClick={() => { if (row !== undefined) onTrace(row, "backward"); }}
+                  onDoubleClick={() => {
+                    if (row !== undefined) onTrace(row, "backward");
+                  }}
                   position="relative"
                   role="row"
                   _hover={{ bg: chosen ? "blue.subtle" : "bg.muted" }}
                 >
-                  <RowHead active={focused && place === active} bg={chosen ? "blue.subtle" : "bg.subtle"} chosen={chosen} onAsk={ask} onTrace={onTrace} pickable={Boolean(onPick)} row={row} />
+                  <RowHead
+                    active={focused && place === active}
+                    bg={chosen ? "blue.subtle" : "bg.subtle"}
+                    chosen={chosen}
+                    onAsk={ask}
+                    onTrace={onTrace}
+                    pickable={Boolean(onPick)}
+                    row={row}
+                  />
                   {shown.map((c) => (
-                    <Value at={c.start} index={c.index + 2} key={c.key} masked={Boolean(columns[c.index]?.masked)} right={numeric(columns[c.index])} size={c.size} value={valueOf(place, c.index)} />
+                    <Value
+                      at={c.start}
+                      index={c.index + 2}
+                      key={c.key}
+                      masked={Boolean(columns[c.index]?.masked)}
+                      right={numeric(columns[c.index])}
+                      size={c.size}
+                      value={valueOf(place, c.index)}
+                    />
                   ))}
                 </Box>
               );
@@ -213,7 +292,18 @@ export function RowsTable({ label, name, load, columns, count, picked, onPick, o
   );
 }
 
-type HeadProps = { name: string; type?: string; at: number; size: number; index?: number; masked?: boolean; pinned?: boolean; right?: boolean; onOpen?: () => void; openTitle?: string };
+type HeadProps = {
+  name: string;
+  type?: string;
+  at: number;
+  size: number;
+  index?: number;
+  masked?: boolean;
+  pinned?: boolean;
+  right?: boolean;
+  onOpen?: () => void;
+  openTitle?: string;
+};
 
 function Head({ name, type, at, size, index = 1, masked, pinned, right, onOpen, openTitle }: HeadProps) {
   return (
@@ -238,31 +328,113 @@ function Head({ name, type, at, size, index = 1, masked, pinned, right, onOpen, 
       zIndex={pinned ? 1 : 0}
     >
       {onOpen ? (
-        <Button color="fg" display="block" fontSize="sm" fontWeight="semibold" h="auto" lineHeight="short" minW={0} onClick={onOpen} overflow="hidden" p={0} textAlign={right ? "end" : "start"} textOverflow="ellipsis" title={openTitle} variant="plain" w="full" _hover={{ textDecoration: "underline" }}>{name}</Button>
+        <Button
+          color="fg"
+          display="block"
+          fontSize="sm"
+          fontWeight="semibold"
+          h="auto"
+          lineHeight="short"
+          minW={0}
+          onClick={onOpen}
+          overflow="hidden"
+          p={0}
+          textAlign={right ? "end" : "start"}
+          textOverflow="ellipsis"
+          title={openTitle}
+          variant="plain"
+          w="full"
+          _hover={{ textDecoration: "underline" }}
+        >
+          {name}
+        </Button>
       ) : (
-        <Text fontWeight="semibold" lineHeight="short" truncate>{name}</Text>
+        <Text fontWeight="semibold" lineHeight="short" truncate>
+          {name}
+        </Text>
       )}
-      {type ? <Text color="fg.muted" fontFamily="mono" fontSize="2xs" lineHeight="short" truncate>{masked ? "masked" : type}</Text> : null}
+      {type ? (
+        <Text color="fg.muted" fontFamily="mono" fontSize="2xs" lineHeight="short" truncate>
+          {masked ? "masked" : type}
+        </Text>
+      ) : null}
     </Box>
   );
 }
 
-type RowHeadProps = { row: number | undefined; chosen: boolean; active: boolean; pickable: boolean; bg: string; onTrace: Props["onTrace"]; onAsk: (row: number, at: DOMRect) => void };
+type RowHeadProps = {
+  row: number | undefined;
+  chosen: boolean;
+  active: boolean;
+  pickable: boolean;
+  bg: string;
+  onTrace: Props["onTrace"];
+  onAsk: (row: number, at: DOMRect) => void;
+};
 
 function RowHead({ row, chosen, active, pickable, bg, onTrace, onAsk }: RowHeadProps) {
   return (
-    <HStack bg={bg} borderColor="border" borderRightWidth={1} gap={1} h="full" left={0} position="sticky" px={2} role="rowheader" w={`${FIRST}px`} zIndex={1} display="inline-flex" verticalAlign="top">
+    <HStack
+      bg={bg}
+      borderColor="border"
+      borderRightWidth={1}
+      gap={1}
+      h="full"
+      left={0}
+      position="sticky"
+      px={2}
+      role="rowheader"
+      w={`${FIRST}px`}
+      zIndex={1}
+      display="inline-flex"
+      verticalAlign="top"
+    >
       {pickable ? (
-        <Box aria-hidden bg={chosen ? "blue.solid" : "bg"} borderColor={chosen ? "blue.solid" : "border.emphasized"} borderRadius="sm" borderWidth={1} boxSize={3.5} color="white" flexShrink={0} fontSize="10px" lineHeight="12px" textAlign="center">
+        <Box
+          aria-hidden
+          bg={chosen ? "blue.solid" : "bg"}
+          borderColor={chosen ? "blue.solid" : "border.emphasized"}
+          borderRadius="sm"
+          borderWidth={1}
+          boxSize={3.5}
+          color="white"
+          flexShrink={0}
+          fontSize="10px"
+          lineHeight="12px"
+          textAlign="center"
+        >
           {chosen ? "✓" : ""}
         </Box>
       ) : null}
-      <Text color="fg.muted" flex={1} fontVariantNumeric="tabular-nums" pl={1} truncate>{row === undefined ? "…" : number(row)}</Text>
+      <Text color="fg.muted" flex={1} fontVariantNumeric="tabular-nums" pl={1} truncate>
+        {row === undefined ? "…" : number(row)}
+      </Text>
       {row === undefined ? null : (
         <HStack gap={0} opacity={active ? 1 : 0} _groupHover={{ opacity: 1 }}>
-          <Act label={`Where row ${row} came from`} onAct={() => { onTrace(row, "backward"); }}>←</Act>
-          <Act label={`Where row ${row} went`} onAct={() => { onTrace(row, "forward"); }}>→</Act>
-          <Act label={`More about row ${row}`} onAct={(button) => { onAsk(row, button.getBoundingClientRect()); }}>⋯</Act>
+          <Act
+            label={`Where row ${row} came from`}
+            onAct={() => {
+              onTrace(row, "backward");
+            }}
+          >
+            ←
+          </Act>
+          <Act
+            label={`Where row ${row} went`}
+            onAct={() => {
+              onTrace(row, "forward");
+            }}
+          >
+            →
+          </Act>
+          <Act
+            label={`More about row ${row}`}
+            onAct={(button) => {
+              onAsk(row, button.getBoundingClientRect());
+            }}
+          >
+            ⋯
+          </Act>
         </HStack>
       )}
     </HStack>
@@ -289,10 +461,40 @@ function Act({ label, children, onAct }: { label: string; children: string; onAc
   );
 }
 
-const Value = memo(function Value({ value, at, size, index, right, masked }: { value: unknown; at: number; size: number; index: number; right: boolean; masked: boolean }) {
+const Value = memo(function Value({
+  value,
+  at,
+  size,
+  index,
+  right,
+  masked,
+}: {
+  value: unknown;
+  at: number;
+  size: number;
+  index: number;
+  right: boolean;
+  masked: boolean;
+}) {
   const text = masked ? "•••" : cell(value);
   return (
-    <Box aria-colindex={index} h="full" left={`${at}px`} lineHeight={`${ROW}px`} position="absolute" px={2} role="gridcell" textAlign={right ? "end" : "start"} title={value === undefined || text.length < 12 ? undefined : text.slice(0, 2000)} top={0} truncate w={`${size}px`} color={masked || value === null ? "fg.muted" : "fg"} fontStyle={value === null && !masked ? "italic" : undefined} fontVariantNumeric="tabular-nums">
+    <Box
+      aria-colindex={index}
+      h="full"
+      left={`${at}px`}
+      lineHeight={`${ROW}px`}
+      position="absolute"
+      px={2}
+      role="gridcell"
+      textAlign={right ? "end" : "start"}
+      title={value === undefined || text.length < 12 ? undefined : text.slice(0, 2000)}
+      top={0}
+      truncate
+      w={`${size}px`}
+      color={masked || value === null ? "fg.muted" : "fg"}
+      fontStyle={value === null && !masked ? "italic" : undefined}
+      fontVariantNumeric="tabular-nums"
+    >
       {value === undefined ? <Skeleton display="inline-block" h={3} w="60%" /> : text.slice(0, 500)}
     </Box>
   );

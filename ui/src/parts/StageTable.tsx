@@ -13,7 +13,9 @@ type Change = "changed" | "new" | "gone";
 // The columns that an operation changed, made or dropped, in the order in which they stand.
 export function touched(stage: ReplayStage, stages: Stages): Map<string, Change> {
   const out = new Map<string, Change>();
-  const before = new Set(stage.lines.flatMap((line) => line.parents.flatMap(([op]) => stages.get(op)?.columns.map((c) => c.name) ?? [])));
+  const before = new Set(
+    stage.lines.flatMap((line) => line.parents.flatMap(([op]) => stages.get(op)?.columns.map((c) => c.name) ?? [])),
+  );
   const now = new Set(stage.columns.map((c) => c.name));
   const changed = new Set(stage.lines.flatMap((line) => line.changed));
   const added = new Set(stage.lines.flatMap((line) => line.added));
@@ -46,34 +48,105 @@ export function StageTable({ stage, stages, names, every }: Props) {
   const columns = kept.slice(0, WIDE);
   const source = stage.lines.some((line) => !line.parents.length && line.sources.length);
   if (!columns.length && !gone.length) return null;
-  if (stage.lines[0]?.values === null) return <Text color="fg.muted" fontSize="xs">{[...names].map(([name, change]) => `${name} ${change}`).join(", ") || "values are not shown here"}</Text>;
+  if (stage.lines[0]?.values === null)
+    return (
+      <Text color="fg.muted" fontSize="xs">
+        {[...names].map(([name, change]) => `${name} ${change}`).join(", ") || "values are not shown here"}
+      </Text>
+    );
   return (
-    <Box aria-label={`Rows after ${stage.text?.slice(0, 80) ?? stage.name}`} maxW="full" mt={1} overflowX="auto" role="group" tabIndex={0} _focusVisible={{ outline: "2px solid", outlineColor: "blue.focusRing" }} css={{ "& td, & th": { borderWidth: 1, borderColor: "var(--chakra-colors-border-muted)", maxWidth: "15rem", overflow: "hidden", paddingInline: "0.5rem", paddingBlock: "0.15rem", textOverflow: "ellipsis", whiteSpace: "nowrap" } }}>
+    <Box
+      aria-label={`Rows after ${stage.text?.slice(0, 80) ?? stage.name}`}
+      maxW="full"
+      mt={1}
+      overflowX="auto"
+      role="group"
+      tabIndex={0}
+      _focusVisible={{ outline: "2px solid", outlineColor: "blue.focusRing" }}
+      css={{
+        "& td, & th": {
+          borderWidth: 1,
+          borderColor: "var(--chakra-colors-border-muted)",
+          maxWidth: "15rem",
+          overflow: "hidden",
+          paddingInline: "0.5rem",
+          paddingBlock: "0.15rem",
+          textOverflow: "ellipsis",
+          whiteSpace: "nowrap",
+        },
+      }}
+    >
       <Box as="table" fontSize="xs" fontVariantNumeric="tabular-nums" css={{ borderCollapse: "collapse" }}>
         <thead>
           <tr>
-            {source ? <Box as="th" color="fg.muted" fontWeight="normal" textAlign="end">row</Box> : null}
-            {columns.map((c) => <Box as="th" fontWeight="semibold" key={c.place} textAlign="start" title={`${c.name}: ${c.type}`}>{c.name}{names.has(c.name) ? <Text as="span" color="fg.muted" fontFamily="mono" fontSize="2xs" fontWeight="normal">{` ${c.type}`}</Text> : null}</Box>)}
-            {gone.map((name) => <Box as="th" color="red.fg" fontWeight="semibold" key={`gone ${name}`} textAlign="start" textDecoration="line-through" title="dropped here">{name}</Box>)}
+            {source ? (
+              <Box as="th" color="fg.muted" fontWeight="normal" textAlign="end">
+                row
+              </Box>
+            ) : null}
+            {columns.map((c) => (
+              <Box as="th" fontWeight="semibold" key={c.place} textAlign="start" title={`${c.name}: ${c.type}`}>
+                {c.name}
+                {names.has(c.name) ? (
+                  <Text
+                    as="span"
+                    color="fg.muted"
+                    fontFamily="mono"
+                    fontSize="2xs"
+                    fontWeight="normal"
+                  >{` ${c.type}`}</Text>
+                ) : null}
+              </Box>
+            ))}
+            {gone.map((name) => (
+              <Box
+                as="th"
+                color="red.fg"
+                fontWeight="semibold"
+                key={`gone ${name}`}
+                textAlign="start"
+                textDecoration="line-through"
+                title="dropped here"
+              >
+                {name}
+              </Box>
+            ))}
           </tr>
         </thead>
         <tbody>
           {stage.lines.slice(0, MOST).map((line, i) => (
             <tr key={i}>
-              {source ? <Box as="td" color="fg.muted" textAlign="end">{line.sources.map((s) => number(s.row)).join(", ")}</Box> : null}
+              {source ? (
+                <Box as="td" color="fg.muted" textAlign="end">
+                  {line.sources.map((s) => number(s.row)).join(", ")}
+                </Box>
+              ) : null}
               {columns.map((c) => {
                 const how = line.added.includes(c.name) ? "new" : line.changed.includes(c.name) ? "changed" : undefined;
                 const old = how === "changed" ? was(line, c.name, stages) : undefined;
                 return <Cell how={how} key={c.place} masked={c.masked} now={line.values?.[c.place]} old={old} />;
               })}
-              {gone.map((name) => <Cell how="gone" key={`gone ${name}`} masked={was(line, name, stages) === undefined} now={undefined} old={was(line, name, stages)} />)}
+              {gone.map((name) => (
+                <Cell
+                  how="gone"
+                  key={`gone ${name}`}
+                  masked={was(line, name, stages) === undefined}
+                  now={undefined}
+                  old={was(line, name, stages)}
+                />
+              ))}
             </tr>
           ))}
         </tbody>
       </Box>
       {stage.lines.length > MOST || kept.length > WIDE ? (
         <Text color="fg.muted" fontSize="xs">
-          {[stage.lines.length > MOST ? `${number(stage.lines.length - MOST)} more rows` : "", kept.length > WIDE ? `${number(kept.length - WIDE)} more columns` : ""].filter(Boolean).join(", ")}
+          {[
+            stage.lines.length > MOST ? `${number(stage.lines.length - MOST)} more rows` : "",
+            kept.length > WIDE ? `${number(kept.length - WIDE)} more columns` : "",
+          ]
+            .filter(Boolean)
+            .join(", ")}
         </Text>
       ) : null}
     </Box>
@@ -85,8 +158,18 @@ function Cell({ how, masked, now, old }: { how: Change | undefined; masked: bool
   const before = old === undefined || masked ? "" : quoted(old).slice(0, 200);
   return (
     <Box as="td" bg={how ? SHADES[how] : undefined} title={before && shown ? `${before} → ${shown}` : before || shown}>
-      {before ? <Text as="del" opacity={0.85} me={shown ? 1.5 : 0}>{before}</Text> : null}
-      {how && shown ? <Box as="ins" textDecoration="none">{shown}</Box> : shown}
+      {before ? (
+        <Text as="del" opacity={0.85} me={shown ? 1.5 : 0}>
+          {before}
+        </Text>
+      ) : null}
+      {how && shown ? (
+        <Box as="ins" textDecoration="none">
+          {shown}
+        </Box>
+      ) : (
+        shown
+      )}
     </Box>
   );
 }

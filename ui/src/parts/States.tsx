@@ -43,15 +43,26 @@ export function BrokenSteps({ broken }: { broken: Broken[] | undefined }) {
     <Alert.Root flexShrink={0} role="status" size="sm" status="warning">
       <Alert.Indicator />
       <Alert.Content>
-        <Alert.Title>{broken.length === 1 ? "A step can't be read, so this may be incomplete" : `${count(broken.length, "step")} can't be read, so this may be incomplete`}</Alert.Title>
+        <Alert.Title>
+          {broken.length === 1
+            ? "A step can't be read, so this may be incomplete"
+            : `${count(broken.length, "step")} can't be read, so this may be incomplete`}
+        </Alert.Title>
         <Alert.Description as="div" overflowWrap="anywhere">
           {broken.slice(0, NAMED).map((b) => (
             <Box key={`${b.file ?? ""} ${b.why}`}>
-              {b.file ? <><Code size="xs">{b.file}</Code>{": "}</> : null}
+              {b.file ? (
+                <>
+                  <Code size="xs">{b.file}</Code>
+                  {": "}
+                </>
+              ) : null}
               {b.why}. {b.advice}
             </Box>
           ))}
-          {broken.length > NAMED ? `And ${count(broken.length - NAMED, "more step")}: \`provspark ls\` and the server's log name them.` : null}
+          {broken.length > NAMED
+            ? `And ${count(broken.length - NAMED, "more step")}: \`provspark ls\` and the server's log name them.`
+            : null}
         </Alert.Description>
       </Alert.Content>
     </Alert.Root>

@@ -32,7 +32,9 @@ export function StepPanel({ step, onClose, onHappened }: Props) {
   const { state, go } = usePage();
   const panel = useRef<HTMLDivElement>(null);
   // Whoever opened it by keyboard reads on here; Escape leads back to the graph.
-  useEffect(() => { if (document.activeElement?.closest(".react-flow__node")) panel.current?.focus(); }, [step]);
+  useEffect(() => {
+    if (document.activeElement?.closest(".react-flow__node")) panel.current?.focus();
+  }, [step]);
   const tabs: Tab[] = [
     ...(operations.data?.length || operations.error ? (["operations", "columns"] as const) : []),
     ...(about.data?.values && data?.writes.some((w) => w.inputs.length) ? (["values"] as const) : []),
@@ -40,39 +42,106 @@ export function StepPanel({ step, onClose, onHappened }: Props) {
   ];
   const tab = tabs.find((one) => one === state.tab) ?? tabs[0] ?? "run";
   return (
-    <Flex aria-label="Step" as="aside" ref={panel} borderColor="border" borderRadius="md" borderWidth={1} direction="column" gap={3} h="full" minH={0} overflow="auto" p={4} tabIndex={0}>
+    <Flex
+      aria-label="Step"
+      as="aside"
+      ref={panel}
+      borderColor="border"
+      borderRadius="md"
+      borderWidth={1}
+      direction="column"
+      gap={3}
+      h="full"
+      minH={0}
+      overflow="auto"
+      p={4}
+      tabIndex={0}
+    >
       <HStack>
-        <Heading as="h3" flex={1} size="md">{data ? task(data) : "Step"}</Heading>
+        <Heading as="h3" flex={1} size="md">
+          {data ? task(data) : "Step"}
+        </Heading>
         <Coverage value={data?.coverage ?? null} />
-        {data?.dag_id && about.data?.airflow ? <Link colorPalette="blue" fontSize="sm" href={taskUrl(data)}>Task instance in Airflow</Link> : null}
+        {data?.dag_id && about.data?.airflow ? (
+          <Link colorPalette="blue" fontSize="sm" href={taskUrl(data)}>
+            Task instance in Airflow
+          </Link>
+        ) : null}
         <CloseButton aria-label="Close the step" onClick={onClose} size="xs" />
       </HStack>
       {error ? <Failed error={error} title="The step can't be shown" /> : null}
       {!data && !error ? <Loading label="Loading the step" lines={5} /> : null}
       {data ? (
         <>
-          {data.untracked.map((why) => <Text color="red.fg" fontSize="sm" key={why}>{why}</Text>)}
-          {data.error ? <Text color="red.fg" fontFamily="mono" fontSize="xs" whiteSpace="pre-wrap">{data.error}</Text> : null}
+          {data.untracked.map((why) => (
+            <Text color="red.fg" fontSize="sm" key={why}>
+              {why}
+            </Text>
+          ))}
+          {data.error ? (
+            <Text color="red.fg" fontFamily="mono" fontSize="xs" whiteSpace="pre-wrap">
+              {data.error}
+            </Text>
+          ) : null}
           {data.writes.map((write) => (
             <Box key={write.index}>
               <HStack>
                 <Text fontSize="sm" fontWeight="semibold">{`writes ${write.output.label}`}</Text>
                 {write.coverage === data.coverage ? null : <Coverage value={write.coverage} />}
               </HStack>
-              <Text color="fg.muted" fontSize="sm">{`${made(write.output.rows, write.written)}, from ${write.inputs.map((v) => `${number(v.rows)} of ${v.label}`).join(" and ") || "no captured input"}`}</Text>
-              {write.site ? <Text color="fg.muted" fontFamily="mono" fontSize="xs">{write.site}</Text> : null}
-              {write.reason ? <Text color="orange.fg" fontSize="sm">{write.reason}</Text> : null}
+              <Text
+                color="fg.muted"
+                fontSize="sm"
+              >{`${made(write.output.rows, write.written)}, from ${write.inputs.map((v) => `${number(v.rows)} of ${v.label}`).join(" and ") || "no captured input"}`}</Text>
+              {write.site ? (
+                <Text color="fg.muted" fontFamily="mono" fontSize="xs">
+                  {write.site}
+                </Text>
+              ) : null}
+              {write.reason ? (
+                <Text color="orange.fg" fontSize="sm">
+                  {write.reason}
+                </Text>
+              ) : null}
             </Box>
           ))}
-          <Tabs.Root lazyMount onValueChange={({ value }) => { go({ tab: value }, true); }} size="sm" value={tab} variant="line">
-            <Tabs.List>{tabs.map((one) => <Tabs.Trigger key={one} px={2} value={one}>{TABS[one]}</Tabs.Trigger>)}</Tabs.List>
+          <Tabs.Root
+            lazyMount
+            onValueChange={({ value }) => {
+              go({ tab: value }, true);
+            }}
+            size="sm"
+            value={tab}
+            variant="line"
+          >
+            <Tabs.List>
+              {tabs.map((one) => (
+                <Tabs.Trigger key={one} px={2} value={one}>
+                  {TABS[one]}
+                </Tabs.Trigger>
+              ))}
+            </Tabs.List>
             <Tabs.Content value="operations">
-              {onHappened ? <Button mb={3} onClick={onHappened} size="xs" variant="outline">What each operation did to the rows asked about</Button> : null}
+              {onHappened ? (
+                <Button mb={3} onClick={onHappened} size="xs" variant="outline">
+                  What each operation did to the rows asked about
+                </Button>
+              ) : null}
               <Operations query={operations} />
             </Tabs.Content>
-            <Tabs.Content value="columns"><Flex direction="column" gap={3}>{data.writes.map((write) => <Matrices key={write.index} write={write} />)}</Flex></Tabs.Content>
-            <Tabs.Content value="values"><ProfilePanel step={step} writes={data.writes} /></Tabs.Content>
-            <Tabs.Content value="run"><Run data={data} /></Tabs.Content>
+            <Tabs.Content value="columns">
+              <Flex direction="column" gap={3}>
+                {data.writes.map((write) => (
+                  <Matrices key={write.index} write={write} />
+                ))}
+              </Flex>
+            </Tabs.Content>
+            <Tabs.Content value="values">
+              <ProfilePanel step={step} writes={data.writes} />
+            </Tabs.Content>
+            <Tabs.Content value="run">
+              <Run data={data} />
+            </Tabs.Content>
           </Tabs.Root>
         </>
       ) : null}
@@ -88,8 +157,19 @@ function Run({ data }: { data: StepDetail }) {
       <Fact name="Try">{String(data.try_number)}</Fact>
       <Fact name="Ended">{`${when(data.ended)}, ${data.status}`}</Fact>
       <Fact name="Stored in">{`${number(data.stored_bytes)} bytes`}</Fact>
-      {Object.entries(data.engine).map(([name, value]) => <Fact key={name} name={name}>{value}</Fact>)}
-      <Box pt={1}><Take items={[{ label: "Copy as Python", act: () => copyText(stepPython(data.step)) }, { label: "Copy as command", act: () => copyText(`provspark show ${data.step}`) }]} /></Box>
+      {Object.entries(data.engine).map(([name, value]) => (
+        <Fact key={name} name={name}>
+          {value}
+        </Fact>
+      ))}
+      <Box pt={1}>
+        <Take
+          items={[
+            { label: "Copy as Python", act: () => copyText(stepPython(data.step)) },
+            { label: "Copy as command", act: () => copyText(`provspark show ${data.step}`) },
+          ]}
+        />
+      </Box>
     </DataList.Root>
   );
 }
@@ -105,5 +185,7 @@ function Fact({ name, children }: { name: string; children: string }) {
 
 function taskUrl(step: StepDetail): string {
   const mapped = step.map_index >= 0 ? `/mapped/${step.map_index}` : "";
-  return pageUrl(`dags/${encodeURIComponent(step.dag_id)}/runs/${encodeURIComponent(step.run_id)}/tasks/${encodeURIComponent(step.task_id)}${mapped}`);
+  return pageUrl(
+    `dags/${encodeURIComponent(step.dag_id)}/runs/${encodeURIComponent(step.run_id)}/tasks/${encodeURIComponent(step.task_id)}${mapped}`,
+  );
 }

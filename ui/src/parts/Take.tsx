@@ -16,18 +16,24 @@ export function Take({ items }: { items: Item[] }) {
     } catch (error) {
       say(error instanceof Error ? error.message : String(error));
     }
-    setTimeout(() => { say(""); }, 4000);
+    setTimeout(() => {
+      say("");
+    }, 4000);
   };
   return (
     <Menu.Root positioning={{ placement: "bottom-end" }}>
       <Menu.Trigger asChild>
-        <Button aria-live="polite" size="xs" variant="outline">{said || "Take away ▾"}</Button>
+        <Button aria-live="polite" size="xs" variant="outline">
+          {said || "Take away ▾"}
+        </Button>
       </Menu.Trigger>
       <Portal>
         <Menu.Positioner>
           <Menu.Content>
             {items.map((item) => (
-              <Menu.Item key={item.label} onClick={() => void run(item)} value={item.label}>{item.label}</Menu.Item>
+              <Menu.Item key={item.label} onClick={() => void run(item)} value={item.label}>
+                {item.label}
+              </Menu.Item>
             ))}
           </Menu.Content>
         </Menu.Positioner>
@@ -48,7 +54,10 @@ export function save(content: Blob | string, name: string): void {
   link.href = typeof content === "string" ? content : URL.createObjectURL(content);
   link.download = name;
   link.click();
-  if (typeof content !== "string") setTimeout(() => { URL.revokeObjectURL(link.href); }, 10_000);
+  if (typeof content !== "string")
+    setTimeout(() => {
+      URL.revokeObjectURL(link.href);
+    }, 10_000);
 }
 
 export async function copyText(text: string): Promise<void> {

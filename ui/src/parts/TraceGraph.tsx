@@ -1,7 +1,19 @@
 // The map of a trace: data sets and steps from left to right; hovering shows a path, clicking chooses.
 import { Box, HStack, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
-import { Background, BackgroundVariant, Controls, Handle, MiniMap, Panel, Position, ReactFlow, type Edge, type Node, type NodeProps } from "@xyflow/react";
+import {
+  Background,
+  BackgroundVariant,
+  Controls,
+  Handle,
+  MiniMap,
+  Panel,
+  Position,
+  ReactFlow,
+  type Edge,
+  type Node,
+  type NodeProps,
+} from "@xyflow/react";
 import styles from "@xyflow/react/dist/style.css?inline";
 import { memo, useState, type CSSProperties, type KeyboardEvent } from "react";
 
@@ -25,7 +37,14 @@ export async function engine(): Promise<Layout> {
 export function useLayout(graph: Graph | undefined, key: readonly unknown[]) {
   return useQuery({
     queryKey: ["layout", ...key],
-    queryFn: async () => (graph ? (await engine())(graph.boxes.map(({ id, width, height }) => ({ id, width, height })), graph.lines.map(({ id, source, target }) => ({ id, source, target })), across(graph)) : {}),
+    queryFn: async () =>
+      graph
+        ? (await engine())(
+            graph.boxes.map(({ id, width, height }) => ({ id, width, height })),
+            graph.lines.map(({ id, source, target }) => ({ id, source, target })),
+            across(graph),
+          )
+        : {},
     enabled: Boolean(graph),
     staleTime: Infinity,
   });
@@ -47,7 +66,11 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
   const dark = useDark();
   // One box takes part in the order of Tab; arrows lead to the others.
   const [reached, reach] = useState<string | null>(null);
-  const stop = graph.boxes.some((b) => b.id === reached) ? reached : graph.boxes.some((b) => b.id === chosen) ? chosen : graph.boxes[0]?.id;
+  const stop = graph.boxes.some((b) => b.id === reached)
+    ? reached
+    : graph.boxes.some((b) => b.id === chosen)
+      ? chosen
+      : graph.boxes[0]?.id;
   if (error) return <Failed error={error} title="The graph can't be drawn" />;
   if (!spots) return <Loading label="Drawing the graph" lines={4} />;
   const nodes: Shown[] = graph.boxes.map((b) => ({
@@ -57,20 +80,39 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
     width: b.width,
     height: b.height,
     ariaLabel: visible(name(b.part)),
-    domAttributes: { tabIndex: b.id === stop ? 0 : -1, "aria-current": b.id === chosen ? ("true" as const) : undefined },
+    domAttributes: {
+      tabIndex: b.id === stop ? 0 : -1,
+      "aria-current": b.id === chosen ? ("true" as const) : undefined,
+    },
     data: { part: b.part, faded: lit !== null && !lit.has(b.id), chosen: b.id === chosen },
   }));
   const edges: Edge[] = graph.lines.map((l) => {
     const faded = lit !== null && !lit.has(l.id);
-    const color = l.way === "data" ? "var(--chakra-colors-blue-solid)" : l.way === "context" ? "var(--chakra-colors-orange-solid)" : "var(--chakra-colors-fg-muted)";
+    const color =
+      l.way === "data"
+        ? "var(--chakra-colors-blue-solid)"
+        : l.way === "context"
+          ? "var(--chakra-colors-orange-solid)"
+          : "var(--chakra-colors-fg-muted)";
     return {
       id: l.id,
       source: l.source,
       target: l.target,
       focusable: false,
       label: caption(l),
-      style: { stroke: color, strokeWidth: l.way === "data" ? 2 : 1.5, strokeDasharray: l.way === "data" ? undefined : l.way === "possible" ? "2 4" : "5 4", opacity: faded ? 0.15 : 1, transition: "opacity 120ms" },
-      labelStyle: { fill: "var(--chakra-colors-fg)", fontSize: 10, fontVariantNumeric: "tabular-nums", opacity: faded ? 0.15 : 1 },
+      style: {
+        stroke: color,
+        strokeWidth: l.way === "data" ? 2 : 1.5,
+        strokeDasharray: l.way === "data" ? undefined : l.way === "possible" ? "2 4" : "5 4",
+        opacity: faded ? 0.15 : 1,
+        transition: "opacity 120ms",
+      },
+      labelStyle: {
+        fill: "var(--chakra-colors-fg)",
+        fontSize: 10,
+        fontVariantNumeric: "tabular-nums",
+        opacity: faded ? 0.15 : 1,
+      },
       labelBgPadding: [3, 2] as [number, number],
       labelBgStyle: { fill: "var(--chakra-colors-bg)" },
     };
@@ -99,12 +141,23 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
       borderRadius="md"
       borderWidth={1}
       h="full"
-      onBlur={(event) => { if (!boxOf(event.relatedTarget)) onHover(null); }}
-      onFocus={(event) => { if (event.target.matches(":focus-visible")) look(boxOf(event.target)); }}
+      onBlur={(event) => {
+        if (!boxOf(event.relatedTarget)) onHover(null);
+      }}
+      onFocus={(event) => {
+        if (event.target.matches(":focus-visible")) look(boxOf(event.target));
+      }}
       onKeyDownCapture={move}
       overflow="hidden"
       role="group"
-      css={{ "& .react-flow__node:focus-visible": { outline: "none" }, "& .react-flow__node:focus-visible > div": { outline: "3px solid", outlineColor: "var(--chakra-colors-blue-focus-ring)", outlineOffset: "2px" } }}
+      css={{
+        "& .react-flow__node:focus-visible": { outline: "none" },
+        "& .react-flow__node:focus-visible > div": {
+          outline: "3px solid",
+          outlineColor: "var(--chakra-colors-blue-focus-ring)",
+          outlineOffset: "2px",
+        },
+      }}
     >
       <style>{styles}</style>
       <ReactFlow
@@ -120,19 +173,50 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
         nodes={nodes}
         nodesConnectable={false}
         nodesDraggable={false}
-        onNodeClick={(_, node) => { onChoose(node.data.part); }}
-        onNodeMouseEnter={(_, node) => { onHover(node.id); }}
-        onNodeMouseLeave={() => { onHover(null); }}
+        onNodeClick={(_, node) => {
+          onChoose(node.data.part);
+        }}
+        onNodeMouseEnter={(_, node) => {
+          onHover(node.id);
+        }}
+        onNodeMouseLeave={() => {
+          onHover(null);
+        }}
         proOptions={{ hideAttribution: true }}
         style={COLOURS}
       >
-        <Background bgColor="var(--chakra-colors-bg)" color="var(--chakra-colors-border)" gap={18} size={1} variant={BackgroundVariant.Dots} />
+        <Background
+          bgColor="var(--chakra-colors-bg)"
+          color="var(--chakra-colors-border)"
+          gap={18}
+          size={1}
+          variant={BackgroundVariant.Dots}
+        />
         <Controls showInteractive={false} />
         <Panel position="top-left">
-          <Text aria-live="polite" bg="bg" borderRadius="sm" color="fg.muted" fontSize="xs" fontVariantNumeric="tabular-nums" maxW="60rem" px={1}>{says}</Text>
+          <Text
+            aria-live="polite"
+            bg="bg"
+            borderRadius="sm"
+            color="fg.muted"
+            fontSize="xs"
+            fontVariantNumeric="tabular-nums"
+            maxW="60rem"
+            px={1}
+          >
+            {says}
+          </Text>
         </Panel>
         {graph.boxes.length > MANY ? (
-          <MiniMap ariaLabel="The whole trace" bgColor="var(--chakra-colors-bg-subtle)" maskColor="var(--chakra-colors-bg-emphasized)" nodeColor="var(--chakra-colors-fg-muted)" pannable style={{ height: 60, width: 280 }} zoomable />
+          <MiniMap
+            ariaLabel="The whole trace"
+            bgColor="var(--chakra-colors-bg-subtle)"
+            maskColor="var(--chakra-colors-bg-emphasized)"
+            nodeColor="var(--chakra-colors-fg-muted)"
+            pannable
+            style={{ height: 60, width: 280 }}
+            zoomable
+          />
         ) : null}
       </ReactFlow>
     </Box>
@@ -143,7 +227,12 @@ function boxOf(target: EventTarget | null): string | null {
   return (target instanceof Element && target.closest<HTMLElement>(".react-flow__node")?.dataset.id) || null;
 }
 
-const ARROWS: Record<string, readonly [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const ARROWS: Record<string, readonly [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
 
 // The box that one would point at: along a line where one leads that way, else the nearest in that direction.
 function neighbour(graph: Graph, spots: Record<string, Spot>, from: Drawn, key: string): Drawn | undefined {
@@ -151,12 +240,16 @@ function neighbour(graph: Graph, spots: Record<string, Spot>, from: Drawn, key: 
   if (!way) return undefined;
   const middle = (b: Drawn) => ({ x: (spots[b.id]?.x ?? 0) + b.width / 2, y: (spots[b.id]?.y ?? 0) + b.height / 2 });
   const here = middle(from);
-  const joined = new Set(graph.lines.flatMap((l) => (l.source === from.id ? [l.target] : l.target === from.id ? [l.source] : [])));
+  const joined = new Set(
+    graph.lines.flatMap((l) => (l.source === from.id ? [l.target] : l.target === from.id ? [l.source] : [])),
+  );
   const near = graph.boxes.flatMap((box) => {
     const there = middle(box);
     const ahead = (there.x - here.x) * way[0] + (there.y - here.y) * way[1];
     const aside = Math.abs((there.x - here.x) * way[1]) + Math.abs((there.y - here.y) * way[0]);
-    return box.id !== from.id && ahead > 1 ? [{ box, far: ahead + 2 * aside + (way[0] && !joined.has(box.id) ? 10_000 : 0) }] : [];
+    return box.id !== from.id && ahead > 1
+      ? [{ box, far: ahead + 2 * aside + (way[0] && !joined.has(box.id) ? 10_000 : 0) }]
+      : [];
   });
   return near.sort((a, b) => a.far - b.far)[0]?.box;
 }
@@ -180,7 +273,8 @@ function near(graph: Graph, spots: Record<string, Spot>): { id: string }[] {
 }
 
 function name(part: Part): string {
-  if (part.kind === "dataset") return `Dataset ${part.node.dataset.label}: ${share(part.node.rows, part.node.total)} rows${part.node.gone ? ", no longer in the current version" : ""}`;
+  if (part.kind === "dataset")
+    return `Dataset ${part.node.dataset.label}: ${share(part.node.rows, part.node.total)} rows${part.node.gone ? ", no longer in the current version" : ""}`;
   if (part.kind === "hidden") return "Hidden step: no access";
   return [`Step ${part.about?.task_id ?? part.step}, ${part.coverage}`, part.says, part.why].filter(Boolean).join(". ");
 }
@@ -208,23 +302,36 @@ const DatasetBox = memo(function DatasetBox({ data }: NodeProps<Shown>) {
       px={3}
       py={2}
       shadow="xs"
-      title={node.gone ? `${node.dataset.name}: these rows are no longer in the current version of this dataset.` : node.dataset.name}
+      title={
+        node.gone
+          ? `${node.dataset.name}: these rows are no longer in the current version of this dataset.`
+          : node.dataset.name
+      }
       transition="opacity 120ms"
     >
       <Ends />
       <HStack gap={1}>
-        <Text flex={1} fontSize="sm" fontWeight="semibold" truncate>{node.dataset.label}</Text>
-        {node.gone || node.role !== "between" ? <Text color="fg.muted" fontSize="2xs">{node.gone ? "not current" : node.role}</Text> : null}
+        <Text flex={1} fontSize="sm" fontWeight="semibold" truncate>
+          {node.dataset.label}
+        </Text>
+        {node.gone || node.role !== "between" ? (
+          <Text color="fg.muted" fontSize="2xs">
+            {node.gone ? "not current" : node.role}
+          </Text>
+        ) : null}
       </HStack>
       <Text color="fg.muted" fontSize="xs" fontVariantNumeric="tabular-nums" truncate>
-        <Text as="span" color="fg" fontWeight="medium">{node.rows ? number(node.rows) : "no row"}</Text>
+        <Text as="span" color="fg" fontWeight="medium">
+          {node.rows ? number(node.rows) : "no row"}
+        </Text>
         {` of ${number(node.total)}${node.context_only ? ` · ${number(node.context_only)} context` : ""}`}
       </Text>
     </Box>
   );
 });
 
-const HATCH = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)";
+const HATCH =
+  "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)";
 
 const StepBox = memo(function StepBox({ data }: NodeProps<Shown>) {
   if (data.part.kind !== "step") return null;
@@ -235,7 +342,9 @@ const StepBox = memo(function StepBox({ data }: NodeProps<Shown>) {
       alignItems="center"
       bg={coverage === "coarse" ? undefined : "bg.muted"}
       bgImage={coverage === "coarse" ? HATCH : undefined}
-      borderColor={untracked ? "red.solid" : coverage === "coarse" ? "orange.solid" : data.chosen ? "blue.solid" : "border"}
+      borderColor={
+        untracked ? "red.solid" : coverage === "coarse" ? "orange.solid" : data.chosen ? "blue.solid" : "border"
+      }
       borderRadius="full"
       borderStyle={untracked ? "dashed" : "solid"}
       borderWidth={data.chosen ? 2 : 1}
@@ -246,18 +355,36 @@ const StepBox = memo(function StepBox({ data }: NodeProps<Shown>) {
       justifyContent="center"
       opacity={data.faded ? 0.25 : 1}
       px={3}
-      title={[about?.dag_id && `DAG ${about.dag_id}`, step, says, coverage === "exact" ? "" : `${coverage}: ${why}`].filter(Boolean).join("\n")}
+      title={[about?.dag_id && `DAG ${about.dag_id}`, step, says, coverage === "exact" ? "" : `${coverage}: ${why}`]
+        .filter(Boolean)
+        .join("\n")}
       transition="opacity 120ms"
     >
       <Ends />
-      <Text fontSize="xs" truncate>{untracked ? "⚠ " : "⚙ "}{about ? task(about) : step}</Text>
+      <Text fontSize="xs" truncate>
+        {untracked ? "⚠ " : "⚙ "}
+        {about ? task(about) : step}
+      </Text>
     </Box>
   );
 });
 
 const HiddenBox = memo(function HiddenBox({ data }: NodeProps<Shown>) {
   return (
-    <Box alignItems="center" bg="bg" borderColor="border.emphasized" borderRadius="full" borderStyle="dashed" borderWidth={1} color="fg.muted" display="flex" h="full" justifyContent="center" opacity={data.faded ? 0.25 : 1} title="A step of a DAG that you may not read. No access to what lies beyond.">
+    <Box
+      alignItems="center"
+      bg="bg"
+      borderColor="border.emphasized"
+      borderRadius="full"
+      borderStyle="dashed"
+      borderWidth={1}
+      color="fg.muted"
+      display="flex"
+      h="full"
+      justifyContent="center"
+      opacity={data.faded ? 0.25 : 1}
+      title="A step of a DAG that you may not read. No access to what lies beyond."
+    >
       <Ends />
       <Text fontSize="xs">hidden step</Text>
     </Box>

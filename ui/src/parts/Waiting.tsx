@@ -24,14 +24,20 @@ export function Waiting({ query, queryKey, label, failed, lines }: Props) {
     if (!running) return;
     const began = Date.now();
     setPassed(0);
-    const timer = setInterval(() => { setPassed(Date.now() - began); }, 500);
-    return () => { clearInterval(timer); };
+    const timer = setInterval(() => {
+      setPassed(Date.now() - began);
+    }, 500);
+    return () => {
+      clearInterval(timer);
+    };
   }, [running]);
   if (query.error) return <Failed again={() => void query.refetch()} error={query.error} title={failed} />;
   if (!running) {
     return (
       <Nothing title="You ended this question">
-        <Button mt={2} onClick={() => void query.refetch()} size="xs" variant="outline">Ask again</Button>
+        <Button mt={2} onClick={() => void query.refetch()} size="xs" variant="outline">
+          Ask again
+        </Button>
       </Nothing>
     );
   }
@@ -39,13 +45,25 @@ export function Waiting({ query, queryKey, label, failed, lines }: Props) {
     <Flex direction="column" gap={3}>
       {passed < SOON ? null : (
         <Flex align="center" gap={3}>
-          <Text aria-live="polite" color="fg.muted" fontSize="sm" fontVariantNumeric="tabular-nums">{[label, progress?.what && far(progress), `${Math.floor(passed / 1000)} s`].filter(Boolean).join(" · ")}</Text>
+          <Text aria-live="polite" color="fg.muted" fontSize="sm" fontVariantNumeric="tabular-nums">
+            {[label, progress?.what && far(progress), `${Math.floor(passed / 1000)} s`].filter(Boolean).join(" · ")}
+          </Text>
           {progress?.total ? (
-            <Progress.Root aria-label={label} max={progress.total} size="xs" value={Math.min(progress.done, progress.total)} w="12rem">
-              <Progress.Track><Progress.Range /></Progress.Track>
+            <Progress.Root
+              aria-label={label}
+              max={progress.total}
+              size="xs"
+              value={Math.min(progress.done, progress.total)}
+              w="12rem"
+            >
+              <Progress.Track>
+                <Progress.Range />
+              </Progress.Track>
             </Progress.Root>
           ) : null}
-          <Button onClick={() => void client.cancelQueries({ queryKey })} size="xs" variant="outline">Cancel</Button>
+          <Button onClick={() => void client.cancelQueries({ queryKey })} size="xs" variant="outline">
+            Cancel
+          </Button>
         </Flex>
       )}
       <Loading label={label} lines={lines} />

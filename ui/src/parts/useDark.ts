@@ -4,7 +4,9 @@ import { useSyncExternalStore } from "react";
 function watch(changed: () => void): () => void {
   const observer = new MutationObserver(changed);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ["class"] });
-  return () => { observer.disconnect(); };
+  return () => {
+    observer.disconnect();
+  };
 }
 
 export function useDark(): boolean {

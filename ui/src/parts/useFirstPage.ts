@@ -7,7 +7,13 @@ export const PAGE = 100;
 // Up to so many columns are fetched together; of wider tables those in sight.
 export const NARROW = 60;
 
-export type Load = (cursor: number, limit: number, columns: string[] | null, signal: AbortSignal, name?: readonly unknown[]) => Promise<Rows>;
+export type Load = (
+  cursor: number,
+  limit: number,
+  columns: string[] | null,
+  signal: AbortSignal,
+  name?: readonly unknown[],
+) => Promise<Rows>;
 
 export function pageKey(name: readonly unknown[], page: number, block: number): readonly unknown[] {
   return ["rows", ...name, page, block];

@@ -5,9 +5,20 @@ import { useCallback, useEffect, useState, type RefObject } from "react";
 export const ROW = 30;
 const MOST = 12_000_000;
 
-export type RowWindow = { first: number; last: number; height: number; offset: number; width: number; reveal: (row: number) => void };
+export type RowWindow = {
+  first: number;
+  last: number;
+  height: number;
+  offset: number;
+  width: number;
+  reveal: (row: number) => void;
+};
 
-export function place(count: number, scrollTop: number, viewport: number): { first: number; height: number; offset: number } {
+export function place(
+  count: number,
+  scrollTop: number,
+  viewport: number,
+): { first: number; height: number; offset: number } {
   const whole = count * ROW;
   const height = Math.min(whole, MOST);
   if (whole <= MOST) {
@@ -30,7 +41,13 @@ export function useRowWindow(count: number, scroller: RefObject<HTMLElement | nu
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;
-    const look = () => { set({ top: element.scrollTop, viewport: Math.max(ROW, element.clientHeight - header), width: element.clientWidth }); };
+    const look = () => {
+      set({
+        top: element.scrollTop,
+        viewport: Math.max(ROW, element.clientHeight - header),
+        width: element.clientWidth,
+      });
+    };
     look();
     element.addEventListener("scroll", look, { passive: true });
     const observer = new ResizeObserver(look);

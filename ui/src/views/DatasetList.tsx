@@ -25,12 +25,15 @@ export function DatasetList() {
       sent.current.push(text);
       go({ search: text }, true);
     }, 200);
-    return () => { clearTimeout(timer); };
+    return () => {
+      clearTimeout(timer);
+    };
   }, [go, state.search, text]);
 
   const { data, error, refetch, fetchNextPage, hasNextPage } = useInfiniteQuery({
     queryKey: ["datasets", state.search],
-    queryFn: ({ pageParam, signal }) => get<DatasetPage>("/datasets", { search: state.search, cursor: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) =>
+      get<DatasetPage>("/datasets", { search: state.search, cursor: pageParam }, signal),
     initialPageParam: 0,
     getNextPageParam: (last) => last.next,
     placeholderData: keepPreviousData,
@@ -45,7 +48,9 @@ export function DatasetList() {
           aria-label="Search data sets"
           id="provspark-search"
           maxW="28rem"
-          onChange={(event) => { setText(event.target.value); }}
+          onChange={(event) => {
+            setText(event.target.value);
+          }}
           onKeyDown={(event) => {
             const first = items[0];
             if (event.key === "Enter" && first) open({ dataset: first.id });
@@ -64,7 +69,15 @@ export function DatasetList() {
       <BrokenSteps broken={data?.pages[0]?.broken} />
       {!data && !error ? <Loading label="Loading data sets" /> : null}
       {data && !total ? (
-        state.search ? <Nothing title={`No data set is called “${state.search}”`}>Fewer letters find more: all words must be in the name.</Nothing> : data.pages[0]?.broken?.length ? <Nothing title="No step can be read" /> : <FirstTrace />
+        state.search ? (
+          <Nothing title={`No data set is called “${state.search}”`}>
+            Fewer letters find more: all words must be in the name.
+          </Nothing>
+        ) : data.pages[0]?.broken?.length ? (
+          <Nothing title="No step can be read" />
+        ) : (
+          <FirstTrace />
+        )
       ) : null}
       {total ? (
         <Box borderColor="border" borderRadius="md" borderWidth={1} minH={0} overflow="auto">
@@ -81,12 +94,21 @@ export function DatasetList() {
             </Table.Header>
             <Table.Body>
               {items.map((d) => (
-                <Table.Row cursor="pointer" key={d.id} onClick={() => { open({ dataset: d.id }); }}>
+                <Table.Row
+                  cursor="pointer"
+                  key={d.id}
+                  onClick={() => {
+                    open({ dataset: d.id });
+                  }}
+                >
                   <Table.Cell maxW="40rem">
                     <Button
                       h="auto"
                       fontWeight="semibold"
-                      onClick={(event) => { event.stopPropagation(); open({ dataset: d.id }); }}
+                      onClick={(event) => {
+                        event.stopPropagation();
+                        open({ dataset: d.id });
+                      }}
                       p={0}
                       size="sm"
                       variant="plain"
@@ -94,15 +116,32 @@ export function DatasetList() {
                     >
                       {d.label}
                     </Button>
-                    <Text color="fg.muted" fontSize="xs" overflow="hidden" textOverflow="ellipsis" title={d.name} whiteSpace="nowrap">
+                    <Text
+                      color="fg.muted"
+                      fontSize="xs"
+                      overflow="hidden"
+                      textOverflow="ellipsis"
+                      title={d.name}
+                      whiteSpace="nowrap"
+                    >
                       {d.name}
                     </Text>
                   </Table.Cell>
-                  <Table.Cell fontVariantNumeric="tabular-nums" textAlign="end">{number(d.rows)}</Table.Cell>
-                  <Table.Cell fontVariantNumeric="tabular-nums" textAlign="end">{number(d.columns)}</Table.Cell>
-                  <Table.Cell fontVariantNumeric="tabular-nums" textAlign="end">{number(d.versions)}</Table.Cell>
-                  <Table.Cell><Role value={d.role} /></Table.Cell>
-                  <Table.Cell><Coverage value={d.coverage} /></Table.Cell>
+                  <Table.Cell fontVariantNumeric="tabular-nums" textAlign="end">
+                    {number(d.rows)}
+                  </Table.Cell>
+                  <Table.Cell fontVariantNumeric="tabular-nums" textAlign="end">
+                    {number(d.columns)}
+                  </Table.Cell>
+                  <Table.Cell fontVariantNumeric="tabular-nums" textAlign="end">
+                    {number(d.versions)}
+                  </Table.Cell>
+                  <Table.Cell>
+                    <Role value={d.role} />
+                  </Table.Cell>
+                  <Table.Cell>
+                    <Coverage value={d.coverage} />
+                  </Table.Cell>
                 </Table.Row>
               ))}
             </Table.Body>

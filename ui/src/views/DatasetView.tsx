@@ -32,7 +32,12 @@ export function DatasetView() {
   }, [client, dataset, detail.data]);
   const load = useCallback<Load>(
     (cursor, limit, columns, signal, asked) =>
-      get<Rows>(`/datasets/${dataset}/rows`, { version: detail.data?.version, where, cursor, limit, columns }, signal, asked),
+      get<Rows>(
+        `/datasets/${dataset}/rows`,
+        { version: detail.data?.version, where, cursor, limit, columns },
+        signal,
+        asked,
+      ),
     [dataset, detail.data?.version, where],
   );
   const name = [dataset, detail.data?.version, where];
@@ -42,7 +47,8 @@ export function DatasetView() {
     go({ version: detail.data?.version ?? null, rows: chosen, where: chosen.length ? [] : where, way, column: null });
   };
 
-  if (detail.error) return <Failed again={() => void detail.refetch()} error={detail.error} title="The data set can't be shown" />;
+  if (detail.error)
+    return <Failed again={() => void detail.refetch()} error={detail.error} title="The data set can't be shown" />;
   if (!detail.data) return <Loading label="Loading the data set" />;
   const { label, columns, versions, current } = detail.data;
   const shown = versions.find((v) => v.version === detail.data.version);
@@ -52,19 +58,43 @@ export function DatasetView() {
       <Flex align="start" gap={4} wrap="wrap">
         <div>
           <HStack gap={2}>
-            <Heading as="h2" size="lg">{label}</Heading>
+            <Heading as="h2" size="lg">
+              {label}
+            </Heading>
             <Coverage value={shown?.coverage ?? null} />
           </HStack>
-          <Text color="fg.muted" fontSize="xs" overflowWrap="anywhere">{detail.data.name}</Text>
+          <Text color="fg.muted" fontSize="xs" overflowWrap="anywhere">
+            {detail.data.name}
+          </Text>
           {shown?.coverage === "untracked" || shown?.coverage === "coarse" ? (
-            <Button color="orange.fg" h="auto" onClick={() => { trace([], "backward"); }} p={0} size="xs" variant="plain">See why it was not captured row by row</Button>
+            <Button
+              color="orange.fg"
+              h="auto"
+              onClick={() => {
+                trace([], "backward");
+              }}
+              p={0}
+              size="xs"
+              variant="plain"
+            >
+              See why it was not captured row by row
+            </Button>
           ) : null}
         </div>
         <Spacer />
         <NativeSelect.Root size="xs" w="auto">
-          <NativeSelect.Field aria-label="Version" onChange={(event) => { go({ version: event.target.value, rows: [] }); }} value={detail.data.version}>
+          <NativeSelect.Field
+            aria-label="Version"
+            onChange={(event) => {
+              go({ version: event.target.value, rows: [] });
+            }}
+            value={detail.data.version}
+          >
             {versions.map((v) => (
-              <option key={v.version} value={v.version}>{`${v.version === current.version ? "current · " : ""}${number(v.rows)} rows · ${v.written ? "written" : "read"} by ${task(v.step)} · ${when(v.step.ended)}`}</option>
+              <option
+                key={v.version}
+                value={v.version}
+              >{`${v.version === current.version ? "current · " : ""}${number(v.rows)} rows · ${v.written ? "written" : "read"} by ${task(v.step)} · ${when(v.step.ended)}`}</option>
             ))}
           </NativeSelect.Field>
           <NativeSelect.Indicator />
@@ -73,7 +103,9 @@ export function DatasetView() {
           items={[
             ...FORMATS.map(({ format, text }) => ({
               label: `Rows as ${text}`,
-              act: () => { save(exportUrl(dataset, detail.data.version, where, format), `${label}.${format}`); },
+              act: () => {
+                save(exportUrl(dataset, detail.data.version, where, format), `${label}.${format}`);
+              },
             })),
             ...copyItems({ ...state, version: detail.data.version }, { dataset: detail.data.name }),
           ]}
@@ -83,28 +115,75 @@ export function DatasetView() {
         current={current}
         dataset={dataset}
         key={`${detail.data.version} ${rows.join()}`}
-        onShow={(to, chosen) => { go({ version: to, rows: chosen }); }}
+        onShow={(to, chosen) => {
+          go({ version: to, rows: chosen });
+        }}
         rows={rows}
         unnamed={!version && rows.length > 0}
         version={detail.data.version}
       />
       <Flex align="center" gap={3} wrap="wrap">
-        <Filters columns={columns} onChange={(next) => { go({ where: next, rows: [] }); }} where={where} />
+        <Filters
+          columns={columns}
+          onChange={(next) => {
+            go({ where: next, rows: [] });
+          }}
+          where={where}
+        />
         <Spacer />
         <Text aria-live="polite" color="fg.muted" fontSize="sm">
-          {rows.length ? `${count(rows.length)} chosen` : selected === undefined ? "" : where.length ? `${share(selected, detail.data.rows)} rows` : count(detail.data.rows)}
+          {rows.length
+            ? `${count(rows.length)} chosen`
+            : selected === undefined
+              ? ""
+              : where.length
+                ? `${share(selected, detail.data.rows)} rows`
+                : count(detail.data.rows)}
         </Text>
-        {rows.length ? <Button onClick={() => { go({ rows: [] }); }} size="xs" variant="ghost">Clear</Button> : null}
-        <Button colorPalette="blue" disabled={!rows.length && !selected} onClick={() => { trace(rows, "backward"); }} size="xs">
+        {rows.length ? (
+          <Button
+            onClick={() => {
+              go({ rows: [] });
+            }}
+            size="xs"
+            variant="ghost"
+          >
+            Clear
+          </Button>
+        ) : null}
+        <Button
+          colorPalette="blue"
+          disabled={!rows.length && !selected}
+          onClick={() => {
+            trace(rows, "backward");
+          }}
+          size="xs"
+        >
           ← Where {rows.length === 1 ? "it" : rows.length ? "they" : "all"} came from
         </Button>
-        <Button colorPalette="blue" disabled={!rows.length && !selected} onClick={() => { trace(rows, "forward"); }} size="xs" variant="outline">
+        <Button
+          colorPalette="blue"
+          disabled={!rows.length && !selected}
+          onClick={() => {
+            trace(rows, "forward");
+          }}
+          size="xs"
+          variant="outline"
+        >
           Where {rows.length === 1 ? "it" : rows.length ? "they" : "all"} went →
         </Button>
-        <MoreAsks disabled={!rows.length && !selected} many={rows.length !== 1} onAsk={(way) => { trace(rows, way); }} />
+        <MoreAsks
+          disabled={!rows.length && !selected}
+          many={rows.length !== 1}
+          onAsk={(way) => {
+            trace(rows, way);
+          }}
+        />
       </Flex>
       {selected === 0 ? (
-        <Nothing title={where.length ? "No row satisfies the filter" : "This version has no rows"}>{where.length ? "Take a condition away to see more." : null}</Nothing>
+        <Nothing title={where.length ? "No row satisfies the filter" : "This version has no rows"}>
+          {where.length ? "Take a condition away to see more." : null}
+        </Nothing>
       ) : selected ? (
         <Flex direction={{ base: "column", lg: "row" }} flex={1} gap={4} minH={0}>
           <Box flex={1} minH={0} minW={0}>
@@ -115,20 +194,45 @@ export function DatasetView() {
               label={`Rows of ${label}`}
               load={load}
               name={name}
-              onColumn={(column) => { go({ column }); }}
-              onPick={(row) => { go({ version: detail.data.version, rows: picked.has(row) ? rows.filter((r) => r !== row) : [...rows, row] }, true); }}
-              onTrace={(row, way) => { trace([row], way); }}
+              onColumn={(column) => {
+                go({ column });
+              }}
+              onPick={(row) => {
+                go(
+                  {
+                    version: detail.data.version,
+                    rows: picked.has(row) ? rows.filter((r) => r !== row) : [...rows, row],
+                  },
+                  true,
+                );
+              }}
+              onTrace={(row, way) => {
+                trace([row], way);
+              }}
               picked={picked}
             />
           </Box>
           {state.column === null ? null : (
             <Box flex="0 0 24rem" minH={0}>
-              <ColumnPanel column={state.column} dataset={dataset} onClose={() => { go({ column: null }); }} row={rows.length === 1 ? (rows[0] ?? null) : null} version={detail.data.version} />
+              <ColumnPanel
+                column={state.column}
+                dataset={dataset}
+                onClose={() => {
+                  go({ column: null });
+                }}
+                row={rows.length === 1 ? (rows[0] ?? null) : null}
+                version={detail.data.version}
+              />
             </Box>
           )}
         </Flex>
       ) : (
-        <Waiting failed="The rows can't be selected" label={where.length ? "Filtering" : "Loading rows"} query={first} queryKey={["columns", ...name]} />
+        <Waiting
+          failed="The rows can't be selected"
+          label={where.length ? "Filtering" : "Loading rows"}
+          query={first}
+          queryKey={["columns", ...name]}
+        />
       )}
       <Made by={shown?.step} />
     </Flex>
@@ -139,7 +243,9 @@ function Made({ by }: { by: Step | undefined }) {
   if (!by) return null;
   return (
     <Text color="fg.muted" fontSize="xs">
-      {[by.dag_id && `DAG ${by.dag_id}`, `task ${task(by)}`, by.run_id && `run ${by.run_id}`, when(by.ended)].filter(Boolean).join(" · ")}
+      {[by.dag_id && `DAG ${by.dag_id}`, `task ${task(by)}`, by.run_id && `run ${by.run_id}`, when(by.ended)]
+        .filter(Boolean)
+        .join(" · ")}
     </Text>
   );
 }

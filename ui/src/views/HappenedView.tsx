@@ -22,19 +22,38 @@ export function HappenedView() {
     queryKey: ["dataset", state.dataset, state.version],
     queryFn: ({ signal }) => get<DatasetDetail>(`/datasets/${state.dataset}`, { version: state.version }, signal),
   });
-  if (detail.error) return <Failed again={() => void detail.refetch()} error={detail.error} title="The data set can't be shown" />;
+  if (detail.error)
+    return <Failed again={() => void detail.refetch()} error={detail.error} title="The data set can't be shown" />;
   if (!detail.data) return <Loading label="Loading the data set" />;
   const steps = choices(detail.data);
   const chosen = state.at === EVERY ? undefined : (steps.find((s) => s.step.step === state.at) ?? steps[0]);
   const options = [
-    ...steps.map(({ step, made }) => ({ value: step.step, label: `${made ? "made by" : "read by"} ${task(step)}`, title: when(step.ended) })),
+    ...steps.map(({ step, made }) => ({
+      value: step.step,
+      label: `${made ? "made by" : "read by"} ${task(step)}`,
+      title: when(step.ended),
+    })),
     { value: EVERY, label: "all steps, before and after", title: "" },
   ];
   return (
     <Flex direction="column" gap={3} h="full" minH={0}>
       <Flex align="center" columnGap={4} rowGap={2} wrap="wrap">
-        <Pick label="In the step" name="Step" onPick={(at) => { go({ at }); }} options={options} value={chosen?.step.step ?? EVERY} />
-        <Checkbox.Root checked={state.all} onCheckedChange={({ checked }) => { go({ all: checked === true }, true); }} size="sm">
+        <Pick
+          label="In the step"
+          name="Step"
+          onPick={(at) => {
+            go({ at });
+          }}
+          options={options}
+          value={chosen?.step.step ?? EVERY}
+        />
+        <Checkbox.Root
+          checked={state.all}
+          onCheckedChange={({ checked }) => {
+            go({ all: checked === true }, true);
+          }}
+          size="sm"
+        >
           <Checkbox.HiddenInput />
           <Checkbox.Control />
           <Checkbox.Label>Columns that stayed as they were, too</Checkbox.Label>
@@ -43,7 +62,11 @@ export function HappenedView() {
         <Legend />
         {steps.length ? <TakeReplay name={detail.data.name} step={chosen?.step.step ?? null} /> : null}
       </Flex>
-      {steps.length ? <Replayed label={detail.data.label} step={chosen?.step.step ?? null} /> : <Nothing title="No step that you may see made or read these rows">There is nothing to run again.</Nothing>}
+      {steps.length ? (
+        <Replayed label={detail.data.label} step={chosen?.step.step ?? null} />
+      ) : (
+        <Nothing title="No step that you may see made or read these rows">There is nothing to run again.</Nothing>
+      )}
     </Flex>
   );
 }
@@ -52,7 +75,12 @@ function useReplay(step: string | null) {
   const { state } = usePage();
   const asked = useMemo(() => ({ ...selection(state), step, direction: "both" }), [state, step]);
   const key = useMemo(() => ["replay", JSON.stringify(asked)], [asked]);
-  const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => post<Replay>("/replay", asked, signal, key), staleTime: Infinity, retry: false });
+  const answer = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => post<Replay>("/replay", asked, signal, key),
+    staleTime: Infinity,
+    retry: false,
+  });
   return { key, answer };
 }
 
@@ -60,14 +88,35 @@ function Replayed({ label, step }: { label: string; step: string | null }) {
   const { state } = usePage();
   const { key, answer } = useReplay(step);
   const { data } = answer;
-  if (!data) return <Waiting failed="What happened can't be shown" label="Running the stored operations again for these rows" query={answer} queryKey={key} />;
-  if (!data.passages.length) return <Nothing title={`No captured step made or read these rows of ${label}`}>There is nothing to run again.</Nothing>;
+  if (!data)
+    return (
+      <Waiting
+        failed="What happened can't be shown"
+        label="Running the stored operations again for these rows"
+        query={answer}
+        queryKey={key}
+      />
+    );
+  if (!data.passages.length)
+    return (
+      <Nothing title={`No captured step made or read these rows of ${label}`}>There is nothing to run again.</Nothing>
+    );
   return (
-    <Box aria-label="What happened" flex={1} minH={0} overflow="auto" role="group" tabIndex={0} _focusVisible={{ outline: "2px solid", outlineColor: "blue.focusRing" }}>
+    <Box
+      aria-label="What happened"
+      flex={1}
+      minH={0}
+      overflow="auto"
+      role="group"
+      tabIndex={0}
+      _focusVisible={{ outline: "2px solid", outlineColor: "blue.focusRing" }}
+    >
       {data.passages.some((p) => p.verified === false) ? (
         <Alert.Root mb={3} size="sm" status="warning">
           <Alert.Indicator />
-          <Alert.Title>What came out differs from what is stored: the step’s operations don’t tell all that it did.</Alert.Title>
+          <Alert.Title>
+            What came out differs from what is stored: the step’s operations don’t tell all that it did.
+          </Alert.Title>
         </Alert.Root>
       ) : null}
       <Passages every={state.all} passages={data.passages} />
@@ -79,16 +128,33 @@ function TakeReplay({ name, step }: { name: string; step: string | null }) {
   const { state } = usePage();
   const { data } = useReplay(step).answer;
   const items = copyItems({ ...state, step }, { dataset: name });
-  const file = { label: "What happened as JSON", act: () => { save(new Blob([JSON.stringify(data, null, 1)], { type: "application/json" }), "happened.json"); } };
+  const file = {
+    label: "What happened as JSON",
+    act: () => {
+      save(new Blob([JSON.stringify(data, null, 1)], { type: "application/json" }), "happened.json");
+    },
+  };
   return <Take items={data ? [file, ...items] : items} />;
 }
 
 function Legend() {
   return (
     <Flex fontSize="xs" gap={3} hideBelow="md">
-      <Text><Box as="span" bg="orange.subtle" borderRadius="sm" px={1}>changed</Box></Text>
-      <Text><Box as="span" bg="green.subtle" borderRadius="sm" px={1}>new</Box></Text>
-      <Text><Box as="span" bg="red.subtle" borderRadius="sm" px={1}>ended</Box></Text>
+      <Text>
+        <Box as="span" bg="orange.subtle" borderRadius="sm" px={1}>
+          changed
+        </Box>
+      </Text>
+      <Text>
+        <Box as="span" bg="green.subtle" borderRadius="sm" px={1}>
+          new
+        </Box>
+      </Text>
+      <Text>
+        <Box as="span" bg="red.subtle" borderRadius="sm" px={1}>
+          ended
+        </Box>
+      </Text>
     </Flex>
   );
 }

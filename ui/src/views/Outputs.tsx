@@ -29,16 +29,20 @@ export function Outputs({ where }: { where: Where }) {
   const details = useQueries({
     queries: (steps.data?.items ?? []).map((s) => ({
       queryKey: ["step", s.step],
-      queryFn: ({ signal }: { signal: AbortSignal }) => get<StepDetail>(`/steps/${encodeURIComponent(s.step)}`, {}, signal),
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        get<StepDetail>(`/steps/${encodeURIComponent(s.step)}`, {}, signal),
     })),
   });
-  if (steps.error) return <Failed again={() => void steps.refetch()} error={steps.error} title="The steps can't be listed" />;
+  if (steps.error)
+    return <Failed again={() => void steps.refetch()} error={steps.error} title="The steps can't be listed" />;
   if (!steps.data) return <Loading label="Loading steps" lines={4} />;
   if (!steps.data.total) {
     return (
       <Flex direction="column" gap={4}>
         <BrokenSteps broken={steps.data.broken} />
-        <Nothing title="No lineage of this was captured">Tasks of ProvSparkOperator show their outputs here once they have run.</Nothing>
+        <Nothing title="No lineage of this was captured">
+          Tasks of ProvSparkOperator show their outputs here once they have run.
+        </Nothing>
       </Flex>
     );
   }
@@ -62,14 +66,34 @@ export function Outputs({ where }: { where: Where }) {
                 {(detail?.writes ?? []).map((write) => (
                   <Table.Row key={write.index}>
                     <Table.Cell overflowWrap="anywhere" w="34%">
-                      <Button h="auto" onClick={() => { open({ dataset: write.output.id, version: write.output.version }); }} p={0} size="sm" variant="plain" _hover={{ textDecoration: "underline" }}>
+                      <Button
+                        h="auto"
+                        onClick={() => {
+                          open({ dataset: write.output.id, version: write.output.version });
+                        }}
+                        p={0}
+                        size="sm"
+                        variant="plain"
+                        _hover={{ textDecoration: "underline" }}
+                      >
                         {write.output.label}
                       </Button>
-                      <Text color="fg.muted" fontSize="xs">{write.output.name}</Text>
+                      <Text color="fg.muted" fontSize="xs">
+                        {write.output.name}
+                      </Text>
                     </Table.Cell>
-                    <Table.Cell textAlign="end" w="22%">{made(write.output.rows, write.written)}</Table.Cell>
-                    <Table.Cell color="fg.muted" w="26%">from {write.inputs.map((v) => `${v.label} (${number(v.rows)})`).join(", ") || "no captured input"}</Table.Cell>
-                    <Table.Cell><Coverage value={write.coverage} /> <Text as="span" color="fg.muted" fontSize="xs">{write.reason}</Text></Table.Cell>
+                    <Table.Cell textAlign="end" w="22%">
+                      {made(write.output.rows, write.written)}
+                    </Table.Cell>
+                    <Table.Cell color="fg.muted" w="26%">
+                      from {write.inputs.map((v) => `${v.label} (${number(v.rows)})`).join(", ") || "no captured input"}
+                    </Table.Cell>
+                    <Table.Cell>
+                      <Coverage value={write.coverage} />{" "}
+                      <Text as="span" color="fg.muted" fontSize="xs">
+                        {write.reason}
+                      </Text>
+                    </Table.Cell>
                   </Table.Row>
                 ))}
               </Table.Body>

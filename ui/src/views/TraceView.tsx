@@ -42,7 +42,8 @@ export function TraceView() {
   }, [state.step]);
 
   const start = data?.nodes[0];
-  if (!data || !graph || !node || !start) return <Waiting failed="The trace failed" label="Tracing" query={answer} queryKey={key} />;
+  if (!data || !graph || !node || !start)
+    return <Waiting failed="The trace failed" label="Tracing" query={answer} queryKey={key} />;
   const back = data.direction === "backward";
   const nothing = data.nodes.length === 1 && !data.stops.length && !start.hidden;
   const endings = data.endings.length ? <Endings onOperation={on} trace={data} /> : null;
@@ -50,7 +51,9 @@ export function TraceView() {
     if (part.kind === "dataset") go({ at: at(part.node, data), step: null });
     if (part.kind === "step") go({ step: part.step, tab: null });
   };
-  const chosen = state.step ? graph.boxes.find((b) => b.part.kind === "step" && b.part.step === state.step)?.id : `d${node.id}`;
+  const chosen = state.step
+    ? graph.boxes.find((b) => b.part.kind === "step" && b.part.step === state.step)?.id
+    : `d${node.id}`;
   const lit = hovered ? path(graph, hovered) : looking.boxes;
   const says = summary(data, graph.boxes.find((b) => b.id === (hovered ?? chosen))?.part);
   const shown = back ? state.example : null;
@@ -61,25 +64,58 @@ export function TraceView() {
     node: which,
     faded: lit !== null && !lit.has(`d${which.id}`),
     lit: looking.rows(which),
-    onColumn: which.id > 0 && back ? (column: string) => { on({ ...place(state), way: "composition", to: which.dataset.id, column }); } : undefined,
-    onLook: (row: number | null) => { looking.look(row === null ? null : { node: which.id, row }); },
-    onTrace: (row: number, way: Way) => { on({ dataset: which.dataset.id, version: which.version, rows: [row], way }); },
+    onColumn:
+      which.id > 0 && back
+        ? (column: string) => {
+            on({ ...place(state), way: "composition", to: which.dataset.id, column });
+          }
+        : undefined,
+    onLook: (row: number | null) => {
+      looking.look(row === null ? null : { node: which.id, row });
+    },
+    onTrace: (row: number, way: Way) => {
+      on({ dataset: which.dataset.id, version: which.version, rows: [row], way });
+    },
   });
 
   return (
     <Flex direction="column" gap={3} h="full" minH={0}>
       <Flex align="center" columnGap={4} rowGap={2} wrap="wrap">
-        <SegmentGroup.Root aria-label="Direction" onValueChange={({ value }) => { go({ way: value === "forward" ? "forward" : "backward", at: null, step: null, example: null }); }} size="xs" value={data.direction}>
+        <SegmentGroup.Root
+          aria-label="Direction"
+          onValueChange={({ value }) => {
+            go({ way: value === "forward" ? "forward" : "backward", at: null, step: null, example: null });
+          }}
+          size="xs"
+          value={data.direction}
+        >
           <SegmentGroup.Indicator />
-          <SegmentGroup.Items items={[{ value: "backward", label: "← Backward" }, { value: "forward", label: "Forward →" }]} />
+          <SegmentGroup.Items
+            items={[
+              { value: "backward", label: "← Backward" },
+              { value: "forward", label: "Forward →" },
+            ]}
+          />
         </SegmentGroup.Root>
-        <Checkbox.Root checked={state.context} onCheckedChange={({ checked }) => { go({ context: checked === true, at: null, step: null }); }} size="sm">
+        <Checkbox.Root
+          checked={state.context}
+          onCheckedChange={({ checked }) => {
+            go({ context: checked === true, at: null, step: null });
+          }}
+          size="sm"
+        >
           <Checkbox.HiddenInput />
           <Checkbox.Control />
           <Checkbox.Label>Include rows that values were computed from</Checkbox.Label>
         </Checkbox.Root>
         {back ? null : (
-          <Checkbox.Root checked={state.gone} onCheckedChange={({ checked }) => { go({ gone: checked === true, at: null, step: null }); }} size="sm">
+          <Checkbox.Root
+            checked={state.gone}
+            onCheckedChange={({ checked }) => {
+              go({ gone: checked === true, at: null, step: null });
+            }}
+            size="sm"
+          >
             <Checkbox.HiddenInput />
             <Checkbox.Control />
             <Checkbox.Label>Include rows no longer in the current version</Checkbox.Label>
@@ -94,7 +130,16 @@ export function TraceView() {
       <BrokenSteps broken={data.broken} />
       {nothing ? null : endings}
       <Box flex="0 1 38%" minH="11rem">
-        <TraceGraph chosen={chosen ?? ""} error={layout.error} graph={graph} lit={lit} onChoose={choose} onHover={hover} says={says} spots={layout.data} />
+        <TraceGraph
+          chosen={chosen ?? ""}
+          error={layout.error}
+          graph={graph}
+          lit={lit}
+          onChoose={choose}
+          onHover={hover}
+          says={says}
+          spots={layout.data}
+        />
       </Box>
       <Flex direction={{ base: "column", lg: "row" }} flex={1} gap={4} minH={0}>
         <Box flex={node.id === 0 || state.step ? 1 : "0 1 42%"} minH={0} minW={0}>
@@ -102,13 +147,37 @@ export function TraceView() {
         </Box>
         {state.step ? (
           <Box flex={{ base: "1", lg: "0 0 32rem" }} minH={0} minW={0}>
-            <StepPanel onHappened={start.rows > 20 ? undefined : () => { on({ ...place(state), way: "happened", at: "all" }); }} onClose={() => { go({ step: null, tab: null }); }} step={state.step} />
+            <StepPanel
+              onHappened={
+                start.rows > 20
+                  ? undefined
+                  : () => {
+                      on({ ...place(state), way: "happened", at: "all" });
+                    }
+              }
+              onClose={() => {
+                go({ step: null, tab: null });
+              }}
+              step={state.step}
+            />
           </Box>
         ) : node.id === 0 ? null : (
           <Box flex={1} minH={0} minW={0}>
             <NodeRows
               {...table(node)}
-              choice={row !== null && (shown !== null || (node.rows > 1 && narrows)) ? <Example asked={asked} on={shown !== null} onChange={(row) => { go({ example: row }, true); }} row={row} rows={start.rows} /> : null}
+              choice={
+                row !== null && (shown !== null || (node.rows > 1 && narrows)) ? (
+                  <Example
+                    asked={asked}
+                    on={shown !== null}
+                    onChange={(row) => {
+                      go({ example: row }, true);
+                    }}
+                    row={row}
+                    rows={start.rows}
+                  />
+                ) : null
+              }
               example={shown}
               title={`${back ? "made" : "were made of"} ${start.rows === 1 ? "it" : "them"}`}
             />
@@ -116,9 +185,26 @@ export function TraceView() {
         )}
       </Flex>
       {nothing ? (
-        <Nothing title={back ? "No captured step wrote these rows: they are a source" : "Nothing that was captured was made of these rows"}>
+        <Nothing
+          title={
+            back
+              ? "No captured step wrote these rows: they are a source"
+              : "Nothing that was captured was made of these rows"
+          }
+        >
           {back ? "Forward shows what was made of them." : (endings ?? "No captured step read them.")}
-          {back || start.rows > 20 ? null : <Button mt={2} onClick={() => { on({ ...place(state), way: "happened" }); }} size="xs" variant="outline">What happened to {start.rows === 1 ? "it" : "them"}</Button>}
+          {back || start.rows > 20 ? null : (
+            <Button
+              mt={2}
+              onClick={() => {
+                on({ ...place(state), way: "happened" });
+              }}
+              size="xs"
+              variant="outline"
+            >
+              What happened to {start.rows === 1 ? "it" : "them"}
+            </Button>
+          )}
         </Nothing>
       ) : null}
     </Flex>
@@ -127,7 +213,12 @@ export function TraceView() {
 
 function Stops({ trace }: { trace: Trace }) {
   return trace.stops.map((s) => (
-    <Alert.Root flexShrink={0} key={`${s.step} ${s.dataset.id} ${s.what} ${s.why}`} size="sm" status={ENDS.has(s.what) ? "error" : "warning"}>
+    <Alert.Root
+      flexShrink={0}
+      key={`${s.step} ${s.dataset.id} ${s.what} ${s.why}`}
+      size="sm"
+      status={ENDS.has(s.what) ? "error" : "warning"}
+    >
       <Alert.Indicator />
       <Alert.Title overflowWrap="anywhere">
         {saying(s)}
@@ -146,21 +237,35 @@ function Gone({ trace }: { trace: Trace }) {
   const said = trace.gone.slice(0, MOST_GONE).map((g) => {
     const step = by(g.step);
     const [are, their] = g.rows === 1 ? ["is", "its"] : ["are", "their"];
-    const why = step ? `${their} files were missing after ${task(step)} (${when(step.ended)})` : `no captured step is known to have removed ${their} files`;
+    const why = step
+      ? `${their} files were missing after ${task(step)} (${when(step.ended)})`
+      : `no captured step is known to have removed ${their} files`;
     return `${count(g.rows)} of ${g.dataset.label} ${are} no longer in the current version: ${why}.`;
   });
   if (!said.length) return null;
-  return <Text color="fg.muted" flexShrink={0} fontSize="sm">{[...said, more ? `${count(more, "more row")} ${more === 1 ? "is" : "are"} no longer in the current version of ${more === 1 ? "its" : "their"} dataset.` : ""].join(" ")}</Text>;
+  return (
+    <Text color="fg.muted" flexShrink={0} fontSize="sm">
+      {[
+        ...said,
+        more
+          ? `${count(more, "more row")} ${more === 1 ? "is" : "are"} no longer in the current version of ${more === 1 ? "its" : "their"} dataset.`
+          : "",
+      ].join(" ")}
+    </Text>
+  );
 }
 
 const ENDS = new Set<Stop["what"]>(["untracked", "unlinked", "returned", "task", "outside"]);
 
 function saying(s: Stop): string {
   const { label } = s.dataset;
-  if (s.what === "coarse") return `${label} was captured as a whole, so each of its rows counts as made from all rows read: `;
+  if (s.what === "coarse")
+    return `${label} was captured as a whole, so each of its rows counts as made from all rows read: `;
   if (s.what === "untracked") return `The path ends: ${label} was written without capture: `;
-  if (s.what === "driver-reads-off") return `The step that wrote ${label} ran without capture of what its driver read: `;
-  if (s.what === "before-format-3") return `The step that wrote ${label} was stored before driver reads were recorded: `;
+  if (s.what === "driver-reads-off")
+    return `The step that wrote ${label} ran without capture of what its driver read: `;
+  if (s.what === "before-format-3")
+    return `The step that wrote ${label} was stored before driver reads were recorded: `;
   if (s.what === "task") return `A task next to the step of ${label} ran without capture: `;
   if (s.what === "declared") return `${label} was not captured, and is linked as declared: `;
   if (s.what === "files") return "A dataset doesn't match its captured versions: ";
@@ -171,9 +276,15 @@ function saying(s: Stop): string {
 function Legend() {
   return (
     <HStack color="fg.muted" fontSize="xs" gap={3} hideBelow="md">
-      <HStack gap={1}><Box borderColor="blue.solid" borderTopWidth={2} w={5} /> data</HStack>
-      <HStack gap={1}><Box borderColor="orange.solid" borderStyle="dashed" borderTopWidth={2} w={5} /> context</HStack>
-      <HStack gap={1}><Box borderColor="gray.solid" borderStyle="dotted" borderTopWidth={2} w={5} /> possible</HStack>
+      <HStack gap={1}>
+        <Box borderColor="blue.solid" borderTopWidth={2} w={5} /> data
+      </HStack>
+      <HStack gap={1}>
+        <Box borderColor="orange.solid" borderStyle="dashed" borderTopWidth={2} w={5} /> context
+      </HStack>
+      <HStack gap={1}>
+        <Box borderColor="gray.solid" borderStyle="dotted" borderTopWidth={2} w={5} /> possible
+      </HStack>
       <Text>number: rows on the way</Text>
     </HStack>
   );

@@ -1,1 +1,1 @@
-"""One file a migration, in order."""
+"""The migrations, one per file, in order."""

@@ -1,4 +1,4 @@
-"""Stores, steps, data sets, versions, who uses them, and their files' digests."""
+"""Tables of stores, steps, datasets, versions, their uses, and the digests of their files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _ref(name: str, table: str, primary_key: bool = False) -> sa.Column[int]:
 
 
 def upgrade() -> None:
-    """Make all tables."""
+    """Create all tables."""
     op.create_table(
         "provspark_store",
         sa.Column("id", _ID, primary_key=True),

@@ -1,4 +1,4 @@
-"""The attempt of a step's key, and what the rows of a version count."""
+"""Columns for the attempt in a step's key, and for the unit of a version's rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ALL = ("step_id", "version_id", "role", "rows", "coverage")
 
 
 def upgrade() -> None:
-    """Add both columns; what is there has the first attempt, and counts rows."""
+    """Add both columns; existing rows get the first attempt, and count rows."""
     op.add_column("provspark_step", sa.Column("attempt", sa.BigInteger))
     op.execute("UPDATE provspark_step SET attempt = 0 WHERE task_id IS NOT NULL")
     with op.batch_alter_table("provspark_use") as table:
@@ -24,7 +24,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop both columns, and the uses that count files, which the older schema takes for rows."""
+    """Drop both columns, and the uses that count files, which the older schema would take for rows."""
     op.execute("DELETE FROM provspark_use WHERE unit <> 'row'")
     with op.batch_alter_table("provspark_use") as table:
         table.drop_constraint("provspark_use_all", type_="unique")

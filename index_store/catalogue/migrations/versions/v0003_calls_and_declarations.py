@@ -1,4 +1,4 @@
-"""The call of a step's key, and what jobs without capture say in their events."""
+"""Column for the call in a step's key, and tables for what jobs without capture declare in their events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """Add the column, where what is there is no call, and two tables."""
+    """Add the column, empty in existing rows, and the two tables."""
     op.add_column("provspark_step", sa.Column("call", sa.Text))
     op.execute("UPDATE provspark_step SET call = '' WHERE task_id IS NOT NULL")
     op.create_table(
@@ -35,7 +35,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop all of it."""
+    """Drop the column and both tables."""
     op.drop_table("provspark_foreign_dataset")
     op.drop_table("provspark_foreign")
     with op.batch_alter_table("provspark_step") as table:
