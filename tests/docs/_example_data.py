@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sql
@@ -20,8 +21,8 @@ PEOPLE = 300
 CITIES = ("Rome", "Oslo", "Lima")
 
 
-def write(frame: object, path: Path, mode: str = "overwrite") -> None:
-    frame.coalesce(1).write.mode(mode).parquet(str(path))  # type: ignore[attr-defined]
+def write(frame: Any, path: Path, mode: str = "overwrite", by: tuple[str, ...] = ()) -> None:
+    frame.coalesce(1).write.mode(mode).partitionBy(*by).parquet(str(path))
 
 
 def person(number: int) -> str:
@@ -48,17 +49,18 @@ def main(folder: Path) -> None:
     write(spark.range(300).selectExpr("id % 100 as order", "id as line", "id % 7 as price"), folder / "lines")
     for name, rows in (("rates", 1), ("copy", 3)):
         write(spark.range(rows).selectExpr("id as rate"), folder / name)
-    run(spark, folder, "monday")
+    run(spark, folder, "tuesday")
     (folder / "yesterday").write_text(datetime.now(timezone.utc).isoformat())
     write(spark.range(100).selectExpr("id as order", "id % 90 as customer"), folder / "orders")
-    run(spark, folder, "tuesday")
+    # Its rows come first in the report: what they were made from is there, and can be replayed.
+    run(spark, folder, "monday")
 
 
 def run(spark: SparkSession, folder: Path, day: str) -> None:
     def step(name: str) -> attach:
         return attach(store=str(folder / "prov"), key=StepKey(name, day, "census"))
 
-    def read(name: str) -> object:
+    def read(name: str) -> Any:
         return spark.read.parquet(str(folder / name))
 
     with step("people"):
@@ -79,7 +81,7 @@ def run(spark: SparkSession, folder: Path, day: str) -> None:
         bought = read("left").join(read("right").select("customer"), "customer").join(read("joined"), "customer")
         band = sql.concat((sql.floor(sql.col("age") / 10) * 10).cast("string"), sql.lit("s")).alias("age")
         totals = bought.groupBy("customer", band).agg(sql.sum("price").alias("total")).orderBy("customer")
-        write(totals.withColumn("day", sql.lit(day)), folder / "report", "append")
+        write(totals.withColumn("day", sql.lit(day)), folder / "report", "append", by=("day",))
     with step("log"):
         write(read("sales"), folder / "log", "append")
 

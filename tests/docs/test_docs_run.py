@@ -51,9 +51,9 @@ def data() -> Iterator[World]:
         subprocess.run([sys.executable, script, made.folder], check=True, capture_output=True)
         store = f"{made.folder}/prov"
         prov = provspark.open(store)
-        clean = next(s["step"] for s in prov.steps() if s["task_id"] == "clean" and s["run_id"] == "tuesday")
+        clean = next(s["step"] for s in prov.steps() if s["task_id"] == "clean" and s["run_id"] == "monday")
         made.meant |= {"clean-1f0c": clean, "2024-05-31": (made.folder / "yesterday").read_text()}
-        yesterday = prov.select(f"{made.folder}/report", run="monday").version
+        yesterday = prov.select(f"{made.folder}/report", run="tuesday").version
         made.setup = f"import provspark\nprov = provspark.open({store!r})\nyesterday = {yesterday!r}\n"
         made.env["AIRFLOW_CONN_PROVSPARK_DEFAULT"] = json.dumps({"conn_type": "provspark", "extra": {"store": store}})
         made.env["PROVSPARK_STORE"] = store
