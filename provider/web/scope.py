@@ -82,7 +82,7 @@ class UserScope:
             for b in self.prov.broken[:_BROKEN]
         ]
         if self.dags is not None and self._unknown:
-            why = "A step can't be read, and its DAG is unknown. You may not have access to it."
+            why = "A step can't be read, and its DAG is unknown: it may be one that you have no access to"
             broken.append(models.BrokenJson(step=None, file=None, fault=None, why=why, advice=_ASK))
         return broken
 
