@@ -81,7 +81,7 @@ class DatasetSummaryJson(DatasetJson):
     """Summary of a dataset."""
 
     version: VersionId
-    """The newest known version."""
+    """Current version; to find it, only files on a local disk are listed."""
     rows: int
     versions: int
     columns: int
