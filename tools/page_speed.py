@@ -169,7 +169,7 @@ def demo(page: Any, base: str) -> list[Line]:
         page.locator(f"[data-row='{row}']").wait_for()
         page.locator(f"[data-row='{row}']").hover()
         page.evaluate(CLICKED)
-        page.get_by_label(f"Where row {row} came from").click()
+        page.get_by_label(f"Source rows of row {row}", exact=True).click()
         took = page.wait_for_function(SHOWN, arg=[REPORT_ROWS, ".react-flow__node"], polling="raf").json_value()
         page.keyboard.press("Escape")
         return float(took)

@@ -95,8 +95,8 @@ def beside(page: Any, base: str, name: str) -> None:
     page.goto(f"{base}/plugin/provspark?ds={dataset_id(demo_ui.data('regions'))}")
     page.locator("[data-row='3']").click(button="right")
     shoot(page, "[role=menuitem]", f"menu-{name}")
-    page.get_by_role("menuitem", name="Co-dependency").click()
-    page.get_by_label("Between").select_option(label="regions.csv")
+    page.get_by_role("menuitem", name="co-dependency").click()
+    page.get_by_label("Shared source").select_option(label="regions.csv")
     shoot(page, "[aria-label*='rows found'] [data-row]", f"siblings-{name}")
     source = dataset_id(demo_ui.data("people"))
     page.goto(

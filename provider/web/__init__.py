@@ -1,1 +1,1 @@
-"""The HTTP API and the page over it, for Airflow's plugin and for `provspark serve`."""
+"""The HTTP API and the page, for Airflow's plugin and for `provspark serve`."""

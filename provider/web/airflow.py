@@ -1,4 +1,4 @@
-"""The app behind Airflow's own login, where a user sees the DAGs that they may read."""
+"""The app behind Airflow's own login: users see the steps of the DAGs that Airflow lets them read."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from provspark.web.source import AnswerSource
 __all__ = ["airflow_app"]
 
 
-# GetUserDep stands at module level: a name that FastAPI can't resolve would leave the routes open.
+# GetUserDep must be a module-level name: if FastAPI could not resolve it, the routes would need no login.
 def _login(request: Request, user: GetUserDep) -> None:
     dags = get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
     request.state.provspark_viewer = Viewer(frozenset(dags), user.get_id())
 
 
 def airflow_app() -> FastAPI:
-    """Make the app as Airflow's configuration says."""
+    """Create the app from Airflow's configuration."""
 
     def setting(name: str) -> str | None:
         text: str | None = conf.get(SECTION, name, fallback=None)

@@ -1,4 +1,4 @@
-"""Answers as the API shows them: a form for each class of answer. One with a table needs none of its own."""
+"""JSON forms of answers, one for each class of answer. A class with a table needs no form of its own."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ Json = models.Model
 
 @dataclass(frozen=True, slots=True)
 class AskedFor:
-    """What an answer is asked for: by whom, about what, and which of its lines.
+    """Context of a request: the user, the question's arguments, and the requested lines.
 
     Parameters
     ----------
     scope : UserScope
     arguments : dict
-        Those of the question, as `provspark.web.question_arguments` makes them.
+        Arguments of the question, as `provspark.web.question_arguments` returns them.
     at : VersionReference or None
-        The version that the question is about.
+        Version that the question is about.
     words : tuple of str
     checked : bool
         See `AnswerLines`.
     cursor, limit : int
-        The lines wanted.
+        First line to return, and maximum number of lines.
     """
 
     scope: UserScope
@@ -74,26 +74,26 @@ class AskedFor:
 
     @property
     def visible(self) -> Visible:
-        """What the user may see."""
+        """Access rules for values, names and texts."""
         return self.scope.visible
 
     def lines(self, table: pa.Table) -> list[dict[str, Any]]:
-        """Return lines as JSON."""
+        """Return the rows of a table as JSON."""
         return AnswerLines(self.visible, self.at, words=self.words, checked=self.checked).of(table)
 
     def next(self, total: int) -> int | None:
-        """Where the next page begins."""
+        """Return the cursor of the next page; None on the last page."""
         end = self.cursor + self.limit
         return end if end < total else None
 
 
 def form_of(question: Question) -> type[Json]:
-    """Return the model of what the API answers to a question, by the class of its answer.
+    """Return the response model of a question, chosen by the class of its answer.
 
     Raises
     ------
     TypeError
-        Nothing says how to show an answer of this class.
+        The class of the answer has no form.
     """
     kind = answer_class(question)
     if not isinstance(kind, type) or _form(kind) is None:
@@ -106,10 +106,10 @@ def form_of(question: Question) -> type[Json]:
 
 
 def shown(asked: AskedFor, answer: Any) -> Json:
-    """Describe an answer, without what is masked."""
+    """Return an answer as a response model, without masked values."""
     form = _form(type(answer))
     if form is None:
-        raise TypeError(f"the API has no form for {type(answer).__name__}")
+        raise TypeError(f"the API has no form for {type(answer).__name__}; add one to provider/web/answer_forms.py")
     return form[1](asked, answer)
 
 
@@ -118,7 +118,7 @@ def _form(kind: type) -> tuple[type[Json], _Form] | None:
 
 
 def _table(asked: AskedFor, answer: Any) -> told.AnswerJson:
-    """Any answer with a table."""
+    """Return any answer that has a table."""
     possible = answer.possible if isinstance(answer, Answer) else None
     table, total = _page(asked, replace(answer, possible_parts=()) if isinstance(answer, Answer) else answer)
     more, most = (None, 0) if possible is None else _page(asked, possible)
@@ -133,7 +133,7 @@ def _table(asked: AskedFor, answer: Any) -> told.AnswerJson:
 
 
 def _about(asked: AskedFor, table: pa.Table) -> dict[str, Any]:
-    """What the metadata of a table tell of the answer."""
+    """Return the fields of the response that come from the table's metadata."""
     visible = asked.visible
     return {
         "stops": describe.stops(stops_of(table), visible),
@@ -158,7 +158,7 @@ def _about(asked: AskedFor, table: pa.Table) -> dict[str, Any]:
 
 
 def _page(asked: AskedFor, answer: Any) -> tuple[pa.Table, int]:
-    """The lines wanted, and how many there are; without writing out all of them where the answer can page."""
+    """Return the requested lines and the total number; answers that can page don't build the whole table."""
     if isinstance(answer, Cells):
         return answer.lines(asked.cursor, asked.limit), answer.count
     if isinstance(answer, Answer):
@@ -171,7 +171,7 @@ def _page(asked: AskedFor, answer: Any) -> tuple[pa.Table, int]:
 
 
 def _slice(pages: Iterator[pa.Table], cursor: int, limit: int) -> pa.Table:
-    """Some of the lines that follow one another on pages."""
+    """Return `limit` lines from line `cursor` of a sequence of tables."""
     parts: list[pa.Table] = []
     for page in pages:
         check()
@@ -196,7 +196,7 @@ def _explanations(asked: AskedFor, answer: Explanations) -> told.ExplanationsJso
 
 
 def _rows(asked: AskedFor, answer: RowSet) -> told.AnswerJson:
-    """A set of rows of one version."""
+    """Return a set of rows of one version."""
     count = len(answer)
     numbers = answer.runs.at(np.arange(min(asked.cursor, count), min(asked.cursor + asked.limit, count)))
     table = pa.table({"row": pa.array(numbers, pa.int64())})
@@ -215,7 +215,7 @@ def _of_version(asked: AskedFor, answer: RowSet, table: pa.Table, total: int) ->
 
 
 def _values(asked: AskedFor, answer: Values) -> told.ValuesJson:
-    """Read the values again, of columns that are shown."""
+    """Return rows with values, which are read again so that only visible columns are in the response."""
     tables: list[models.RowsJson] = []
     most = 0
     for table in answer.tables.values():
@@ -315,4 +315,4 @@ _FORMS: dict[type, tuple[type[Json], _Form]] = {
         lambda asked, answer: replay_forms.spreads(asked.scope, answer),
     ),
 }
-"""By the class of the answer: what the API answers, and what makes it."""
+"""Response model, and the function that creates it, by class of answer."""

@@ -1,4 +1,4 @@
-"""The lines of an answer's table, cell by cell through what may be shown: each column's name says what it holds."""
+"""Rows of an answer's table as JSON. The name of a column decides how its cells are masked."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ AnswerLine = dict[str, Any]
 
 
 class AnswerLines:
-    """Shows lines of one answer.
+    """Converter from rows of one answer's table to JSON.
 
     Parameters
     ----------
     visible : Visible
     asked : VersionReference, optional
-        The version that the question is about.
+        Version that the question is about.
     words : tuple of str
-        Columns of ids, counts and words of ours, beside those of `COLUMNS`.
+        Further columns that need no masking (ids, counts, fixed words), in addition to `COLUMNS`.
     checked : bool
-        Whether the question named the column whose values the answer counts by, and that column may be asked about.
+        Whether the column `value` may be shown: the request named the column of its values, and that column is not
+        masked.
     """
 
     def __init__(
@@ -44,11 +45,14 @@ class AnswerLines:
         self._shows = {**COLUMNS, **dict.fromkeys(words, AnswerLines.plain)}
 
     def of(self, table: pa.Table) -> list[AnswerLine]:
-        """Return lines as JSON. A column of a name that is not among `COLUMNS` and `words` is left out."""
+        """Return lines as JSON, without columns whose names are in neither `COLUMNS` nor `words`."""
         names = [name for name in table.column_names if name not in FORMER.values()]
         unknown = [name for name in names if name not in self._shows]
         if unknown:
-            _log.error("columns of an answer are left out, since nothing says what they hold: %s", ", ".join(unknown))
+            _log.error(
+                "Response omits columns without a masking rule: %s. Add them to COLUMNS or to the question's words.",
+                ", ".join(unknown),
+            )
         told = zip(*(cells(table[name]) for name in names), strict=True)
         lines = (dict(zip(names, values, strict=True)) for values in told)
         return [
@@ -57,35 +61,35 @@ class AnswerLines:
         ]
 
     def plain(self, _: AnswerLine, value: Any) -> Any:
-        """Ids, counts and words of ours."""
+        """Return an id, a count or a fixed word unchanged."""
         return value
 
     def dataset(self, _: AnswerLine, value: Any) -> models.DatasetJson | None:
-        """A data set by its name."""
+        """Return the dataset with this name."""
         return None if value is None else describe.named(value, self.visible)
 
     def datasets(self, _: AnswerLine, value: list[str]) -> list[models.DatasetJson]:
-        """Several."""
+        """Return the datasets with these names."""
         return [describe.named(name, self.visible) for name in value]
 
     def column(self, line: AnswerLine, value: Any) -> Any:
-        """A column that was asked about."""
+        """Return the name of a column of the question's version."""
         return self._name(line, value, [self.asked])
 
     def related_column(self, line: AnswerLine, value: Any) -> Any:
-        """A column of the version in the line."""
+        """Return the name of a column of the version in the line."""
         if value is None or not line.get("dataset") or not line.get("version"):
             return value if value is None or self.visible.open else HIDDEN
         return self.visible.name_of(line["dataset"], line["version"], value)
 
     def between(self, line: AnswerLine, value: Any) -> Any:
-        """A column, or several, between the operations of the line's write."""
+        """Return the name of one or several columns between the operations of the line's write."""
         if isinstance(value, list):
             return [self._name(line, name, []) for name in value]
         return self._name(line, value, [])
 
     def text(self, line: AnswerLine, value: Any) -> Any:
-        """The text of the line's operations."""
+        """Return the text of the line's operations; None if it may contain masked values."""
         if value is None or self.visible.open:
             return value
         step, write = line.get("step"), line.get("write")
@@ -96,27 +100,27 @@ class AnswerLines:
         return self.visible.step_operations(step, write, numbers, value, read=read)
 
     def site(self, _: AnswerLine, value: Any) -> Any:
-        """A line of a script, or another text with paths in it."""
+        """Return a script line, or another text that contains paths."""
         return None if value is None else self.visible.path(value)
 
     def reasons(self, _: AnswerLine, value: Iterable[str]) -> list[str]:
-        """Why something was not captured."""
+        """Return the reasons why something was not captured."""
         return [self.visible.text(each) for each in value]
 
     def failure(self, _: AnswerLine, value: Any) -> Any:
-        """What a job's own error says."""
+        """Return the error message of a job."""
         return None if value is None else self.visible.failure(value)
 
     def doubt(self, _: AnswerLine, value: Any) -> Any:
-        """A reason with operations' texts in it."""
+        """Return a reason that quotes operations; None if anything is masked."""
         return value if self.visible.open else None
 
     def value(self, _: AnswerLine, value: Any) -> Any:
-        """A value of the user's data."""
+        """Return a value of the user's data; None if it may not be shown."""
         return value if self.visible.open or (self.visible.values and self.checked) else None
 
     def _name(self, line: AnswerLine, name: str | None, versions: list[VersionReference | None]) -> str | None:
-        """A column's name, unless one of the places that it may be of hides it, or none is known."""
+        """Return a column's name; a placeholder if its version or write hides the name, or if neither is known."""
         if name is None or self.visible.open:
             return name
         shown = [self.visible.name_at(at, name) for at in versions if at is not None]
@@ -146,4 +150,4 @@ COLUMNS: dict[str, _Show] = {
     "why": AnswerLines.doubt,
     "value": AnswerLines.value,
 }
-"""What shows the cells of a column, by its name in answers' tables."""
+"""Method that converts a cell, by the name of its column in the answer's table."""

@@ -1,4 +1,4 @@
-"""What the API answers to questions."""
+"""Response models of the routes of questions."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ __all__ = [
 
 
 class ParameterJson(Model):
-    """A parameter of a question: a field of the request's body."""
+    """Parameter of a question: a field of the request body."""
 
     name: str
     takes: str
     """`dataset`, `step`, `step or dataset`, `place` (a dataset or a step on a path), `column`, `rows`, `conditions`,
     `version`, `run`, `moment`, `operation`, `kinds`, `trust`, `former names`, `choice`, `flag` or `number`."""
     many: bool
-    """Whether it is a list."""
+    """Whether the field is a list."""
     required: bool
     default: Any
     choices: list[str]
@@ -50,14 +50,14 @@ class ParameterJson(Model):
 
 
 class QuestionJson(Model):
-    """A question, which `POST /questions/NAME` answers."""
+    """Question that `POST /questions/NAME` answers."""
 
     name: str
     summary: str
     paper: str
-    """Which question of the literature it answers."""
+    """Question of the literature that it answers."""
     replays: bool
-    """Whether stored operations run again for its answer, on Spark, as the limits of replays allow."""
+    """Whether the question runs a replay on Spark. The limits of replays apply."""
     parameters: list[ParameterJson]
 
 
@@ -68,7 +68,7 @@ class QuestionsJson(Model):
 
 
 class EndJson(Model):
-    """A data set on a driver that rows reached, and from which nothing surely went on."""
+    """Read on a driver that rows reached, and from which no certain edge leads on."""
 
     dataset: DatasetJson
     version: VersionId
@@ -77,10 +77,10 @@ class EndJson(Model):
 
 
 class TrustedJson(Model):
-    """Something that the answer leaves out because the request trusts it."""
+    """Edge, end or stop that the answer leaves out because the request trusts it."""
 
     by: str
-    """The entry of `trust`."""
+    """Entry of `trust` that matches."""
     what: str
     step: str
     dataset: DatasetJson | None
@@ -88,46 +88,45 @@ class TrustedJson(Model):
 
 
 class AnswerJson(Model):
-    """An answer, line by line."""
+    """Lines of an answer."""
 
     lines: list[dict[str, Any]]
-    """By the names of the answer's columns; a data set as an object with `id`, `name` and `label`. Null stands for what
-    is not shown here."""
+    """Objects with a field for each column of the answer. A dataset is an object with `id`, `name` and `label`. Hidden
+    values are null."""
     total: int
-    """Lines that there are."""
+    """Number of all lines."""
     possible: list[dict[str, Any]] | None = None
-    """Lines that may belong to the answer, through values that capture can't see into; null for an answer that has no
-    such lines."""
+    """Lines that may belong to the answer, through possible edges; null if the answer distinguishes no such lines."""
     exact: bool | None = None
-    """Whether these are all lines and no others; null for an answer that does not tell."""
+    """Whether the lines are complete and contain no others; null if unknown."""
     next: int | None = None
-    """`cursor` of the page of `lines` and `possible` that follows."""
+    """`cursor` of the next page of `lines` and `possible`."""
     stops: list[StopJson] = Field(default_factory=list)
     ends: list[EndJson] = Field(default_factory=list)
     trusted: list[TrustedJson] = Field(default_factory=list)
     gone: list[GoneJson] = Field(default_factory=list)
     versions: list[VersionUsedJson] = Field(default_factory=list)
-    """The version of the rows asked about, then those of the rows in the answer."""
+    """The version of the selected rows, then those of the rows in the answer."""
     broken: list[BrokenJson] = BROKEN
 
 
 class ExplanationsJson(AnswerJson):
-    """An answer, each line with the number of its path."""
+    """Lines of an answer, each with the number of its path."""
 
     paths: list[PathJson]
-    """By number. All of them, on every page."""
+    """All paths, in order of their numbers. Each page repeats them."""
 
 
 class ValuesJson(Model):
-    """Rows with their values, of each version by itself."""
+    """Rows with values, one table for each version."""
 
     tables: list[RowsJson]
     next: int | None = None
-    """`cursor` of the page of all tables that follows."""
+    """`cursor` of the next page of all tables."""
 
 
 class OccurrenceJson(Model):
-    """One reading of an input, by one way through the plan."""
+    """One reading of an input, on one path through the plan."""
 
     step: str
     write: int
@@ -137,22 +136,22 @@ class OccurrenceJson(Model):
 
 
 class DerivationsJson(Model):
-    """The ways in which rows came about: a row of each occurrence, or null."""
+    """Derivations of rows: for each one a row of each occurrence, or null."""
 
     occurrences: list[OccurrenceJson]
     rows: list[int]
-    """The row that came about, of each derivation."""
+    """Output row of each derivation."""
     sources: list[list[int | None]]
-    """By derivation, then by occurrence."""
+    """Input rows by derivation, then by occurrence."""
     next: int | None = None
-    """`cursor` of the page that follows."""
+    """`cursor` of the next page."""
     broken: list[BrokenJson] = BROKEN
 
 
 class GraphJson(Model):
-    """Rows, or cells, and the edges between them."""
+    """Graph of rows or cells."""
 
     prov: dict[str, Any]
-    """As PROV-JSON of W3C."""
+    """W3C PROV-JSON."""
     stops: list[StopJson]
     broken: list[BrokenJson] = BROKEN

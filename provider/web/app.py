@@ -1,4 +1,4 @@
-"""The FastAPI app: routes behind one login, error documents, limits."""
+"""The FastAPI app: routes that need a login, error documents, limits."""
 
 from __future__ import annotations
 
@@ -35,24 +35,25 @@ _TYPES = {".js": "text/javascript", ".svg": "image/svg+xml", ".txt": "text/plain
 def create_app(
     source: AnswerSource, login: Callable[..., Any], limits: Limits, installation: str, *, airflow: bool = False
 ) -> FastAPI:
-    """Make the app that answers below ``/provspark``.
+    """Create the app, to be mounted at ``/provspark``.
 
     Parameters
     ----------
     source : AnswerSource
     login : callable
-        A dependency, run before any route: puts a `Viewer` at ``request.state.provspark_viewer``, or raises.
+        FastAPI dependency that runs before each route. It sets ``request.state.provspark_viewer`` to a `Viewer`, or
+        raises.
     limits : Limits
     installation : str
-        Servers with the same text, on this machine, share the limits of replays.
+        Servers of this machine that pass the same text share the limits of replays.
     airflow : bool
         Whether Airflow serves the page.
     """
-    # No pages of documentation: they would answer without a login. docs/openapi.json has the description.
+    # FastAPI would serve the documentation pages without a login. The description is in docs/openapi.json.
     app = FastAPI(
         title="ProvSpark",
         version=__version__,
-        summary="Which source rows made this row.",
+        summary="Row-level data lineage of Spark jobs.",
         servers=[{"url": "/provspark"}],
         dependencies=[Depends(login)],
         docs_url=None,
@@ -76,21 +77,21 @@ def create_app(
 
 
 def manifest() -> dict[str, Any]:
-    """What the page was built from, and its files."""
+    """Return the manifest of the built page: its files, and what it was built from."""
     content: dict[str, Any] = json.loads((STATIC / "manifest.json").read_text(encoding="utf-8"))
     return content
 
 
 def _static(name: str) -> FileResponse:
-    """Serve a file that the page's manifest lists, and no other."""
+    """Serve a file of the page; only files that its manifest lists."""
     if name not in manifest()["files"]:
-        raise HTTPException(404, "no such file of the page")
+        raise HTTPException(404, "The page has no such file. Reload the page.")
     kind = _TYPES.get(Path(name).suffix, "application/octet-stream")
     return FileResponse(STATIC / name, media_type=kind, headers={"Cache-Control": "private, no-cache"})
 
 
 class _Guard:
-    """Refuses long bodies as they arrive, and sets headers that keep browsers from guessing and keeping."""
+    """Middleware that rejects request bodies over the limit, and adds ``nosniff`` and ``no-store`` to responses."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app, self._limits = app, limits
@@ -111,7 +112,10 @@ class _Guard:
             taken += len(body[-1])
             more = message.get("more_body", False)
             if taken > self._limits.max_body:
-                why = f"the request has more than {self._limits.max_body:,} bytes ({named('max_body')})"
+                why = (
+                    f"The request body has more than {self._limits.max_body:,} bytes, this server's limit "
+                    f"({named('max_body')}). Select fewer rows, or select them by conditions (`where`)."
+                )
                 await problem(413, why)(scope, receive, send)
                 return
         whole: Message | None = {"type": "http.request", "body": b"".join(body), "more_body": False}

@@ -1,4 +1,4 @@
-"""Turns what the engine knows into the API's models."""
+"""Conversion of the engine's objects to the API's models."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def about(scope: UserScope, airflow: bool) -> models.AboutJson:
 
 
 def dataset(data: Dataset, visible: Visible) -> models.DatasetJson:
-    """Name a data set."""
+    """Return a dataset's names."""
     return models.DatasetJson(**_names(data, visible))
 
 
 def named(name: str, visible: Visible) -> models.DatasetJson:
-    """Name a data set that an answer names."""
+    """Return the names of the dataset that an answer calls `name`."""
     return dataset(Dataset.parse(name), visible)
 
 
@@ -75,7 +75,7 @@ def columns(at: VersionReference, visible: Visible) -> list[models.ColumnJson]:
 
 
 def dataset_summary(scope: UserScope, data: Dataset) -> models.DatasetSummaryJson:
-    """Describe a data set in a line."""
+    """Summarize a dataset for the list of datasets."""
     graph = scope.prov.graph
     known = graph.references(data)
     best = scope.prov.currents.of(data, ask=False).at
@@ -93,7 +93,7 @@ def dataset_summary(scope: UserScope, data: Dataset) -> models.DatasetSummaryJso
 
 
 def dataset_detail(scope: UserScope, at: VersionReference) -> models.DatasetDetailJson:
-    """Describe a data set at one of its versions."""
+    """Describe a dataset, its versions, and the columns of one version."""
     data = at.version.dataset
     current = scope.prov.currents.of(data)
     by_version: dict[str, VersionReference] = {current.at.version.id: current.at}
@@ -114,12 +114,12 @@ def dataset_detail(scope: UserScope, at: VersionReference) -> models.DatasetDeta
 
 
 def step(m: Manifest) -> models.StepJson:
-    """Describe a step in a line."""
+    """Summarize a step for lists of steps."""
     return models.StepJson(**_step(m))
 
 
 def step_detail(m: Manifest, visible: Visible) -> models.StepDetailJson:
-    """Describe a step."""
+    """Describe a step with its writes."""
     return models.StepDetailJson(
         **_step(m),
         writes=[
@@ -142,7 +142,7 @@ def step_detail(m: Manifest, visible: Visible) -> models.StepDetailJson:
 
 
 def with_written(detail: models.StepDetailJson, m: Manifest, visible: Visible) -> models.StepDetailJson:
-    """Add to each write of a step how many rows it made, which its lists of files tell."""
+    """Add to each write of a step the number of rows that it wrote, from its lists of files."""
     writes = [w.model_copy(update={"written": _written_rows(m, w.index, visible)}) for w in detail.writes]
     return detail.model_copy(update={"writes": writes})
 
@@ -153,14 +153,14 @@ def _written_rows(m: Manifest, index: int, visible: Visible) -> int | None:
 
 
 def trace(scope: UserScope, query: models.ExampleQuery) -> models.TraceJson:
-    """Answer a trace, with the example that it is asked for."""
+    """Return a trace with one derivation of the requested example row."""
     return traced(scope, scope.trace(query), scope.example(query), scope.one(query))
 
 
 def traced(
     scope: UserScope, answer: Trace, example: int | None = None, one: Mapping[int, Runs] | None = None
 ) -> models.TraceJson:
-    """Describe a trace: counts on its nodes, and marks where it ends at what is hidden."""
+    """Describe a trace: row counts of its nodes, and the nodes where it ends because a step is hidden."""
     one = one or {}
     nodes = []
     for n in answer.nodes:
@@ -203,7 +203,7 @@ def traced(
 
 
 def located(scope: UserScope, query: models.LocateQuery) -> models.LocatedJson:
-    """List the row ids that rows have in another version."""
+    """Return the row ids that rows have in another version."""
     at = scope.find(query.dataset, query.version)
     rows = scope.prov.select(str(at.version.dataset), query.rows, version=at.version.id)
     answer = scope.prov.locate(rows, into=query.into)
@@ -230,7 +230,7 @@ def version_used(used: VersionUsed, visible: Visible) -> models.VersionUsedJson:
 
 
 def _edge(same: list[TraceEdge], rows: list[Runs]) -> models.EdgeJson:
-    """One edge for all readings of a version by a write."""
+    """Combine the edges of all readings of a version by a write into one."""
     e = same[0]
     return models.EdgeJson(
         source=e.source,
@@ -261,7 +261,7 @@ def _ending(e: Ending, rows: Runs, visible: Visible) -> models.EndingJson:
 
 
 def stops(every: Iterable[Stop], visible: Visible) -> list[models.StopJson]:
-    """Tell where an answer is less than it could be."""
+    """Describe the stops of an answer."""
     return [
         models.StopJson(
             what=s.what,
@@ -270,12 +270,12 @@ def stops(every: Iterable[Stop], visible: Visible) -> list[models.StopJson]:
             why=visible.text(s.why),
         )
         for s in every
-        if s.what != "unreadable"  # those are in `broken`
+        if s.what != "unreadable"  # already in `broken`
     ]
 
 
 def gone(every: Iterable[Gone], visible: Visible) -> list[models.GoneJson]:
-    """Count the rows that are in no current version."""
+    """Describe the rows that are in no current version."""
     return [models.GoneJson(dataset=named(g.dataset, visible), step=g.step or None, rows=g.rows) for g in every]
 
 
@@ -285,7 +285,7 @@ def _names(data: Dataset, visible: Visible) -> dict[str, Any]:
 
 
 def related(datasets: SidewaysDatasets, visible: Visible) -> models.RelatedJson:
-    """List the data sets that questions about rows can name."""
+    """List the datasets that `co_contributory`, `co_dependency` and `composition` accept."""
     together, sharing = (
         [
             models.ChoiceJson(dataset=dataset(d, visible), via=[dataset(v, visible) for v in via])

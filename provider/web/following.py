@@ -1,7 +1,8 @@
 """Slow requests: cancelled if the client disconnects or time runs out; progress is streamed to clients that ask for it.
 
-A request whose ``Accept`` names ``text/event-stream`` is answered as ever where that is quick. Else by events, one line
-of JSON each: how far it is, every half second, and at last ``event: answer`` with its status and body.
+A request that accepts ``text/event-stream`` gets an ordinary response if it is ready quickly. Otherwise the response is
+a stream of events with one line of JSON each: the progress every half second, then ``event: answer`` with status and
+body.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ _QUICK = 0.4
 _EVERY = 0.5
 _EVENTS = "text/event-stream"
 _STREAMS = ("/export", "/graph")
-"""Their answers go out as they come, and are no single JSON document."""
+"""Ends of paths whose responses are streams or other formats than JSON: they never become events."""
 
 
 class Following:
-    """Watches whether a client is still there, tells it of progress, and ends what takes too long."""
+    """Middleware that cancels requests of disconnected clients, enforces the time limit, and streams progress."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app, self._limits = app, limits
@@ -53,7 +54,7 @@ class Following:
                 listener.cancel()
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, watch: QuestionProgress) -> None:
-        """Send the answer on; until the first bytes of its body are there, it may be replaced by an error."""
+        """Forward the response; if its body does not start in time, send an error instead."""
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         head: list[Message] = []
         late = False
@@ -102,7 +103,7 @@ class Following:
                 watch.cancel()
                 await self._late()(scope, receive, replace)
             elif work.exception() is not None:
-                why = "the query failed; see the server's log"
+                why = "The query failed. See the server's log."
                 await problem(500, why)(scope, receive, replace)
             parts = instead or answer
             status = next(m["status"] for m in parts if m["type"] == "http.response.start")
@@ -114,14 +115,14 @@ class Following:
         seconds = self._limits.request_seconds
         return problem(
             503,
-            f"the query exceeded {seconds:g} seconds ({named('request_seconds')}) and was stopped; "
-            "select fewer rows, or one dataset with `to`",
+            f"The query exceeded {seconds:g} seconds ({named('request_seconds')}) and was stopped. "
+            "Select fewer rows, or one dataset with `to`.",
         )
 
 
 @asynccontextmanager
 async def _running(app: Awaitable[None]) -> AsyncIterator[asyncio.Future[None]]:
-    """Let the app work on an answer, and wait until it has ended."""
+    """Run the app as a task; on exit wait for it, or cancel it after an error."""
     work = asyncio.ensure_future(app)
     try:
         yield work
@@ -131,7 +132,7 @@ async def _running(app: Awaitable[None]) -> AsyncIterator[asyncio.Future[None]]:
 
 
 async def _wait(what: set[asyncio.Future[None]], watch: QuestionProgress, seconds: float = math.inf) -> bool:
-    """Wait until one of these is done; False if that takes longer, or longer than the whole question may."""
+    """Wait until one of these is done. Return False after `seconds`, or when the request's time is up."""
     end = time.monotonic() + seconds
     while (left := min(end, watch.until) - time.monotonic()) > 0:
         done, _ = await asyncio.wait(what, timeout=left, return_when=asyncio.FIRST_COMPLETED)
@@ -141,7 +142,7 @@ async def _wait(what: set[asyncio.Future[None]], watch: QuestionProgress, second
 
 
 async def _listen(receive: Receive, heard: asyncio.Queue[Message], watch: QuestionProgress) -> None:
-    """Hand messages on to the app; the last one says that the client has gone."""
+    """Forward the client's messages to the app, and cancel the request when the client disconnects."""
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":

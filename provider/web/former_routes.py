@@ -1,4 +1,4 @@
-"""Routes by their paths of the last release, which go with the next one; they answer as before, and name the new."""
+"""Deprecated routes, which the next release removes. They respond as before, and their headers name the new path."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["router"]
 _log = logging.getLogger(__name__)
 _PREFIX = "/api/v1"
 _told: set[str] = set()
-"""New paths that the log has named."""
+"""Deprecated paths that were already logged."""
 
 
 class FormerRoute(Route):
-    """A route whose answers name the path that takes its place, which its function leaves in the request's state."""
+    """Route whose responses name its replacement: the path that its function stores in the request's state."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Add the headers to what the function answers."""
+        """Return a handler that adds the headers ``Deprecation`` and ``Link``."""
         answer = super().get_route_handler()
 
         async def named(request: Request) -> Response:
@@ -39,7 +39,7 @@ class FormerRoute(Route):
             response.headers.append("Link", link)
             if self.path not in _told:
                 _told.add(self.path)
-                _log.warning("%s goes with the next release: ask %s instead", self.path, path)
+                _log.warning("The next release removes %s. Use %s instead.", self.path, path)
             return response
 
         return named
@@ -49,7 +49,7 @@ router = APIRouter(prefix=_PREFIX, responses=RESPONSES, route_class=FormerRoute,
 
 
 class BesideJson(models.Model):
-    """What can be asked of rows of a data set."""
+    """Datasets that `/sideways` accepts for rows of a dataset."""
 
     together: list[models.ChoiceJson]
     siblings: list[models.ChoiceJson]
@@ -58,7 +58,7 @@ class BesideJson(models.Model):
 
 
 class SidewaysQuery(models.Selection):
-    """Rows of `to` that were used together with rows, or that share a source row in `via` (siblings)."""
+    """Rows of `to` that were combined with the selected rows, or that share a source row in `via` (siblings)."""
 
     relation: Literal["together", "siblings"]
     to: models.DatasetId
@@ -67,7 +67,7 @@ class SidewaysQuery(models.Selection):
 
 
 class SidewaysRowsQuery(models.PageOfRows, SidewaysQuery):
-    """Some of those rows, with values, of one version."""
+    """A page of those rows, with values, from one version."""
 
     found: models.VersionId
 
@@ -76,7 +76,7 @@ class SidewaysRowsQuery(models.PageOfRows, SidewaysQuery):
 def beside(
     request: Request, scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None
 ) -> BesideJson:
-    """List the data sets that `/sideways` can name: `GET /datasets/{dataset}/related` takes its place."""
+    """List the datasets that `/sideways` accepts. Use `GET /datasets/{dataset}/related` instead."""
     request.state.provspark_successor = f"/datasets/{dataset}/related"
     told = related_routes.related(scope, page, dataset, version)
     return BesideJson(
@@ -86,7 +86,7 @@ def beside(
 
 @router.post("/sideways", responses=LINKED)
 def sideways(request: Request, scope: Seen, page: Paged, query: SidewaysQuery) -> list[models.FoundJson]:
-    """Count rows: `POST /co_contributory` and `/co_dependency` take its place."""
+    """Count rows. Use `POST /co_contributory` or `/co_dependency` instead."""
     asked = _asked(request, query, "")
     if isinstance(asked, models.CoContributoryQuery):
         return related_routes.co_contributory(scope, page, asked)
@@ -95,7 +95,7 @@ def sideways(request: Request, scope: Seen, page: Paged, query: SidewaysQuery) -
 
 @router.post("/sideways/rows")
 def sideways_rows(request: Request, scope: Seen, query: SidewaysRowsQuery) -> models.RowsJson:
-    """Return rows: `POST /co_contributory/rows` and `/co_dependency/rows` take its place."""
+    """Return rows. Use `POST /co_contributory/rows` or `/co_dependency/rows` instead."""
     asked = _asked(request, query, "/rows")
     fields = {**_fields(query), "answer_version": query.found}
     if isinstance(asked, models.CoContributoryQuery):
@@ -107,7 +107,7 @@ def sideways_rows(request: Request, scope: Seen, query: SidewaysRowsQuery) -> mo
 def sideways_export(
     request: Request, scope: Seen, query: SidewaysQuery, found: AnswerVersion, format: rows.ExportFormat = "csv"
 ) -> StreamingResponse:
-    """Stream rows: `POST /co_contributory/export` and `/co_dependency/export` take its place."""
+    """Stream rows. Use `POST /co_contributory/export` or `/co_dependency/export` instead."""
     asked = _asked(request, query, "/export")
     if isinstance(asked, models.CoContributoryQuery):
         return related_routes.co_contributory_export(scope, asked, found, format)
@@ -115,14 +115,14 @@ def sideways_export(
 
 
 def _asked(request: Request, query: SidewaysQuery, end: str) -> models.CoContributoryQuery | models.CoDependencyQuery:
-    """What the new route takes; its path is left in the request's state."""
+    """Return the query for the new route, and store its path in the request's state."""
     name = "co_contributory" if query.relation == "together" else "co_dependency"
     request.state.provspark_successor = f"/{name}{end}"
     fields = {k: v for k, v in _fields(query).items() if k in models.CoContributoryQuery.model_fields}
     if query.relation == "together":
         return models.CoContributoryQuery(**fields)
     if query.via is None:
-        raise HTTPException(422, "via: siblings share a witness in a data set; say in which")
+        raise HTTPException(422, "`via` is missing. Set it to the dataset in which siblings share a source row.")
     return models.CoDependencyQuery(**fields)
 
 

@@ -1,4 +1,4 @@
-"""What one request, and one user, may take of the server."""
+"""Limits of one request and of one user."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Limits:
     max_conditions : int
         Conditions (``where``) in a request.
     max_steps : int
-        Steps that a question may go through.
+        Steps that a query goes through.
     max_items : int
-        Items in a list of an answer that does not page.
+        Items in a list that is not paginated.
     request_seconds : float
-        Time to the first byte of the answer, except for replays.
+        Seconds until the first byte of the response, except for replays.
     questions, questions_per_user : int
-        Questions that one server process works on at once. Others wait.
+        Concurrent queries in one server process. Further queries wait.
     replay_seconds : float
-        Time that a replay may take, with its wait for other replays; 0 switches replays off.
+        Seconds for a replay, including its wait for other replays; 0 disables replays.
     replays, replays_per_user : int
-        Replays that run at once, in all server processes of this machine.
+        Concurrent replays, in all server processes of this machine.
     replays_waiting, replays_waiting_per_user : int
-        Replays that wait for others to end. Beyond them, the API answers 429.
+        Waiting replays. Further ones get a 429 response.
 
     Raises
     ------
@@ -64,12 +64,12 @@ class Limits:
 
     @classmethod
     def read(cls, setting: Callable[[str], str | None]) -> Limits:
-        """Read the limits that are set.
+        """Read the limits from settings.
 
         Parameters
         ----------
         setting : callable
-            Returns the text of a setting by its name; None or an empty text for the default.
+            Returns the text of the setting with a given name; None or an empty text for the default.
 
         Raises
         ------
@@ -89,9 +89,9 @@ class Limits:
 
 
 LIMITS: ContextVar[Limits] = ContextVar("provspark_limits", default=Limits())  # noqa: B039 (frozen)
-"""The limits of the request that is being answered."""
+"""Limits of the current request."""
 
 
 def named(name: str) -> str:
-    """Return how a message names a setting: as in Airflow's configuration."""
+    """Return a setting's name for messages, with its section in Airflow's configuration."""
     return f"[provspark] {name}"

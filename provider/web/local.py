@@ -1,4 +1,4 @@
-"""The page and the API without Airflow: for one person on one machine, who holds the token."""
+"""The page and the API without Airflow: for one person on one machine, who has the token."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from provspark.web.source import AnswerSource
 __all__ = ["local_app", "new_token", "nothing_there"]
 
 _LASTS = 12 * 3600
-"""Seconds that a session lasts; the address begins another."""
+"""Lifetime of a session in seconds; opening the address with the token starts another one."""
 _SESSIONS = 1000
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PAGE = """<!doctype html>
@@ -50,23 +50,26 @@ _PAGE_HEADERS = {
 
 
 def new_token() -> str:
-    """Return a token that nobody guesses."""
+    """Return a new random token."""
     return secrets.token_urlsafe(32)
 
 
 def local_app(source: AnswerSource, token: str, host: str, port: int, limits: Limits | None = None) -> Starlette:
-    """Make the app that serves the page at ``/`` and the API below ``/provspark``.
+    """Create the app that serves the page at ``/`` and the API below ``/provspark``.
 
-    The page's address carries the token once, and begins a session: its id, not the token, is in a cookie for this
-    site alone. Programs send the token as ``Authorization: Bearer TOKEN``. Requests to another name than this server's
-    are refused, so that no other site gets at it by a name of its own that leads here.
+    Opening the page's address with the token starts a session. Its cookie contains the session's id, not the token, and
+    is sent to this site only. Programs send the token as ``Authorization: Bearer TOKEN``. The server rejects requests
+    with another ``Host``, which prevents DNS rebinding.
     """
     logins = _Logins(token, f"provspark_{port}")
 
     def login(request: Request) -> None:
         user = logins.user(request)
         if user is None:
-            raise HTTPException(HTTPStatus.UNAUTHORIZED, "open the address that `provspark serve` printed")
+            raise HTTPException(
+                HTTPStatus.UNAUTHORIZED,
+                "Not logged in, or the session has expired. Open the address that `provspark serve` printed.",
+            )
         request.state.provspark_viewer = Viewer(None, user)
 
     async def page(request: Request) -> Response:
@@ -77,7 +80,9 @@ def local_app(source: AnswerSource, token: str, host: str, port: int, limits: Li
             answer.set_cookie(logins.cookie, logins.begin(), max_age=_LASTS, httponly=True, samesite="strict")
             return answer
         if logins.user(request) is None:
-            return problem(401, "open the address that `provspark serve` printed")
+            return problem(
+                401, "Not logged in, or the session has expired. Open the address that `provspark serve` printed."
+            )
         return HTMLResponse(_PAGE, headers=_PAGE_HEADERS)
 
     api: FastAPI = create_app(source, login, limits or Limits(), f"serve {source.url()}")
@@ -93,12 +98,12 @@ def local_app(source: AnswerSource, token: str, host: str, port: int, limits: Li
 
 
 async def nothing_there(request: Request, error: Exception) -> Response:
-    """Answer for a path that is not the page's nor below the API's, which one with a line break is not either."""
-    return problem(404, "there is nothing at this path")
+    """Return a 404 for paths of neither the page nor the API, among them paths with a line break."""
+    return problem(404, "Nothing exists at this path. The page is at / and the API at /provspark/api/v1.")
 
 
 class _OwnName:
-    """Answers requests to this server's own name only."""
+    """Middleware that rejects requests whose ``Host`` is not one of this server's names."""
 
     def __init__(self, app: ASGIApp, names: set[str]) -> None:
         self._app, self._names = app, names
@@ -107,25 +112,27 @@ class _OwnName:
         if scope["type"] == "http":
             hosts = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
             if len(hosts) != 1 or hosts[0] not in self._names:
-                await problem(421, "this server goes by another name")(scope, receive, send)
+                await problem(
+                    421, "The Host header names another server. Open the address that `provspark serve` printed."
+                )(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
 
 class _Logins:
-    """Who may ask: programs by the token, browsers by the id of a session that the token began."""
+    """Logins: programs send the token, browsers the id of a session that was started with it."""
 
     def __init__(self, token: str, cookie: str) -> None:
         self._token, self.cookie = token.encode(), cookie
         self._until: dict[str, float] = {}
-        """When each session ends, the oldest first."""
+        """Time at which each session expires, oldest session first."""
 
     def fits(self, token: str) -> bool:
-        """Whether this is the token."""
+        """Return whether this is the token."""
         return hmac.compare_digest(token.encode(), self._token)
 
     def begin(self) -> str:
-        """Begin a session and return its id."""
+        """Start a session and return its id."""
         while len(self._until) >= _SESSIONS:
             del self._until[next(iter(self._until))]
         made = secrets.token_urlsafe(32)
@@ -133,7 +140,7 @@ class _Logins:
         return made
 
     def user(self, request: Request) -> str | None:
-        """Return the session whose request this is, or a name for all that send the token; None for others."""
+        """Return the request's session id, or "token" if it sends the token; None if it is not logged in."""
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return "token" if self.fits(bearer.strip()) else None

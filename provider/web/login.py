@@ -1,4 +1,4 @@
-"""Who asks: a dependency of the whole app says so, or ends the request."""
+"""The user of a request, as the app's login dependency returns it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ __all__ = ["Viewer"]
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """A user who has logged in.
+    """Logged-in user.
 
     Parameters
     ----------
     dags : frozenset of str or None
-        The DAGs whose steps they may see; None for all steps.
+        DAGs whose steps the user may see; None for all steps.
     user : str
-        Who they are, for the limits of each user; no other user has the same text.
+        Unique id of the user, for the limits per user.
     """
 
     dags: frozenset[str] | None

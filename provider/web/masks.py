@@ -1,10 +1,10 @@
-"""Which columns are masked: those with a masked name, and those derived from them in any step.
+"""Masked columns: columns whose names match a mask, and columns derived from them in any step.
 
-A column is derived from a masked one where a masked value goes into its values (OpenLineage's IDENTITY, TRANSFORMATION
-and AGGREGATION) or decides one (CONDITIONAL, WINDOW, and the key by which a join brings an equal one). What decides
-only which rows there are (FILTER, GROUP_BY, SORT, a join's key) derives nothing.
+A column is derived from a masked one if its values contain masked values (OpenLineage's IDENTITY, TRANSFORMATION and
+AGGREGATION) or depend on them (CONDITIONAL, WINDOW, and a join key that determines an equal value). Dependencies that
+only select or order rows (FILTER, GROUP_BY, SORT, other join keys) don't count.
 
-Where the sources of a column aren't known, it counts as derived from all columns that its row was made from.
+A column with unknown sources counts as derived from all columns of the rows that its row was made from.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from provspark.web.policy import Policy
 __all__ = ["Masks"]
 
 Positions = frozenset[int]
-"""Columns of a version; 1 is the first, as in `provspark.index_store.query.column_maps`. `ROWS` stands for some column
-of a version whose columns are not known."""
+"""Columns of a version, numbered from 1 as in `provspark.index_store.query.column_maps`. `ROWS` represents the columns
+of a version whose columns are unknown."""
 
 _VALUES: frozenset[Dependence] = frozenset(
     ("identity", "transformation", "aggregation", "conditional", "window", "join")
@@ -36,17 +36,17 @@ _VALUES: frozenset[Dependence] = frozenset(
 _OF_FILES = frozenset(("InputFileName", "FileSourceMetadataAttribute"))
 _NONE: Positions = frozenset()
 _Written = dict[WriteNode, Positions | None]
-"""The masked columns of the rows that writes wrote; None for all where their names are not known."""
+"""Masked columns of the rows that each write wrote; None if all are masked and their names are unknown."""
 
 
 class Masks:
-    """The masked columns of all versions; worked out when they are asked for, and kept. Threads may share one.
+    """Masked columns of all versions, computed on demand and cached. Thread-safe.
 
     Parameters
     ----------
     policy : Policy
     linker : Linker
-        Over all steps, including those that the user may not see: a column's sources can be among them.
+        Linker of all steps, including those that the user may not see, since a column's sources can be among them.
     """
 
     def __init__(self, policy: Policy, linker: Linker) -> None:
@@ -55,16 +55,16 @@ class Masks:
         self._within: dict[WriteNode, frozenset[int]] = {}
         self._driven: set[WriteNode] = set()
         self._values: dict[WriteNode, frozenset[str]] = {}
-        """What columns of a write, and of those behind it, are named after, where that are masked values."""
+        """Masked values that columns of a write, or of the writes behind it, may be named after."""
 
     def columns(self, at: VersionReference) -> Positions:
-        """The masked columns of a version."""
+        """Return the masked columns of a version."""
         if not self._policy.masks:
             return _NONE
         return self._version(at, self._settled(self._behind(at)))
 
     def within(self, node: WriteNode) -> frozenset[int]:
-        """The ids of the masked columns between the operations of a write."""
+        """Return the ids of the masked columns between the operations of a write."""
         if not self._policy.masks:
             return _NONE
         if node not in self._within:
@@ -73,14 +73,14 @@ class Masks:
         return self._within[node]
 
     def named_after(self, at: VersionReference) -> frozenset[str]:
-        """Masked values that columns of a version may be named after, as a pivot names them."""
+        """Return the masked values that columns of a version may be named after, for example by a pivot."""
         if not self._policy.masks:
             return frozenset()
         self._settled(self._behind(at))
         return self._inherited([at])
 
     def named_within(self, node: WriteNode) -> frozenset[str]:
-        """The same, of the columns between the operations of a write."""
+        """Return the masked values that columns between the operations of a write may be named after."""
         self.within(node)
         return self._values.get(node, frozenset())
 
@@ -89,20 +89,20 @@ class Masks:
         return frozenset[str]().union(*(self._values.get(node, frozenset()) for node in behind))
 
     def handed(self, node: WriteNode) -> bool:
-        """Whether the script's driver had read masked columns, so that what it wrote down may be of their values."""
+        """Return whether the driver had read masked columns before this write, so that its literals may be masked."""
         self.within(node)
         return node in self._driven
 
     def _settled(self, nodes: Iterable[WriteNode]) -> _Written:
-        """Work out what these writes wrote, and those behind them."""
+        """Compute and return the masked columns of these writes and of all writes behind them."""
         order, circular = self._order(nodes)
-        # In a circle a result may grow: nobody else sees it before it is whole.
+        # In a cycle, a result can still grow: other threads must not see it before it is complete.
         written = dict(self._written) if circular else self._written
         changed = True
         while changed:
             changed = False
             for number, node in enumerate(order):
-                tell("columns behind columns", number, len(order))
+                tell("finding masked columns", number, len(order))
                 masked = self._output(node, written)
                 changed |= circular and masked != written.get(node, _NONE)
                 written[node] = masked
@@ -110,7 +110,7 @@ class Masks:
         return self._written
 
     def _order(self, nodes: Iterable[WriteNode]) -> tuple[list[WriteNode], bool]:
-        """These writes and all behind them that are not known yet, those behind first; whether some are in a circle."""
+        """Return these writes and all unknown writes behind them, sources first, and whether they contain a cycle."""
         order: list[WriteNode] = []
         begun: set[WriteNode] = set()
         ended: set[WriteNode] = set()
@@ -141,19 +141,19 @@ class Masks:
         return order, circular
 
     def _behind(self, at: VersionReference) -> dict[WriteNode, bool]:
-        """The writes that made rows of a version; where no known write made some, also those that made others of the
-        same data set, marked False."""
+        """Return the writes that made rows of a version, marked True. If no known write made some of its rows, also
+        return those that made other rows of the dataset, marked False."""
         others = {s.node: False for s in self._linker.graph.written.by_name.get(at.version.dataset, ())}
         try:
             links = self._linker.links(at, "backward")
-        except CorruptIndexError:  # which of them is not known, then
+        except CorruptIndexError:  # any of them may have made the rows
             return {s.node: True for s in self._linker.graph.written.related(at.version.dataset)}
         made = {link.target.node: True for link in links.links} | {r.target.node: True for r in links.refused}
         return {**others, **made} if links.loose else made
 
     @cached_property
     def _read(self) -> dict[tuple[Dataset, str], list[VersionReference]]:
-        """What was read, by version: a reader may name the columns of a CSV file otherwise than its writer did."""
+        """Reads by version: a reader may use other column names for a CSV file than its writer."""
         by_version: dict[tuple[Dataset, str], list[VersionReference]] = {}
         for dataset, references in self._linker.graph.read.by_name.items():
             for s in references:
@@ -162,19 +162,19 @@ class Masks:
 
     @cached_property
     def _lost(self) -> set[tuple[str, int, int]]:
-        """Name, size and time of the files that steps wrote whose manifest can't be read."""
+        """Name, size and time of files written by steps whose manifests can't be read."""
         graph = self._linker.graph
         steps = {b.step for b in graph.broken if b.step}
         return {file for store in graph.stores for step in steps for file in store.written_files(step)}
 
     def _is_lost(self, at: VersionReference) -> bool:
-        """Whether a step whose manifest can't be read wrote a file of a version."""
+        """Return whether a step whose manifest can't be read wrote a file of this version."""
         return bool(self._lost) and any(
             (path.rsplit("/", 1)[-1], size, time) in self._lost for (_, path, size, time), _ in at.places()
         )
 
     def _version(self, at: VersionReference, written: _Written) -> Positions:
-        """The masked columns of a version; the writes behind it are known."""
+        """Return the masked columns of a version; `written` contains the writes behind it."""
         named = self._named(at)
         columns = set(named)
         every = set(range(1, 1 + len(names_of(at)))) or {ROWS}
@@ -192,7 +192,7 @@ class Masks:
         return frozenset(columns - self._opened(at, columns - named))
 
     def _named(self, at: VersionReference) -> Positions:
-        """Columns that are masked by their own names."""
+        """Return the columns whose own names match a mask."""
         fields = at.version.fields or tuple(Field(name, "") for name in names_of(at))
         return frozenset(i for i, field in enumerate(fields, 1) if self._policy.masked_by_name(field))
 
@@ -201,7 +201,7 @@ class Masks:
         return frozenset(i for i in derived if i and self._policy.opens(dataset, names[i - 1]))
 
     def _output(self, node: WriteNode, written: _Written) -> Positions | None:
-        """The masked columns of what a write wrote. What it read is known."""
+        """Return the masked columns of a write's output; `written` contains the writes behind its inputs."""
         at, named = node.output, self._named(node.output)
         self._values[node] = self._inherited(node.inputs.values())
         derived = self._derived(node, written)
@@ -212,7 +212,7 @@ class Masks:
         return frozenset(named | (derived - self._opened(at, derived - named)))
 
     def _derived(self, node: WriteNode, written: _Written) -> set[int] | None:
-        """Columns of a write's output that were made from masked ones; None for all."""
+        """Return the columns of a write's output that derive from masked ones; None for all."""
         if node.write.coverage == "untracked":
             return None
         inputs = self._inputs(node, written)
@@ -235,13 +235,13 @@ class Masks:
         return before or self._read_before(node, written)
 
     def _read_before(self, node: WriteNode, written: _Written) -> bool:
-        """Whether the driver had read masked columns, or files with unknown ones, that the write may have values of."""
+        """Return whether the driver had read masked or unknown columns whose values the write may contain."""
         sources = [at for read in node.reads for at in read.inputs.values() if not _is_local(at)]
         untold = any(read.write.coverage == "untracked" and not read.write.complete for read in node.reads)
         return untold or any(self._version(at, written) or not self._names(at) for at in sources)
 
     def _names(self, at: VersionReference) -> bool:
-        """Whether any step knows the columns of a version."""
+        """Return whether any step knows the columns of a version."""
         if names_of(at):
             return True
         return any(
@@ -249,11 +249,11 @@ class Masks:
         )
 
     def _inputs(self, node: WriteNode, written: _Written) -> dict[str, Positions]:
-        """The masked columns of what a write read, by version; the writes behind it are known."""
+        """Return the masked columns of a write's inputs, by version; `written` contains the writes behind them."""
         return {version: self._version(at, written) for version, at in node.inputs.items()}
 
     def _hidden(self, node: WriteNode, inputs: Mapping[str, Positions], written: _Written) -> frozenset[int]:
-        """The ids of columns between the operations that are masked; `inputs` are the masked ones of what it read."""
+        """Return the ids of the masked columns between a write's operations, given those of its inputs."""
         operations = _operations(node)
         handed = any(inputs[version] for version in _read_by_driver(node)) or self._read_before(node, written)
         if handed:
@@ -284,7 +284,7 @@ class Masks:
         flows += [flow for op in operations for flow in (*_equated(op), *_looked_up(op, operations))]
         unknown = [(out, below) for op in operations for out, below in _of_unknown_sources(op, operations)]
         known = -1
-        while known != len(hidden):  # a subquery stands before the columns that it takes from around it
+        while known != len(hidden):  # a subquery precedes the outer columns that it uses
             known = len(hidden)
             hidden |= {out for out, source in flows if source in hidden}
             hidden |= {out for out, below in unknown if not hidden.isdisjoint(below)}
@@ -297,7 +297,7 @@ class Masks:
         return frozenset(hidden)
 
     def _in_names(self, at: VersionReference, masked: Positions) -> bool:
-        """Whether the names of a version's files tell values of a masked column."""
+        """Return whether the paths of a version's files contain values of a masked column."""
         fields = enumerate(at.version.fields, 1)
         if any(field.name in at.version.partitions for i, field in fields if i in masked):
             return True
@@ -310,9 +310,10 @@ class Masks:
 
 
 def _masked_in(at: VersionReference, other: VersionReference, masked: Positions, rest: Iterable[int]) -> set[int]:
-    """The columns of a version that are masked ones of how another step knows it.
+    """Return the columns of a version that correspond to masked columns of the same version in another step.
 
-    Where one of these has no counterpart, all columns that have none may hold its values: it was read another way.
+    If a masked column has no counterpart, the version was read in another way: then all of `rest` without a counterpart
+    may contain its values.
     """
     pairs = list(_pairs(at, other)) if _reads_alike(at.version, other.version) else []
     columns = {mine for mine, theirs in pairs if theirs in masked}
@@ -322,7 +323,7 @@ def _masked_in(at: VersionReference, other: VersionReference, masked: Positions,
 
 
 def _reads_alike(one: Version, other: Version) -> bool:
-    """Whether two readers of CSV take the same parts of a line for values."""
+    """Return whether two readers split the lines of a CSV file into the same values."""
     if not one.format == other.format == "csv":
         return True
     options = [dict(version.options) for version in (one, other)]
@@ -333,41 +334,42 @@ def _reads_alike(one: Version, other: Version) -> bool:
 def _operations(node: WriteNode) -> tuple[Operation, ...]:
     try:
         return node.operations
-    except CorruptIndexError:  # treated as a write without operations; other routes report the file
+    except CorruptIndexError:  # treat it as a write without operations; other routes report the file
         return ()
 
 
 def _sources(node: WriteNode) -> Iterator[VersionReference]:
-    """The versions that a write read, and those that its driver had read before it."""
+    """Yield the versions that a write read, and those that its driver had read before."""
     yield from node.inputs.values()
     for read in node.reads:
         yield from read.inputs.values()
 
 
 def _is_local(at: VersionReference) -> bool:
-    """Whether the script itself made the rows."""
+    """Return whether the script itself made the rows."""
     return at.version.format == "memory"
 
 
 def _untold(node: WriteNode) -> list[int]:
-    """The readings of a write that are in none of its operations."""
+    """Return the input axes of a write that none of its operations mentions."""
     told = {axis for op in _operations(node) for axis in op.axes}
     return [i for i, a in enumerate(node.write.axes) if a.role == "input" and i not in told]
 
 
 def _read_by_driver(node: WriteNode) -> set[str]:
-    """The versions that the script's driver read, except rows that the script itself made: in steps before format 3."""
+    """Return the versions that the driver read, without rows that the script made; for steps before format 3."""
     versions = {node.write.axes[i].version for i in _untold(node)}
     return {v for v in versions if not _is_local(node.inputs[v])}
 
 
 def _handed_over(node: WriteNode, axis: int) -> bool:
-    """Whether a reading is what the script's driver read, in a step before format 3."""
+    """Return whether an axis is a driver read; for steps before format 3."""
     return all(t.kind == "context" and t.out == 0 for t in node.write.tensors if t.src == axis)
 
 
 def _compared(op: Operation, masked: set[int]) -> set[str]:
-    """What an operation may name columns after: literals that it compares masked ones with, and a frame's values."""
+    """Return the values that an operation may name columns after: literals that it compares masked columns with, and
+    masked values of a transposed frame."""
     names = {c.name for c in op.columns[1:] if c.id in masked} if op.node == "Transpose" else set()
     for e in op.expressions:
         for term, part in _subtrees(e.terms):
@@ -377,7 +379,7 @@ def _compared(op: Operation, masked: set[int]) -> set[str]:
 
 
 def _equated(op: Operation) -> Iterator[tuple[int, int]]:
-    """The columns whose values a filter's or join's equality tells by those of others: each with one of these."""
+    """Yield pairs of columns in which an equality of a filter or join determines the first by the second."""
     for e in op.expressions:
         if e.role != "condition" or any(t.node in ("Or", "Not") for t in e.terms):
             continue
@@ -391,7 +393,7 @@ def _equated(op: Operation) -> Iterator[tuple[int, int]]:
 
 
 def _looked_up(op: Operation, operations: Sequence[Operation]) -> Iterator[tuple[int, int]]:
-    """The columns whose values a subquery decides by its conditions: EXISTS, and a scalar that a row looks up."""
+    """Yield pairs of a column made by a subquery (EXISTS, or a correlated scalar) and a column of its conditions."""
     for e in op.expressions:
         for term in e.terms if e.column >= 0 else ():
             if term.node in ("ScalarSubquery", "Exists", "ListQuery"):
@@ -411,12 +413,12 @@ def _reached(last: int, operations: Sequence[Operation]) -> list[Operation]:
 
 
 def _made(op: Operation, operations: Sequence[Operation]) -> set[int]:
-    """The columns that an operation makes."""
+    """Return the columns that an operation makes."""
     return {c.id for c in op.columns} - {c.id for i in op.children for c in operations[i].columns}
 
 
 def _of_unknown_sources(op: Operation, operations: Sequence[Operation]) -> Iterator[tuple[int, set[int]]]:
-    """Columns whose sources are unknown, each with all columns that it may be derived from."""
+    """Yield columns whose sources are unknown, each with all columns that it may derive from."""
     if op.axes:
         return
     below = {c.id for i in (*op.children, *op.subqueries) for c in operations[i].columns}
@@ -426,13 +428,13 @@ def _of_unknown_sources(op: Operation, operations: Sequence[Operation]) -> Itera
 
 
 def _subtrees(terms: Sequence[Term]) -> Iterator[tuple[Term, Sequence[Term]]]:
-    """Each term of an expression, with those below it."""
+    """Yield each term of an expression with the terms below it."""
     for start, term in enumerate(terms):
         yield term, terms[start + 1 : end_of(terms, start)]
 
 
 def _children(terms: Sequence[Term]) -> Iterator[Sequence[Term]]:
-    """The trees that stand side by side."""
+    """Yield the sibling subtrees of a list of terms."""
     start = 0
     while start < len(terms):
         end = end_of(terms, start)

@@ -1,4 +1,4 @@
-"""What the API takes and answers."""
+"""Request and response models of the API."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MAX_ROWS = 10_000
 MAX_COLUMNS = 10_000
 _SHOWN = 60
 MAX_REPLAYED = 20
-"""Rows of a replay."""
+"""Maximum number of rows of a replay."""
 
-DatasetId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="`id` of a data set, as `/datasets` lists it")]
-VersionId = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="`version` of a data set")]
+DatasetId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="`id` of a dataset, as `/datasets` lists it")]
+VersionId = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="`version` of a dataset")]
 
 
 def _whole(value: Any) -> Any:
-    """Refuse what pydantic would turn into a whole number: true and false, texts, and 1.0."""
+    """Reject what pydantic would convert to a whole number: true, false, strings and 1.0."""
     if not isinstance(value, int) or isinstance(value, bool):
         text = json.dumps(value, ensure_ascii=False)
         shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
@@ -41,63 +41,66 @@ ColumnName = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 def few_conditions(where: list[str] | None) -> list[str] | None:
-    """Refuse more conditions than a request may have."""
+    """Reject a list with more conditions than the limit."""
     most = LIMITS.get().max_conditions
     if where is not None and len(where) > most:
-        why = f"there are {len(where):,} conditions, more than the {most:,} allowed ({named('max_conditions')})"
+        why = (
+            f"The request has {len(where):,} conditions; the limit is {most:,} ({named('max_conditions')}). "
+            "Combine conditions with `in`, or pass row ids"
+        )
         raise PydanticCustomError("too_many_conditions", why)
     return where
 
 
 MOST_CONDITIONS: dict[str, Any] = {"maxItems": Limits().max_conditions}
-"""As the description tells the default."""
+"""Default limit, for the OpenAPI description."""
 
 
 class Model(BaseModel):
-    """Immutable, and strict about names."""
+    """Base of all models: frozen, and without unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class DatasetJson(Model):
-    """A data set's names."""
+    """Id and names of a dataset."""
 
     id: DatasetId
     name: str
-    """As OpenLineage names it, in one string."""
+    """OpenLineage's namespace and name, as one URI."""
     label: str
-    """The last part of the name."""
+    """Last part of the name."""
 
 
 class ColumnJson(Model):
-    """A column of a version."""
+    """Column of a version."""
 
     name: str
     type: str
-    """Spark's type, as its `simpleString` writes it."""
+    """Spark type, as `simpleString` returns it."""
     masked: bool
-    """Its values are not shown, and can't be filtered by."""
+    """Whether its values are hidden. Conditions on a masked column are rejected."""
 
 
 class DatasetSummaryJson(DatasetJson):
-    """A line in the list of data sets."""
+    """Summary of a dataset."""
 
     version: VersionId
-    """The version that answers to the name."""
+    """Current version; to find it, only files on a local disk are listed."""
     rows: int
     versions: int
     columns: int
     role: Literal["source", "derived"]
     coverage: Coverage | None
     step: str | None
-    """The step that wrote that version."""
+    """Step that wrote this version; null for a source."""
 
 
 class BrokenJson(Model):
-    """A step that can't be read, or a whole store of a catalogue. Answers leave it out, so they may be incomplete."""
+    """Step, or store of a catalogue, that can't be read. The response leaves it out, so it may be incomplete."""
 
     step: str | None
-    """None for a step whose DAG is not known: users who may see some DAGs only learn no more of it."""
+    """Null for a store, and for a step of an unknown DAG if the user may not see all DAGs."""
     file: str | None
     """Path within the store."""
     fault: Literal["corrupt", "newer", "unreadable"] | None
@@ -105,21 +108,21 @@ class BrokenJson(Model):
     advice: str
 
 
-BROKEN: Any = Field(default_factory=list, description="Steps that can't be read; this answer leaves them out.")
+BROKEN: Any = Field(default_factory=list, description="Steps that can't be read. The response leaves them out.")
 
 
 class DatasetPageJson(Model):
-    """Some of the data sets."""
+    """Page of the list of datasets."""
 
     items: list[DatasetSummaryJson]
     total: int
     next: int | None
-    """`cursor` of the page that follows."""
+    """`cursor` of the next page."""
     broken: list[BrokenJson] = BROKEN
 
 
 class StepJson(Model):
-    """One try of a task, or one run from the command line."""
+    """Step: one try of an Airflow task instance, or one run of a script or command."""
 
     step: str
     dag_id: str
@@ -131,23 +134,24 @@ class StepJson(Model):
     started: str
     ended: str
     coverage: Coverage | None
-    """The least of its writes; none where it wrote nothing."""
+    """Lowest coverage of its writes; null if it wrote nothing."""
 
 
 class VersionSummaryJson(Model):
-    """A version, as the step knows it that wrote it, or that read it where none did."""
+    """Version, with the step that wrote it or, if no captured step wrote it, one that read it."""
 
     version: VersionId
     rows: int
     files: int
     format: str
     written: bool
+    """Whether `step` wrote the version."""
     coverage: Coverage | None
     step: StepJson
 
 
 class VersionUsedJson(Model):
-    """The version of a dataset that the response's row ids refer to, and how it was chosen."""
+    """Version of a dataset that the row ids in the response refer to, and how it was chosen."""
 
     dataset: DatasetJson
     version: VersionId
@@ -158,47 +162,48 @@ class VersionUsedJson(Model):
     why: str
     """With `last step`: why the files can't be listed; empty for a database table."""
     missing: int
-    """Files of the version that do not exist."""
+    """Number of the version's files that do not exist."""
     unknown: int
-    """Existing files that are not part of the version; of a database table, later steps that read another state."""
+    """Number of existing files that are not part of the version; for a database table, number of later steps that read
+    another state of it."""
     age: float
-    """How many seconds ago the files were listed; 0 for a local disk."""
+    """Seconds since the files were listed; 0 for a local disk."""
 
 
 class DatasetDetailJson(DatasetJson):
-    """A dataset, its versions (the current one first), and the columns of one."""
+    """Dataset, its versions (the current one first), and the columns of one version."""
 
     version: VersionId
     rows: int
     current: VersionUsedJson
-    """The current version."""
+    """The current version, and how it was chosen."""
     columns: list[ColumnJson]
     versions: list[VersionSummaryJson]
     read_by: list[StepJson]
     next: int | None = None
-    """`cursor` of the page of both lists that follows."""
+    """`cursor` of the next page of `versions` and `read_by`."""
 
 
 class RowsJson(Model):
-    """Rows of a version; `values[i]` are those of row `rows[i]`, by column, as plain JSON."""
+    """Rows of a version. `values[i]` contains the values of row `rows[i]`, in the order of `columns`."""
 
     dataset: DatasetJson
     version: VersionId
     total: int
-    """Rows of the version."""
+    """Number of rows of the version."""
     selected: int
-    """Rows that the question selects."""
+    """Number of rows that the request selects."""
     columns: list[ColumnJson]
     rows: list[int]
     values: list[list[Any]] | None
     why: str
-    """Why there are no values."""
+    """Reason if there are no values; empty otherwise."""
     next: int | None
-    """`cursor` of the page that follows."""
+    """`cursor` of the next page."""
 
 
 class Selection(Model):
-    """Rows of a version: by row ids, or by conditions that all hold, or all."""
+    """Selected rows of a version: row ids (`rows`), or the rows that satisfy all conditions (`where`). Default: all."""
 
     dataset: DatasetId
     version: VersionId | None = None
@@ -209,35 +214,35 @@ class Selection(Model):
 
 
 class TraceQuery(Selection):
-    """A trace of selected rows."""
+    """Trace of the selected rows."""
 
     direction: Direction = "backward"
     context: bool = False
-    """Follow rows that values were computed from, too."""
+    """Also follow context edges: rows that a value was computed from."""
     to: DatasetId | None = None
     versions: Versions = "current"
     """In a forward trace, return rows in the current version of their dataset; `all` includes rows no longer in it."""
 
 
 class ExampleQuery(TraceQuery):
-    """A trace, and the row of which one derivation is returned."""
+    """Trace of the selected rows, with one derivation of one of them."""
 
     example: RowId | None = None
-    """One of the rows asked about, in a trace backward (`TraceJson.example`); the first by default."""
+    """Selected row whose derivation a backward trace returns. Default: the first selected row."""
 
 
 class LocateQuery(Model):
-    """Rows of a version, to look for in another version of their dataset."""
+    """Rows of a version, to find in another version of their dataset."""
 
     dataset: DatasetId
     version: VersionId
     rows: Annotated[list[RowId], Field(max_length=MAX_ROWS)]
     into: VersionId | None = None
-    """The version in which to look for the rows; default: the current one."""
+    """Version to find the rows in. Default: the current one."""
 
 
 class LocatedJson(Model):
-    """Row ids in the other version."""
+    """Row ids in another version."""
 
     dataset: DatasetJson
     version: VersionId
@@ -253,39 +258,43 @@ class TraceRowsQuery(ExampleQuery):
 
     node: Annotated[WholeNumber, Field(ge=0, le=1_000_000)]
     node_version: VersionId | None = None
-    """The version that the client saw in this node. If the node now has another version, the response is 409."""
+    """Version of this node in the client's trace. If the node has another version now, the response is 409."""
     one: bool = False
-    """Only rows in one derivation of the example, see `NodeJson.one`."""
+    """Return only the rows in one derivation of the example; see `NodeJson.one`."""
     cursor: RowId = 0
     limit: Annotated[WholeNumber, Field(ge=1, le=1000)] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
 
 
 class NodeJson(Model):
-    """A version on the way, with how many of its rows the trace met."""
+    """Version in a trace, with the number of its rows that the trace reached."""
 
     id: int
     dataset: DatasetJson
     version: VersionId
     role: Literal["asked", "end", "between"]
     total: int
+    """Number of all rows of the version."""
     rows: int
-    """Rows met, by any kind of path."""
+    """Number of rows reached, by paths of any kind."""
     context_only: int
-    """Those met only along a path with a context edge."""
+    """Number of rows reached only by paths with a context edge."""
     possible_only: int = 0
-    """Those met only along a path with a possible edge: rows may have gone this way."""
+    """Number of rows reached only by paths with a possible edge."""
     columns: int
     one: list[int]
-    """Rows in one derivation of `TraceJson.example`, of each joined input a row; none forward, or if unknown."""
+    """Rows in one derivation of `TraceJson.example`: one row of each joined input. Empty in a forward trace, or if
+    unknown."""
     gone: bool = False
-    """Forward: its rows are in no current version; it leads to some that are, or `versions` is `all`."""
+    """In a forward trace, whether its rows are in no current version. Such a node leads to rows that are, or `versions`
+    is `all`."""
     hidden: Literal["before", "after"] | None
-    """A step that the user may not see made files of these rows, or read them; that path ends here."""
+    """Set if a step that the user may not see wrote (`before`) or read (`after`) files of these rows. The path ends
+    here."""
 
 
 class EdgeJson(Model):
-    """Rows of `source` went into `target`: through a step's write, or, without `step`, by shared files."""
+    """Edge of a trace: rows of `source` went into `target` through a write, or by shared files if `step` is null."""
 
     source: int
     target: int
@@ -295,13 +304,13 @@ class EdgeJson(Model):
     occurrences: list[int]
     coverage: Coverage
     rows: int
-    """Rows that the trace reached through it: of `source` for backward, of `target` for forward."""
+    """Number of rows that the trace reached through it: of `source` if backward, of `target` if forward."""
     read: bool = False
-    """Whether the step's driver read the rows: then `write` is the read's number among the step's reads."""
+    """Whether the step's driver read the rows. If so, `write` is the number of the read among the step's reads."""
 
 
 class StopJson(Model):
-    """Where the answer is less than it could be."""
+    """Stop: a place where the answer ends or is less precise, with the reason."""
 
     what: Blur
     step: str
@@ -314,79 +323,79 @@ class GoneJson(Model):
 
     dataset: DatasetJson
     step: str | None
-    """The first captured step after which their files were missing; null if no captured step is known to have removed
+    """First captured step after which their files were missing; null if no captured step is known to have removed
     them."""
     rows: int
 
 
 class EndingJson(Model):
-    """A write that read rows of a trace forward and kept only some of them, or none."""
+    """Ending: a write that read rows of a forward trace and kept only some of them, or none."""
 
     step: str
     write: int
     dataset: DatasetJson
-    """What it wrote."""
+    """Output of the write."""
     node: int
-    """The node whose rows it read."""
+    """Node whose rows it read."""
     read: int
     kept: int
-    """Rows that a row of the output was made from."""
+    """Number of rows that a row of the output was made from."""
     context: int
-    """Rows not kept that were used to compute values of the output."""
+    """Number of rows that were not kept but used to compute values of the output."""
     coverage: Coverage
     ended: list[int]
-    """The first rows of the node that were not kept, as many as a replay takes to find the operation."""
+    """The first rows of the node that were not kept, as many as a replay accepts."""
 
 
 class TraceJson(Model):
-    """What rows came through or went into, as a graph; node 0 is what was asked about."""
+    """Trace as a graph. Node 0 contains the selected rows."""
 
     direction: Direction
     example: int | None = None
-    """The selected row whose derivation is in `NodeJson.one`; none in a forward trace."""
+    """Selected row whose derivation is in `NodeJson.one`; null in a forward trace."""
     nodes: list[NodeJson]
     edges: list[EdgeJson]
     stops: list[StopJson]
     endings: list[EndingJson]
-    """In a forward trace: steps that read rows but did not keep all of them."""
+    """In a forward trace, the steps that read rows but did not keep all of them."""
     steps: list[StepJson]
     gone: list[GoneJson]
     versions: list[VersionUsedJson]
-    """First the version of the selected rows, then those of the rows found."""
+    """The version of the selected rows, then those of the other nodes."""
     broken: list[BrokenJson] = BROKEN
 
 
 class ChoiceJson(Model):
-    """A data set that a question can be about, and those that can stand between."""
+    """Dataset that a query accepts as `to`, with the datasets that it accepts as `via`."""
 
     dataset: DatasetJson
     via: list[DatasetJson]
 
 
 class RelatedJson(Model):
-    """The data sets that questions about rows of a data set can name."""
+    """Datasets that `co_contributory`, `co_dependency` and `composition` accept for rows of a dataset."""
 
     co_contributory: list[ChoiceJson]
-    """Joined with what came of the rows; `via` are those in whose derivations."""
+    """Datasets whose rows were combined with the rows; `via` lists the datasets that were made of both."""
     co_dependency: list[ChoiceJson]
-    """Sharing a source with the rows; `via` are those sources."""
+    """Datasets whose rows share a source row with the rows; `via` lists the datasets of these source rows."""
     composition: list[DatasetJson]
-    """What the rows came from."""
+    """Datasets that the rows came from."""
     next: int | None = None
-    """`cursor` of the page of all three lists that follows."""
+    """`cursor` of the next page of all three lists."""
 
 
 class CoContributoryQuery(Selection):
-    """Rows of `to` that were used together with rows, in one derivation."""
+    """Rows of `to` that were combined with the selected rows in one derivation."""
 
     to: DatasetId
     via: DatasetId | None = None
-    """Only derivations of this data set's rows count."""
+    """Consider only derivations of this dataset's rows."""
     context: bool = False
 
 
 class CoDependencyQuery(Selection):
-    """Rows of `to` that share a source row in `via` with rows."""
+    """Rows of `to` that share a source row in `via` with the selected rows."""
 
     to: DatasetId
     via: DatasetId
@@ -394,7 +403,7 @@ class CoDependencyQuery(Selection):
 
 
 class PageOfRows(Model):
-    """Some of the rows of an answer."""
+    """Page of rows."""
 
     cursor: RowId = 0
     limit: Annotated[WholeNumber, Field(ge=1, le=1000)] = 50
@@ -402,19 +411,19 @@ class PageOfRows(Model):
 
 
 class CoContributoryRowsQuery(PageOfRows, CoContributoryQuery):
-    """Some of those rows, with values, of one version."""
+    """A page of those rows, with values, from one version."""
 
     answer_version: VersionId
 
 
 class CoDependencyRowsQuery(PageOfRows, CoDependencyQuery):
-    """Some of those rows, with values, of one version."""
+    """A page of those rows, with values, from one version."""
 
     answer_version: VersionId
 
 
 class FoundJson(Model):
-    """How many rows of a version were found."""
+    """Number of rows of a version that are in the answer."""
 
     dataset: DatasetJson
     version: VersionId
@@ -422,11 +431,11 @@ class FoundJson(Model):
     rows: int
     columns: int
     gone: bool = False
-    """`co_dependency`: these rows are in no current version; this is the one in which they were met."""
+    """For `co_dependency`, whether these rows are in no current version. `version` is the one where they were found."""
 
 
 class CompositionQuery(Selection):
-    """How the witnesses of rows divide over a column of a source."""
+    """Source rows of the selected rows, counted by the value of a column of a source."""
 
     source: DatasetId
     column: ColumnName
@@ -434,14 +443,14 @@ class CompositionQuery(Selection):
 
 
 class ShareJson(Model):
-    """A value of the column, and how many distinct rows have it."""
+    """Value of the column, and the number of distinct source rows that have it."""
 
     value: Any
     witnesses: int
 
 
 class CompositionJson(Model):
-    """The values with most witnesses first, and how many values and witnesses there are in all."""
+    """The most frequent values first, with the total numbers of values and of source rows."""
 
     values: list[ShareJson]
     total_values: int
@@ -450,7 +459,7 @@ class CompositionJson(Model):
 
 
 class StepPageJson(Model):
-    """Some of the steps, the last first."""
+    """Page of the list of steps, newest first."""
 
     items: list[StepJson]
     total: int
@@ -459,7 +468,7 @@ class StepPageJson(Model):
 
 
 class UsageJson(DatasetJson):
-    """A version that a write read or made."""
+    """Version that a write read or wrote."""
 
     version: VersionId
     rows: int
@@ -470,35 +479,38 @@ class WriteJson(Model):
 
     index: int
     output: UsageJson
-    """Its `rows` are all rows of the version."""
+    """`rows` counts all rows of the version."""
     written: int | None = None
-    """Those of them that the step wrote; none where that is not known, as for a write that was not tracked."""
+    """Number of rows that the step wrote; null if unknown, for example for an untracked write."""
     inputs: list[UsageJson]
     coverage: Coverage
     reason: str | None
     site: str
     edges: int
-    """Pairs that its tensors hold."""
+    """Number of edges in its tensors."""
 
 
 class StepDetailJson(StepJson):
-    """All that is known of a step."""
+    """Step with its writes."""
 
     writes: list[WriteJson]
     untracked: list[str]
     engine: dict[str, str]
     error: str | None
-    """What the script raised; not shown where values are not."""
+    """Error that the script raised; null if any values are hidden."""
     stored_bytes: int
     next: int | None = None
-    """`cursor` of the page of `writes` and `untracked` that follows."""
+    """`cursor` of the next page of `writes` and `untracked`."""
 
 
 class AboutJson(Model):
-    """What this installation shows to this user."""
+    """Installation, as this user sees it."""
 
     values: bool
+    """Whether values are shown."""
     airflow: bool
+    """Whether Airflow serves the page."""
     steps: int
+    """Number of steps that the user may see."""
     version: str
     broken: list[BrokenJson] = BROKEN

@@ -1,4 +1,4 @@
-"""Operations, the paths that they are on, and the columns that they dropped, as the API shows them."""
+"""Conversion of operations, paths and dropped columns to the API's models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMES = ("columns_in", "columns_out", "reads", "makes", "drops")
 
 
 def operations(visible: Visible, lines: Iterable[OperationLine]) -> list[told.OperationJson]:
-    """Describe operations, without the texts and names that may tell masked values."""
+    """Describe operations, without texts and names that may contain masked values."""
     described = []
     for line in lines:
         read = is_driver(Dataset.parse(line.dataset))
@@ -42,7 +42,7 @@ def paths(visible: Visible, explanations: Explanations, at: VersionReference | N
     Parameters
     ----------
     at : VersionReference or None
-        The version asked about.
+        Version of the selected rows.
     """
     columns = explanations.columns if isinstance(explanations, CellExplanations) else ()
     counted = {
@@ -80,5 +80,5 @@ def drops(visible: Visible, at: VersionReference, lines: Iterable[Drop]) -> list
 
 
 def fields(line: Any) -> dict[str, Any]:
-    """Return what a line of an answer has, by name."""
+    """Return the fields of an answer's line as a dictionary."""
     return {name: getattr(line, name) for name in line.__slots__}

@@ -1,4 +1,4 @@
-"""What the API takes and answers about operations, columns and cells."""
+"""Request and response models for operations, columns and cells."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ __all__ = [
     "PathJson",
 ]
 
-SOURCE_COLUMN: Any = Field(deprecated="use `related_column`; goes with the next release")
+SOURCE_COLUMN: Any = Field(deprecated="Use `related_column`. The next release removes this field.")
 
 
 class OperationJson(Model):
-    """An operation of a step, or several of one script line or one name that read as one."""
+    """Operation of a step, or several of one script line or one name combined into one."""
 
     step: str
     write: int
     dataset: DatasetJson
-    """What the write wrote."""
+    """Output of the write."""
     operations: list[int]
-    """Their numbers within the write."""
+    """Numbers of the operations within the write."""
     category: list[PlainCategory]
     """What it does to the table."""
     paper_categories: list[Category]
-    """The same as the papers call it."""
+    """The same, in the terms of the literature."""
     categories: list[Category]
-    """`paper_categories` under its former name, which goes with the next release."""
+    """Former name of `paper_categories`, which the next release removes."""
     contextual: bool
     text: str | None
-    """None where it may tell values that are not shown here."""
+    """Null if it may contain hidden values."""
     site: str
     name: str
     columns_in: list[str]
@@ -69,13 +69,13 @@ class OperationJson(Model):
     rows_in: int | None
     rows_out: int | None
     exact: bool = True
-    """False where the rows' values choose whether it touched the columns that were asked about."""
+    """False if it depends on the rows' values whether the operation touched the columns in question."""
     why: str | None = None
-    """What chooses, where it is not exact; None where it may tell values that are not shown here."""
+    """If not exact, what it depends on; null if that may contain hidden values."""
 
 
 class ColumnLineJson(Model):
-    """A column asked about, and one that it stands in a dependence with; null for the rows themselves."""
+    """Column of the request, and a column that it derives from or that derives from it. Null stands for whole rows."""
 
     column: str | None
     dataset: DatasetJson
@@ -90,22 +90,23 @@ class ColumnLineJson(Model):
 
 
 class ColumnLinesJson(Model):
-    """The columns behind columns, or those that came of them."""
+    """Source columns of columns, or columns derived from them."""
 
     lines: list[ColumnLineJson]
     stops: list[StopJson]
     next: int | None = None
-    """`cursor` of the page of both lists that follows."""
+    """`cursor` of the next page of both lists."""
     broken: list[BrokenJson] = BROKEN
 
 
 class DropJson(Model):
-    """An operation that did not hand a column on."""
+    """Operation that dropped a column."""
 
     column: str
     known_as: str
+    """Name of the column before the operation."""
     text: str | None
-    """None where it may tell values that are not shown here."""
+    """Null if it may contain hidden values."""
     site: str
     name: str
     step: str
@@ -116,66 +117,66 @@ class DropJson(Model):
 
 
 class DropsJson(Model):
-    """Where the columns of a version end."""
+    """Operations that dropped columns of a version."""
 
     lines: list[DropJson]
     stops: list[StopJson]
     next: int | None = None
-    """`cursor` of the page of both lists that follows."""
+    """`cursor` of the next page of both lists."""
     broken: list[BrokenJson] = BROKEN
 
 
 class HowQuery(Selection):
-    """The operations on the ways of selected rows."""
+    """Operations between the selected rows and their source rows, or the rows derived from them."""
 
     direction: Direction = "backward"
     context: bool = False
     to: DatasetId | None = None
     parts: bool = False
-    """Each operation alone, instead of those of one script line as one."""
+    """Return each operation on its own, instead of combining those of one script line."""
 
 
 class PathJson(Model):
-    """The operations on the way to rows of a version, through one reading and by one kind of edge."""
+    """Operations on a path to rows of a version, through one occurrence and one kind of edge."""
 
     dataset: DatasetJson
     version: VersionId
     occurrence: int
     kind: Kind
     rows: int
-    """How many rows of the version."""
+    """Number of rows of the version that the path leads to."""
     column: str | None = None
-    """Of cells, the column asked about; null for rows themselves."""
+    """For cells, the column where the path starts; null for whole rows."""
     related_column: str | None = None
-    """Of cells, the column that the path leads to."""
+    """For cells, the column that the path leads to."""
     operations: list[OperationJson]
 
 
 class HowJson(Model):
-    """How rows came about, or what became of them."""
+    """Operations between rows and their source rows, or the rows derived from them."""
 
     paths: list[PathJson]
     stops: list[StopJson]
     next: int | None = None
-    """`cursor` of the page of both lists that follows."""
+    """`cursor` of the next page of both lists."""
     broken: list[BrokenJson] = BROKEN
 
 
 class CellQuery(Selection):
-    """The cells behind cells, or those that came of them."""
+    """Source cells of the selected cells, or cells derived from them."""
 
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
     direction: Direction = "backward"
     context: bool = False
     to: DatasetId | None = None
     existence: bool = False
-    """Also the cells that decided that a row is there."""
+    """Also return cells that only decided that the row exists."""
     cursor: RowId = 0
     limit: Annotated[WholeNumber, Field(ge=1, le=1000)] = 100
 
 
 class CellLineJson(Model):
-    """A cell asked about, and one that it stands in a dependence with."""
+    """Cell of the request, and a cell that it derives from or that derives from it."""
 
     row: int
     column: str | None
@@ -184,7 +185,7 @@ class CellLineJson(Model):
     occurrence: int
     related_row: int
     related_column: str | None
-    source_row: Annotated[int, Field(deprecated="use `related_row`; goes with the next release")]
+    source_row: Annotated[int, Field(deprecated="Use `related_row`. The next release removes this field.")]
     source_column: Annotated[str | None, SOURCE_COLUMN]
     kind: Kind
     dependence: Dependence
@@ -192,11 +193,11 @@ class CellLineJson(Model):
 
 
 class CellPageJson(Model):
-    """Some of the lines."""
+    """Page of cells."""
 
     lines: list[CellLineJson]
     total: int
     stops: list[StopJson]
     broken: list[BrokenJson] = BROKEN
     next: int | None
-    """`cursor` of the page that follows."""
+    """`cursor` of the next page."""

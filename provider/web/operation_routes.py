@@ -1,4 +1,4 @@
-"""Routes of operations, columns and cells."""
+"""Routes for operations, columns and cells."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ To = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
 def step_operations(
     scope: Seen, page: Paged, step: Annotated[str, Path(max_length=200)], parts: bool = False
 ) -> list[told.OperationJson]:
-    """List the operations of a step, in order; those of one script line as one, unless `parts` are asked for."""
+    """List the operations of a step in execution order; `parts` lists those of one script line separately."""
     manifest = scope.step(step)
     nodes = [n for n in scope.prov.graph.nodes if n.step == manifest.step]
     return page.part(
@@ -47,7 +47,7 @@ def dataset_operations(
     direction: Direction = "backward",
     parts: bool = False,
 ) -> list[told.OperationJson]:
-    """List all operations behind a version, or those done to it; only those that touched some columns, where given."""
+    """List all operations that led to a version, or that used it; with `column`, only those that touched it."""
     at = _at(scope, dataset, version, column)
     name = str(at.version.dataset)
     answer = scope.prov.operations(name, None, column, direction=direction, parts=parts, version=at.version.id)
@@ -65,7 +65,7 @@ def dataset_columns(
     to: To = None,
     existence: bool = True,
 ) -> told.ColumnLinesJson:
-    """List the columns that columns of a version came from, or went into."""
+    """List the source columns of a version's columns, or the columns derived from them."""
     at = _at(scope, dataset, version, column)
     answer = scope.prov.columns(
         str(at.version.dataset),
@@ -98,7 +98,7 @@ def dataset_columns(
 def dataset_dropped(
     scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None, column: Columns = None
 ) -> told.DropsJson:
-    """Tell which operations dropped columns of a version."""
+    """List the operations that dropped columns of a version."""
     at = _at(scope, dataset, version, column)
     answer = scope.prov.dropped(str(at.version.dataset), column, version=at.version.id)
     lines = operation_forms.drops(scope.visible, at, answer.lines)
@@ -111,7 +111,7 @@ def dataset_dropped(
 
 @router.post("/how")
 def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.HowJson:
-    """Tell the operations on the ways of rows, and how many rows each way leads to."""
+    """List the operations between rows and their source rows, or the rows derived from them, by path."""
     at, ids = scope.asked(query)
     to = None if query.to is None else str(scope.dataset(query.to))
     way: Any = {"direction": query.direction, "to": to, "kinds": _kinds(query.context)}
@@ -126,7 +126,7 @@ def how(scope: Seen, page: Paged, query: told.HowQuery) -> told.HowJson:
 
 @router.post("/cells")
 def cells(scope: Seen, query: told.CellQuery) -> told.CellPageJson:
-    """List the cells that cells came from, or went into; without their values."""
+    """List the source cells of cells, or the cells derived from them, without values."""
     at, ids = scope.asked(query)
     _known(scope, at, query.columns)
     to = None if query.to is None else str(scope.dataset(query.to))
@@ -174,13 +174,13 @@ def _at(scope: UserScope, dataset: str, version: str | None, columns: list[str] 
 
 
 def _known(scope: UserScope, at: VersionReference, columns: list[str] | None) -> None:
-    """Refuse a column that is not there, without the text of what may have dropped it."""
+    """Raise an error for an unknown column; its message does not quote the operation that may have dropped it."""
     for name in columns or ():
         scope.visible.find(at, name)
 
 
 def _both(name: str, value: Any) -> dict[str, Any]:
-    """A field, and what the last release called it."""
+    """Return a field under its name and its former name."""
     return {name: value, FORMER[name]: value}
 
 

@@ -1,4 +1,4 @@
-"""Long lists in answers: cut into pages, and never longer than the limit."""
+"""Pagination of lists in responses, and their maximum length."""
 
 from __future__ import annotations
 
@@ -21,29 +21,27 @@ Cursor = Annotated[int, Query(ge=0, le=2**53 - 1)]
 LINKED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Successful Response",
-        "headers": {
-            "Link": {"description": 'The page that follows, as `<?…>; rel="next"`', "schema": {"type": "string"}}
-        },
+        "headers": {"Link": {"description": 'The next page, as `<?…>; rel="next"`', "schema": {"type": "string"}}},
     }
 }
 
 
 class PagePart(list[T]):
-    """Some items of a list; `link` is the header that leads to those that follow, empty for none."""
+    """Page of a list. `link` is the value of its ``Link`` header; empty on the last page."""
 
     link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which items of each list are wanted."""
+    """Page that a request asks for."""
 
     request: Request
     cursor: int
     limit: int
 
     def part(self, items: Sequence[T]) -> PagePart[T]:
-        """Return the items wanted of an answer that is a list."""
+        """Return this page of a response that is a list."""
         part = PagePart(items[self.cursor : self.cursor + self.limit])
         following = self._next(len(items))
         if following is not None:
@@ -52,7 +50,7 @@ class Page:
         return part
 
     def cut(self, answer: M, *names: str) -> M:
-        """Return an answer with the items wanted of each of these lists, and with `next`."""
+        """Return a response with this page of each of the named lists, and with `next`."""
         lists = {name: getattr(answer, name) for name in names}
         wanted: dict[str, Any] = {name: x[self.cursor : self.cursor + self.limit] for name, x in lists.items()}
         return answer.model_copy(update=wanted | {"next": self._next(max(map(len, lists.values())))})
@@ -63,7 +61,7 @@ class Page:
 
 
 def capped(limit: int | None) -> int:
-    """A page's length: what is wanted, within the limit for lists."""
+    """Return the length of a page: `limit`, up to the maximum for lists."""
     most = LIMITS.get().max_items
     return most if limit is None else min(limit, most)
 
@@ -71,17 +69,17 @@ def capped(limit: int | None) -> int:
 async def _page(
     request: Request,
     cursor: Cursor = 0,
-    limit: Annotated[int | None, Query(ge=1, le=2**53 - 1, description="At most `max_items`, the default")] = None,
+    limit: Annotated[int | None, Query(ge=1, le=2**53 - 1, description="Default and maximum: `max_items`")] = None,
 ) -> Page:
     return Page(request, cursor, capped(limit))
 
 
 Paged = Annotated[Page, Depends(_page)]
-"""The parameters `cursor` and `limit`."""
+"""Query parameters `cursor` and `limit`."""
 
 
 def check_lists(answer: Any) -> None:
-    """Refuse an answer in which a list has more items than it may."""
+    """Raise an error if a list in the response has more items than the limit."""
     most = LIMITS.get().max_items
     waiting = [answer]
     while waiting:
@@ -91,7 +89,7 @@ def check_lists(answer: Any) -> None:
         elif isinstance(value, list):
             if len(value) > most:
                 why = (
-                    f"the result has a list of {len(value):,} items; the limit is {most:,} ({named('max_items')}). "
+                    f"The result has a list of {len(value):,} items; the limit is {most:,} ({named('max_items')}). "
                     "Select fewer rows, or one dataset with `to`."
                 )
                 raise HTTPException(422, why)

@@ -1,4 +1,4 @@
-"""What of the data the administrator lets be shown: all values or none, masked columns, derived ones that are open."""
+"""The administrator's settings for values: whether any are shown, masked columns, and opened derived columns."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["Policy"]
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The administrator's settings; `provspark.web.masks` works out which columns they cover.
+    """The administrator's settings; `provspark.web.masks` computes which columns they cover.
 
     Parameters
     ----------
     show_values : bool
         False hides all values; row ids, counts and names stay.
     masks : tuple of str
-        Shell patterns of column names, letter case aside. A column is masked where its name, or a field
-        anywhere within it, matches one; and where it is derived from one that is.
+        Shell patterns of column names, ignoring case. A column is masked if its name or the name of a nested field
+        matches one, or if it is derived from such a column.
     opened : tuple of str
-        Columns that are shown although they are derived from masked ones: shell patterns of the form ``COLUMN`` or
-        ``DATASET:COLUMN``, letter case aside, where the pattern of the data set is that of its URI or of its end.
+        Derived columns to show although they would be masked: shell patterns ``COLUMN`` or ``DATASET:COLUMN``, ignoring
+        case. ``DATASET`` matches the dataset's URI or its last parts.
     """
 
     show_values: bool = True
@@ -37,7 +37,7 @@ class Policy:
 
     @classmethod
     def of(cls, show_values: bool, masks: str, opened: str = "") -> Policy:
-        """Read masks and open columns from strings, separated by commas or blanks."""
+        """Create a policy from lists of masks and opened columns, separated by commas or spaces."""
         return cls(show_values, _words(masks), _words(opened))
 
     @classmethod
@@ -47,7 +47,7 @@ class Policy:
         Parameters
         ----------
         setting : callable
-            Returns the text of a setting by its name; None or an empty text for the default.
+            Returns the text of the setting with a given name; None or an empty text for the default.
 
         Raises
         ------
@@ -61,21 +61,21 @@ class Policy:
 
     @classmethod
     def read(cls, told: dict[str, Any]) -> Policy:
-        """Read one from plain JSON."""
+        """Create a policy from JSON."""
         return cls(told["show_values"], tuple(told["masks"]), tuple(told["opened"]))
 
     def masked_by_name(self, field: Field) -> bool:
-        """Whether a column's name, or that of a field in it, is masked."""
+        """Return whether the name of a column, or of a field nested in it, is masked."""
         if not self.masks:
             return False
         return bool(_CUT.search(field.type)) or any(self.covers(name) for name in _names(field))
 
     def covers(self, name: str) -> bool:
-        """Whether a name is masked."""
+        """Return whether a name is masked."""
         return _matches(name.lower(), self.masks)
 
     def opens(self, dataset: str, column: str) -> bool:
-        """Whether a column that is derived from a masked one is shown nevertheless."""
+        """Return whether a derived column is shown although it would be masked."""
         uri, name = dataset.rstrip("/").lower(), column.lower()
         for entry in self.opened:
             where, _, pattern = entry.rpartition(":")
@@ -101,7 +101,7 @@ def _names(field: Field) -> Iterator[str]:
     for text in waiting:
         try:
             _, parts = parts_of(text) if "<" in text else ("", ())
-        except ValuesUnavailableError:  # a type that is not read here: all that could be a name in it
+        except ValuesUnavailableError:  # an unknown type: check every word that could be a name
             yield from _WORD.findall(text)
             continue
         yield from (name for name, _ in parts if name)
@@ -110,4 +110,4 @@ def _names(field: Field) -> Iterator[str]:
 
 _WORD = re.compile(r"[^<>,:]+")
 _CUT = re.compile(r"\.\.\. \d+ more fields")
-"""Of a type that Spark cut short: it may have fields of any names."""
+"""End of a type that Spark truncated: it may have fields with any names."""

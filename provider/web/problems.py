@@ -1,4 +1,4 @@
-"""Errors as problem documents (RFC 9457), with a hint on what to do."""
+"""Errors as problem documents (RFC 9457) whose `detail` says what to do."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _URN = "urn:provspark:"
 
 
 class ProblemJson(BaseModel):
-    """An error as the API tells it."""
+    """Error (RFC 9457)."""
 
     type: str = "about:blank"
-    """A URN that stays the same, where programs may want to tell this error from others of its status."""
+    """Stable URN of errors that programs may need to distinguish from others with the same status."""
     title: str
     status: int
     detail: str
@@ -103,7 +103,7 @@ _STATES: tuple[tuple[type[Exception], str, str], ...] = (
         "timed out. Try again in a while. The server's log has the reason.",
     ),
 )
-"""States of a store or catalogue that does not answer: the end of the type, and a text without places and names."""
+"""Errors of the store or catalogue as a whole: end of the URN, and a message without locations and names."""
 _AGAIN = {"Retry-After": "5"}
 
 
@@ -124,7 +124,7 @@ def problem(status: int, detail: str, headers: dict[str, str] | None = None, typ
 
 
 def _unreadable(error: errors.StepFileError | errors.StoreAccessError) -> Response:
-    """Name a file of the store by its path within the store: the server's folders are not for clients."""
+    """Report a file by its path within the store: clients must not see the server's folders."""
     file = error.file or "format.json"
     if isinstance(error, errors.StoreFormatError):
         said = f"{file} has {error.what}. Upgrade airflow-provider-provspark on this server."
@@ -136,7 +136,7 @@ def _unreadable(error: errors.StepFileError | errors.StoreAccessError) -> Respon
 
 
 def _state_of_store(request: Request, error: Exception) -> Exception:
-    """The state of the store as a whole where that is why a file can't be read; else the error itself."""
+    """Return the error of the store as a whole if that is why a file can't be read; otherwise the error itself."""
     if isinstance(error, errors.StoreUnreachableError) and error.file:
         try:
             request.app.state.source.check()
@@ -146,7 +146,7 @@ def _state_of_store(request: Request, error: Exception) -> Exception:
 
 
 def _seen(request: Request, step: str) -> bool:
-    """Whether whoever asks may see a step."""
+    """Return whether the user may see a step."""
     viewer: Viewer = request.state.provspark_viewer
     if viewer.dags is None or not step:
         return True
@@ -158,7 +158,7 @@ def _seen(request: Request, step: str) -> bool:
 
 
 def described(app: FastAPI) -> dict[str, Any]:
-    """Return the app's OpenAPI description with the media type that its errors have."""
+    """Return the app's OpenAPI description, with the media type of problem documents for errors."""
     if app.openapi_schema is None:
         description = _as_named(FastAPI.openapi(app))
         for path in description["paths"].values():
@@ -171,7 +171,7 @@ def described(app: FastAPI) -> dict[str, Any]:
 
 
 def _as_named(description: dict[str, Any]) -> dict[str, Any]:
-    """Leave out of the names of schemas that they are those of the API: `DatasetJson` is its ``Dataset``."""
+    """Remove the suffix of the models from the schemas' names: `DatasetJson` becomes ``Dataset``."""
     schemas = description["components"]["schemas"]
     names = {name: name.removesuffix("Json") for name in schemas if name.endswith("Json")}
 
@@ -190,13 +190,13 @@ def _as_named(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Let the app answer errors with problem documents."""
+    """Make the app respond to errors with problem documents."""
 
     def failed(_request: Request, error: Any) -> Response:
         return problem(error.status_code, str(error.detail), error.headers)
 
     def invalid(_request: Request, error: Any) -> Response:
-        # What was sent is not repeated: it may be long, and it is of no use.
+        # Don't repeat the input, which may be long.
         told = [f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}" for e in error.errors()[:5]]
         return problem(422, "; ".join(told)[:2000])
 
@@ -209,19 +209,19 @@ def add_handlers(app: FastAPI) -> None:
             )
         if isinstance(error, errors.StepRemovedError):
             name = f"Step {error.name}" if _seen(request, error.name) else "A step that you can't see"
-            return problem(404, f"{name} was removed from the store while it was being read. Ask again.")
+            return problem(404, f"{name} was removed from the store while it was being read. Repeat the request.")
         for kind, status in _STATUS:
             if isinstance(error, kind):
                 again = {"Retry-After": str(error.seconds)} if isinstance(error, errors.TooManyReplaysError) else None
                 return problem(status, request.app.state.source.visible.error(error), again)
-        # The rest tells of files and databases, which is for the log.
+        # The messages of other errors name files and databases, which belong in the log only.
         _log.error("%s", error)
         for kind, name, said in _STATES:
             if isinstance(error, kind):
                 return problem(503, said, _AGAIN if name.endswith("unreachable") else None, f"{_URN}{name}")
         down = isinstance(error, errors.CatalogueError)
-        what = "the catalogue does not answer" if down else "the query failed"
-        return problem(503 if down else 500, f"{what}; see the server's log")
+        what = "The catalogue does not answer" if down else "The query failed"
+        return problem(503 if down else 500, f"{what}. See the server's log.")
 
     app.add_exception_handler(HTTPException, failed)
     app.add_exception_handler(RequestValidationError, invalid)

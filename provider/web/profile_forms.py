@@ -1,4 +1,4 @@
-"""Profiles as the API shows them: of a column that is masked its name alone."""
+"""Conversion of profiles to the API's models. Masked columns appear with their names only."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from provspark.web.visible import Visible
 __all__ = ["COLUMNS", "column", "impact", "profile", "shown"]
 
 COLUMNS = 200
-"""Columns that an answer tells."""
+"""Maximum number of columns in a response."""
 _TOP = 12
 
 
 def shown(visible: Visible) -> None:
-    """Refuse where no values are shown: how they are distributed would tell them."""
+    """Raise an error if values are hidden, since their distribution would reveal them."""
     if not visible.values:
-        raise HTTPException(403, "values are not shown here, nor how they are distributed")
+        raise HTTPException(
+            403, "Values and their distributions are hidden ([provspark] show_values is False). Ask an administrator."
+        )
 
 
 def impact(scope: UserScope, compared: Impact) -> told.ProfilesJson:
-    """Describe what a step did to the distribution of values, column by column."""
+    """Describe the distributions of values before and after a step, column by column."""
     shown(scope.visible)
     pairs = compared.pairs()
     hidden = [_hidden(scope, p, compared.step) for p in (compared.before, compared.after)]
@@ -50,7 +52,7 @@ def impact(scope: UserScope, compared: Impact) -> told.ProfilesJson:
 
 
 def profile(scope: UserScope, of: Profile) -> told.ProfileJson:
-    """Describe how the values of a version, or of some rows of it, are distributed."""
+    """Describe the distribution of values in a version, or in some of its rows."""
     shown(scope.visible)
     hidden = _hidden(scope, of)
     columns = [
@@ -72,7 +74,7 @@ def profile(scope: UserScope, of: Profile) -> told.ProfileJson:
 
 
 def column(of: ColumnProfile | None) -> told.ColumnProfileJson | None:
-    """Describe how the values of a column are distributed."""
+    """Describe the distribution of values in a column."""
     if of is None:
         return None
     content: dict[str, Any] = jsonable(of)
@@ -82,7 +84,7 @@ def column(of: ColumnProfile | None) -> told.ColumnProfileJson | None:
 
 
 def _hidden(scope: UserScope, of: Profile, step: str = "") -> set[str]:
-    """The columns of a profile that are masked in its version, as a step knows it, or else any; all where none does."""
+    """Return the masked columns of a profile: as `step` knows its version, else as any step does, else all columns."""
     known = [at for at in scope.prov.graph.references(Dataset.parse(of.dataset)) if at.version.id == of.version]
     nodes = [n for n in scope.prov.graph.nodes if n.step == step]
     mine = [at for n in nodes for at in (n.output, *n.inputs.values())]

@@ -1,4 +1,4 @@
-"""What a request asks a question with: only of what the user may see, and nothing of what is masked."""
+"""Arguments of a question from a request, limited to what the user may see and to columns that are not masked."""
 
 from __future__ import annotations
 
@@ -22,20 +22,25 @@ from provspark.web.scope import UserScope
 __all__ = ["Arguments", "answered", "arguments_of", "checked_columns", "version_asked"]
 
 Arguments = dict[str, Any]
-"""By the parameters' names, as JSON has them: conditions are texts."""
+"""Arguments by parameter name, as in the JSON body: conditions are texts."""
 _VERSION = ("version", "run", "as_of")
 
 
 def arguments_of(scope: UserScope, question: Question, body: models.Model) -> tuple[Arguments, VersionReference | None]:
-    """Read a request, and find the version that it is about; see `version_asked`.
+    """Return the arguments in a request, and the version that the question is about (see `version_asked`).
 
     Raises
     ------
     HTTPException
-        404 for what the user may not see, or is not there; 403 for a question about what is masked.
+        404 for a dataset or step that does not exist or that the user may not see; 403 for a question about masked
+        values.
     """
     if question.compares and not scope.visible.open:
-        raise HTTPException(403, f"columns are masked: {question.name} compares the values of all columns")
+        raise HTTPException(
+            403,
+            f"`{question.name}` compares the values of all columns, which is not allowed while values are masked. "
+            "Ask an administrator.",
+        )
     parameters = fields(question)
     given = {p: getattr(body, p.name) for p in parameters if p.name in body.model_fields_set}
     arguments = {p.name: _resolved(scope, p, value) for p, value in given.items() if value is not None}
@@ -45,18 +50,18 @@ def arguments_of(scope: UserScope, question: Question, body: models.Model) -> tu
 
 
 def python(question: Question, arguments: Arguments) -> Arguments:
-    """Return arguments as the question's function takes them."""
+    """Convert arguments to those of the question's Python function."""
     read = {p.name for p in fields(question) if p.takes == "conditions"}
     return {k: [parse_condition(text) for text in v] if k in read else v for k, v in arguments.items()}
 
 
 def answered(scope: UserScope, question: Question, arguments: Arguments, **more: Any) -> Any:
-    """Ask a question, over what the user may see.
+    """Run a question on what the user may see.
 
     Raises
     ------
     UnknownColumnError
-        Where columns are masked, its message suggests no names: they may be made from values.
+        If columns are masked, the message suggests no names, since names can be made from values.
     """
     try:
         return question.function(scope.prov, **python(question, arguments), **more)
@@ -67,12 +72,12 @@ def answered(scope: UserScope, question: Question, arguments: Arguments, **more:
 
 
 def version_asked(scope: UserScope, question: Question, arguments: Arguments) -> VersionReference | None:
-    """Return the version that a question is about; None where it is about a step, or about all."""
+    """Return the version that a question is about; None for a question about a step or the whole store."""
     return _version(scope, fields(question), arguments)
 
 
 def checked_columns(question: Question) -> bool:
-    """Whether a question names the column whose values its answer counts by; `arguments_of` refuses a masked one."""
+    """Return whether requests must name the column of the answer's values; `arguments_of` rejects masked columns."""
     return any(p.takes == "column" and not p.many and p.required for p in fields(question))
 
 
@@ -103,11 +108,17 @@ def _place(scope: UserScope, name: str) -> str:
 def _check(
     scope: UserScope, parameters: Iterable[Parameter], arguments: Arguments, at: VersionReference | None
 ) -> None:
-    """Refuse what would tell masked values: which rows have them, how many, or which are equal."""
+    """Reject requests whose answers would reveal masked values: which rows have them, how many, or which are equal."""
     if at is not None and arguments.get("semantics") == "set" and any(scope.visible.masked(at)):
-        raise HTTPException(403, "columns are masked: which rows are equal in all columns (semantics: set) is not told")
+        raise HTTPException(
+            403,
+            "`semantics: set` compares rows by all their columns, and this dataset has masked columns. "
+            "Leave out `semantics`.",
+        )
     if arguments.get("replay") and not scope.visible.open:
-        raise HTTPException(403, "columns are masked: which values the rows' values chose (replay) is not told")
+        raise HTTPException(
+            403, "`replay: true` would reveal masked values, and this server masks columns. Leave out `replay`."
+        )
     for p in parameters:
         if p.name not in arguments:
             continue
@@ -128,7 +139,7 @@ def _check(
 
 
 def _ask(scope: UserScope, versions: Iterable[VersionReference], column: str) -> None:
-    """Refuse a column that is masked in one of the versions that may be meant."""
+    """Reject a column that is masked in any of the versions that the question may read."""
     known = False
     for at in versions:
         try:
@@ -151,7 +162,7 @@ def _version(scope: UserScope, parameters: Iterable[Parameter], arguments: Argum
 def _versions(
     scope: UserScope, parameters: Iterable[Parameter], arguments: Mapping[str, Any]
 ) -> Iterator[VersionReference]:
-    """All versions of the data sets that a question names, and those that a step read and wrote which it names."""
+    """Yield all versions of the datasets that a request names, and those that the steps it names read or wrote."""
     graph = scope.prov.graph
     for p in parameters:
         if p.takes not in ("dataset", "step", "step or dataset", "place") or p.name not in arguments:
@@ -165,4 +176,4 @@ def _versions(
 
 
 def _unknown() -> UnknownColumnError:
-    return UnknownColumnError("a column that was named is not there; GET /datasets/{dataset} lists columns")
+    return UnknownColumnError("A column in the request does not exist. GET /datasets/{dataset} lists the columns.")

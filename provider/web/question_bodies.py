@@ -1,4 +1,4 @@
-"""The bodies of requests to questions, made of the questions' parameters."""
+"""Request bodies of questions, generated from the questions' parameters."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from provspark.web import models
 __all__ = ["asked_over_http", "body", "fields"]
 
 _LEFT_OUT = ("progress", "functions")
-"""Parameters that requests don't have: a function to call while a replay runs, and leave to run the user's functions,
-which must not happen on a server."""
+"""Parameters that HTTP does not accept: a progress callback, and permission to run the user's functions, which a server
+must not do."""
 _WORD = Annotated[str, Field(min_length=1, max_length=500)]
 _PLACE = Annotated[str, Field(min_length=1, max_length=2000)]
-"""A data set's id, or its name as the API shows it."""
+"""Id of a dataset, or its name as the API shows it."""
 _TYPES: dict[str, Any] = {
     "dataset": _PLACE,
     "step": _WORD,
@@ -35,27 +35,27 @@ _TYPES: dict[str, Any] = {
     "flag": bool,
     "number": Annotated[models.WholeNumber, Field(ge=0, le=models.MAX_ROWS)],
 }
-"""What a field holds, by what the parameter takes."""
+"""Type of a field, by the kind of its parameter (`takes`)."""
 _NAMES = {"dataset", "step or dataset", "place"}
-_HOW = "A data set by its `id`, or its `name` as shown."
+_HOW = "Over HTTP, name a dataset by its `id`, or by its `name` in a response."
 
 
 def asked_over_http() -> list[Question]:
-    """Return the questions that have a route: not those that give another's answer page by page."""
+    """Return the questions that have a route: all but those that return another question's answer page by page."""
     return [q for q in QUESTIONS.values() if not q.pages_of]
 
 
 def fields(question: Question) -> tuple[Parameter, ...]:
-    """Return the parameters of a question that requests have."""
+    """Return the parameters of a question that HTTP accepts."""
     return tuple(p for p in parameters(question) if p.name not in _LEFT_OUT)
 
 
 @cache
 def body(question: Question) -> type[models.Model]:
-    """Return the model of the body of a request."""
+    """Return the model of a question's request body."""
     made: dict[str, Any] = {p.name: (_type(question, p), _field(p)) for p in fields(question)}
     name = "".join(word.capitalize() for word in question.name.split("_"))
-    about = f"What `{question.name}` takes."
+    about = f"Parameters of `{question.name}`."
     return create_model(f"{name}Question", __base__=models.Model, __doc__=about, **made)
 
 

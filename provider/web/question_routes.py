@@ -1,4 +1,4 @@
-"""A route for each question, with what its parameters take and what its answer tells; none of them has code here."""
+"""A route for each question, generated from its parameters and the class of its answer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["question_router"]
 
 
 def question_router() -> APIRouter:
-    """Make the routes of the questions that are registered by now."""
+    """Create the routes of all questions that are registered so far."""
     router = APIRouter(prefix="/api/v1", responses=RESPONSES, route_class=Route)
     questions = asked_over_http()
     described = told.QuestionsJson(questions=[_described(q) for q in questions])
@@ -113,7 +113,7 @@ def _replaying(question: Question) -> Callable[..., Any]:
 
 
 def _named(question: Question, ask: Callable[..., Any], answer: Any, **parameters: Any) -> Callable[..., Any]:
-    """Give a function the name, the documentation and the types by which FastAPI describes its route."""
+    """Set a function's name, docstring and signature, from which FastAPI describes its route."""
     kinds = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, annotation=kind) for name, kind in parameters.items()]
     ask.__name__, ask.__doc__ = question.name, documentation(question).short_description
     ask.__signature__ = Signature(kinds, return_annotation=answer)  # type: ignore[attr-defined]
@@ -132,7 +132,7 @@ def _answer(
 
 
 def _values(scope: UserScope, question: Question, arguments: Arguments, page: Page) -> told.ValuesJson:
-    """Read the values of the page's rows alone, of columns that are shown: of all rows there may be any number."""
+    """Read the values of the page's rows only, since the question may select any number of rows."""
     given = python(question, arguments)
     dataset, columns = given.pop("dataset"), given.pop("columns", None)
     chosen = select(scope.prov, dataset, **given)
@@ -142,19 +142,19 @@ def _values(scope: UserScope, question: Question, arguments: Arguments, page: Pa
 
 
 def _will_replay(question: Question, arguments: Arguments) -> bool:
-    """Whether an answer needs a replay: always, unless the question has a flag for it."""
+    """Return whether the request needs a replay: always, unless the question has a flag `replay` that is not set."""
     flagged = any(p.name == "replay" and p.takes == "flag" for p in fields(question))
     return bool(arguments.get("replay")) or not flagged
 
 
 def _few(scope: UserScope, question: Question, arguments: Arguments) -> None:
-    """Refuse a replay of more rows than one may have."""
+    """Raise an error if a replay selects no rows, or more than the limit."""
     by_column = question.name == "history" and "columns" in arguments and not {"rows", "where"} & arguments.keys()
     if by_column or all(p.name != "rows" for p in fields(question)):
-        return  # the history of whole columns runs no replay; the others run a whole step, or as much as they need
+        return  # the history of columns needs no replay; questions without `rows` replay what they need
     count = len(arguments["rows"]) if "rows" in arguments else _selected(scope, question, arguments)
     if not 0 < count <= models.MAX_REPLAYED:
-        raise HTTPException(422, f"{count:,} rows were selected to replay; select 1 to {models.MAX_REPLAYED}")
+        raise HTTPException(422, f"{count:,} rows are selected for a replay. Select 1 to {models.MAX_REPLAYED} rows.")
 
 
 def _selected(scope: UserScope, question: Question, arguments: Arguments) -> int:

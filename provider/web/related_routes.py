@@ -1,4 +1,4 @@
-"""Routes of the page beside backward and forward: co-contributory and co-dependency rows, composition, and graphs."""
+"""Routes for co-contributory and co-dependency rows, composition, and graphs."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ _GRAPHS: dict[int | str, dict[str, Any]] = {
 
 @router.get("/datasets/{dataset}/related")
 def related(scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None) -> models.RelatedJson:
-    """List the data sets that `co_contributory`, `co_dependency` and `composition` can name about rows of a version."""
+    """List the datasets that `co_contributory`, `co_dependency` and `composition` accept for rows of a version."""
     datasets = describe.related(beside(scope.linker, scope.find(dataset, version)), scope.visible)
     return page.cut(datasets, "co_contributory", "co_dependency", "composition")
 
 
 @router.post("/co_contributory", responses=LINKED)
 def co_contributory(scope: Seen, page: Paged, query: models.CoContributoryQuery) -> list[models.FoundJson]:
-    """Count the rows that were used together with rows."""
+    """Count the rows that were combined with the selected rows, by version."""
     return page.part(_counted(scope, _together(scope, query)))
 
 
 @router.post("/co_contributory/rows")
 def co_contributory_rows(scope: Seen, query: models.CoContributoryRowsQuery) -> models.RowsJson:
-    """Return some of those rows, of one version, with values."""
+    """Return a page of those rows, with values, from one version."""
     at, runs = _rows_of(scope, query.to, query.answer_version, _together(scope, query))
     return rows.page(at, runs, scope.visible, query.cursor, query.limit, query.columns)
 
@@ -69,20 +69,20 @@ def co_contributory_rows(scope: Seen, query: models.CoContributoryRowsQuery) -> 
 def co_contributory_export(
     scope: Seen, query: models.CoContributoryQuery, answer_version: AnswerVersion, format: rows.ExportFormat = "csv"
 ) -> StreamingResponse:
-    """Stream all of those rows, of one version."""
+    """Stream all of those rows of one version."""
     at, met = _rows_of(scope, query.to, answer_version, _together(scope, query))
     return rows.export(at, met, scope.visible, format)
 
 
 @router.post("/co_dependency", responses=LINKED)
 def co_dependency(scope: Seen, page: Paged, query: models.CoDependencyQuery) -> list[models.FoundJson]:
-    """Count the rows that share a source row with rows."""
+    """Count the rows that share a source row with the selected rows, by version."""
     return page.part(_counted(scope, _sharing(scope, query)))
 
 
 @router.post("/co_dependency/rows")
 def co_dependency_rows(scope: Seen, query: models.CoDependencyRowsQuery) -> models.RowsJson:
-    """Return some of those rows, of one version, with values."""
+    """Return a page of those rows, with values, from one version."""
     at, runs = _rows_of(scope, query.to, query.answer_version, _sharing(scope, query))
     return rows.page(at, runs, scope.visible, query.cursor, query.limit, query.columns)
 
@@ -91,14 +91,14 @@ def co_dependency_rows(scope: Seen, query: models.CoDependencyRowsQuery) -> mode
 def co_dependency_export(
     scope: Seen, query: models.CoDependencyQuery, answer_version: AnswerVersion, format: rows.ExportFormat = "csv"
 ) -> StreamingResponse:
-    """Stream all of those rows, of one version."""
+    """Stream all of those rows of one version."""
     at, met = _rows_of(scope, query.to, answer_version, _sharing(scope, query))
     return rows.export(at, met, scope.visible, format)
 
 
 @router.post("/composition")
 def composition(scope: Seen, query: models.CompositionQuery) -> models.CompositionJson:
-    """Tell how the witnesses of rows divide over a column of a source."""
+    """Count the source rows of the selected rows by the value of a column of their dataset."""
     source = scope.dataset(query.source)
     for seen in scope.prov.graph.references(source):
         scope.visible.ask(seen, query.column)
@@ -123,9 +123,11 @@ def composition(scope: Seen, query: models.CompositionQuery) -> models.Compositi
 def trace_graph(
     scope: Seen, query: models.TraceQuery, format: Annotated[GraphFormat, Query()] = "prov_json"
 ) -> Response:
-    """Return the single rows of a trace and the edges between them, at most 10,000: as PROV-JSON or a graph."""
+    """Return the rows of a trace and up to 10,000 edges between them, as PROV-JSON, node-link JSON or GraphML."""
     if query.to is not None:
-        raise HTTPException(422, "to: a graph of single rows goes to the ends of all paths; leave it out")
+        raise HTTPException(
+            422, "`to` is set, but a graph of rows always follows all paths to their ends. Leave it out."
+        )
     at, ids = scope.asked(query)
     graph = scope.prov.neighbourhood(
         str(at.version.dataset), ids, query.direction, version=at.version.id, kinds=_kinds(query.context)
@@ -139,7 +141,7 @@ def trace_graph(
 
 
 _Met = list[tuple[Version, Runs, bool]]
-"""Rows of each version, and whether they are gone."""
+"""Rows of each version, and whether they are in no current version."""
 
 
 def _together(scope: UserScope, query: models.CoContributoryQuery) -> _Met:
@@ -184,7 +186,10 @@ def _rows_of(scope: UserScope, to: str, wanted: str, met: _Met) -> tuple[Version
     for version, runs, _ in met:
         if version.id == wanted:
             return scope.find(to, wanted), runs
-    raise HTTPException(404, f"no row of version {wanted} is in the answer, which counts the rows of each version")
+    raise HTTPException(
+        404,
+        f"The answer has no row of version {wanted}. Repeat the query without `/rows` or `/export` to list versions.",
+    )
 
 
 def _kinds(context: bool) -> tuple[Literal["data", "context"], ...]:

@@ -1,4 +1,4 @@
-"""Replays as the API shows them. The process that replays makes them: what is masked does not leave it."""
+"""Conversion of replays to the API's models, in the replay process: masked values never leave that process."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from provspark.web.visible import Visible
 __all__ = ["LINES", "history", "replayed", "shared", "spreads", "why_not"]
 
 LINES = 200
-"""Rows that a replay follows, and that an answer tells of a list."""
+"""Maximum number of rows that a replay follows, and of items in a response's lists."""
 UNNAMED = "a value of Spark's own"
-"""What stands for a column of Spark's own whose expression is not told."""
-UNTOLD = "the reason may tell values that are not shown here"
+"""Placeholder for a column that Spark added and whose expression is hidden."""
+UNTOLD = "the reason may contain masked values"
 
 
 def replayed(scope: UserScope, of: Replayed, way: Direction) -> told.ReplayJson:
-    """Describe what one step did to rows."""
+    """Describe the replay of one step."""
     return told.ReplayJson(passages=[_passage(scope, Passage(way, of.step, of.write, of.dataset, (), of))])
 
 
 def history(scope: UserScope, of: History) -> told.ReplayJson:
-    """Describe what all steps did to rows, or to columns."""
+    """Describe the history of rows or columns through all steps."""
     at = scope.prov.graph.find(Dataset.parse(of.dataset), of.version)
     return told.ReplayJson(
         passages=[_passage(scope, p) for p in of.passages],
@@ -51,7 +51,7 @@ def history(scope: UserScope, of: History) -> told.ReplayJson:
 
 
 def shared(scope: UserScope, of: SharedRows) -> told.SharedRowsJson:
-    """Describe rows between operations that stand beside others."""
+    """Describe rows between operations that share witnesses with others."""
     hidden = _hidden(scope.visible, of.step)
     about = _About(scope, of.step, None, hidden)
     return told.SharedRowsJson(
@@ -64,7 +64,7 @@ def shared(scope: UserScope, of: SharedRows) -> told.SharedRowsJson:
 
 
 def why_not(scope: UserScope, of: WhyNot) -> told.WhyNotJson:
-    """Describe where the input rows ended for which conditions hold."""
+    """Describe where the input rows that satisfy the conditions ended."""
     return told.WhyNotJson(
         dataset=describe.named(of.dataset, scope.visible),
         conditions=_parts(of.conditions),
@@ -76,7 +76,7 @@ def why_not(scope: UserScope, of: WhyNot) -> told.WhyNotJson:
 
 
 def spreads(scope: UserScope, of: OperationProfiles) -> told.OperationSpreadsJson:
-    """Describe what operations did to the distribution of values, for each operation whose rows they read."""
+    """Describe the distributions of values before and after operations, for each operation that they read from."""
     profile_forms.shown(scope.visible)
     about = _About(scope, of.step, of.write, _hidden(scope.visible, of.step, of.write))
     known: list[told.OperationSpreadJson] = []
@@ -98,7 +98,7 @@ def spreads(scope: UserScope, of: OperationProfiles) -> told.OperationSpreadsJso
 
 
 class _About:
-    """What may be shown of the operations of a write; without its number, of any of a step's writes."""
+    """Masking rules for the operations of a write, or of all writes of a step if `write` is None."""
 
     def __init__(self, scope: UserScope, step: str, write: int | None, hidden: frozenset[int]) -> None:
         self.visible, self.step, self.hidden = scope.visible, step, hidden
@@ -106,7 +106,7 @@ class _About:
         self.all_open = self.visible.values and not hidden
 
     def described(self, operation: Operation) -> dict[str, Any]:
-        """An operation, without its text where that may tell what masked values are compared with."""
+        """Describe an operation; without its text if that may contain masked values."""
         texts = [
             self.visible.step_operations(self.step, write, [operation.index], operation.text) for write in self._writes
         ]
@@ -118,12 +118,13 @@ class _About:
         }
 
     def name(self, name: str) -> str:
-        """The name of a column between operations."""
+        """Return the visible name of a column between operations."""
         told = (self.visible.name_in(self.step, write, name) for write in self._writes)
         return next((t for t in told if t != name), name)
 
     def name_of(self, column: Column, own: Mapping[int, str]) -> str:
-        """The same; one of Spark's own has its expression, which may quote any value, unless anything is masked."""
+        """Return the visible name of a column. A column that Spark added is named by its expression, which may contain
+        values, so it has a placeholder if anything is masked."""
         if column.id in own:
             return own[column.id] if self.visible.open else UNNAMED
         return self.name(column.name)
@@ -192,11 +193,11 @@ def _passage(scope: UserScope, passage: Passage) -> told.PassageJson:
 
 
 def _missed(scope: UserScope, missed: Missed) -> told.MissedJson:
-    """Describe the rows of one input; nothing of them where the conditions are on columns of it that are masked."""
+    """Describe the rows of one input; without the rows if the conditions are on masked columns."""
     visible = scope.visible
     is_open = all(_may_ask(visible, _inputs(scope, missed), c) for c in missed.conditions)
     answer = missed.replayed if is_open else None
-    why = "" if answer else missed.why or "no row of it satisfies them"
+    why = "" if answer else missed.why or "no row of this input satisfies the conditions"
     about = _About(scope, missed.step, None, _hidden(visible, missed.step))
     return told.MissedJson(
         step=missed.step,
@@ -208,7 +209,7 @@ def _missed(scope: UserScope, missed: Missed) -> told.MissedJson:
         results=list(answer.results[:LINES]) if answer else [],
         verified=answer.verified if answer else None,
         doubt=about.doubt(answer.why) if answer else "",
-        why=visible.text(why) if is_open else "the conditions are on columns of it that are masked",
+        why=visible.text(why) if is_open else "the conditions are on masked columns of this input",
         endings=about.endings(answer.endings) if answer else [],
     )
 
@@ -220,7 +221,7 @@ def _inputs(scope: UserScope, missed: Missed) -> list[VersionReference]:
 
 
 def _may_ask(visible: Visible, versions: Sequence[VersionReference], condition: Condition) -> bool:
-    """Whether the column of a condition is shown in each of these versions, and is in one."""
+    """Return whether at least one of these versions has the condition's column, and none masks it."""
     known = False
     for at in versions:
         try:
@@ -234,7 +235,7 @@ def _may_ask(visible: Visible, versions: Sequence[VersionReference], condition: 
 
 
 def _spread(of: OperationProfiles, number: int, child: int | None, about: _About) -> told.OperationSpreadJson:
-    """An operation's columns before and after; those that are masked, or made with one that is, by name alone."""
+    """Describe an operation's columns before and after it; masked columns appear with their names only."""
     untold = next((s for s in of.stages if s.profile is None), None)
     if untold is not None and about.hidden:
         raise ReplayError(f"the rows after operation {untold.operation.index} can't be profiled: {UNTOLD}")
@@ -270,7 +271,7 @@ def _spread(of: OperationProfiles, number: int, child: int | None, about: _About
 
 
 def _hidden(visible: Visible, step: str, write: int | None = None) -> frozenset[int]:
-    """Columns between operations that are masked: of a write, or of all of a step."""
+    """Return the masked columns between the operations of a write, or of all writes of a step."""
     nodes = [n for n in visible.graph.nodes if n.step == step] if write is None else visible.nodes(step, write)
     return frozenset[int]().union(*(visible.within(node) for node in nodes))
 

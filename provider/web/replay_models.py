@@ -1,4 +1,4 @@
-"""What the API takes and answers about replays and profiles."""
+"""Request and response models for replays and profiles."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ __all__ = [
 ]
 
 ConditionParts = tuple[str, str, Any]
-"""Column, operator and value."""
+"""Column, operator and value of a condition."""
 
 
 class ReplayQuery(Selection):
-    """A replay of what steps did to a few rows."""
+    """Replay of steps for a few rows."""
 
     step: Annotated[str, Field(max_length=200)] | None = None
-    """One that made the rows, or read them; without it all steps that they came through, or went into."""
+    """Step that made or read the rows. Default: all steps on their paths."""
     direction: Literal["both", "backward", "forward"] = "both"
-    """Without `step`."""
+    """Steps to replay if `step` is not set: those before the rows, after them, or both."""
 
 
 class ToldJson(Model):
-    """An operation of the step."""
+    """Operation of a step."""
 
     operation: int
     name: str
     text: str | None
-    """None where it may tell values that are not shown here."""
+    """Null if it may contain hidden values."""
     site: str
 
 
 class SourceRowJson(Model):
-    """A row of an input."""
+    """Row of an input."""
 
     dataset: DatasetJson
     version: VersionId
@@ -65,131 +65,131 @@ class SourceRowJson(Model):
 
 
 class ReplayLineJson(Model):
-    """A row after an operation."""
+    """Row after an operation."""
 
     values: list[Any] | None
-    """By the stage's columns; null for those that are masked; none at all where values are not shown."""
+    """Values in the order of the stage's columns; null for masked columns. Null as a whole if values are hidden."""
     changed: list[str]
-    """Columns whose values are others than in the row before."""
+    """Columns whose values differ from the row before the operation."""
     added: list[str]
-    """Columns that the row before has not."""
+    """Columns that the row before the operation does not have."""
     parents: list[tuple[int, int]]
-    """What it was made from: numbers of an operation and of a line there."""
+    """Rows that it was made from: the number of an operation, and of a line of its stage."""
     sources: list[SourceRowJson]
 
 
 class ReplayStageJson(ToldJson):
-    """The rows in question after an operation."""
+    """Selected rows, or rows made from them, after an operation."""
 
     columns: list[ColumnJson]
     lines: list[ReplayLineJson]
     cut: bool
-    """There are more than are told."""
+    """Whether there are more rows than `lines` contains."""
 
 
 class EndedJson(ToldJson):
-    """Rows before an operation that nothing after it was made from."""
+    """Rows before an operation that no row after it was made from."""
 
     cause: str
     whole: bool
-    """Nothing else of them is left in what the step wrote."""
+    """Whether no row of the step's output was made from them on another path, either."""
     before: int
-    """The operation that they stand after."""
+    """Operation whose stage contains these rows."""
     lines: list[int]
-    """Their numbers there."""
+    """Lines of that stage."""
 
 
 class TrailJson(ToldJson):
-    """An operation on the way of columns that were asked for."""
+    """Operation on the path of the selected columns."""
 
     columns: list[str]
-    """Those that they are in after it."""
+    """Columns after the operation that contain their values."""
 
 
 class PassageJson(Model):
-    """Rows on their way through one write."""
+    """Path of rows through one write."""
 
     direction: Direction
     step: StepJson
     write: int
     dataset: DatasetJson
-    """What the write wrote."""
+    """Output of the write."""
     why: str
-    """Why it was not replayed."""
+    """Reason if the write was not replayed; empty otherwise."""
     verified: bool | None
-    """Whether the end equals the stored rows; null where that could not be compared, as `doubt` says."""
+    """Whether the replayed output equals the stored rows; null if it could not be compared (`doubt` has the reason)."""
     doubt: str
     results: list[int]
-    """Rows of what the write wrote that derive from the rows."""
+    """Rows of the output that derive from the rows."""
     stages: list[ReplayStageJson]
     endings: list[EndedJson]
     notes: list[str]
-    """Where the rows could not be followed any further, and what an operation's text does not settle."""
+    """Where the rows could not be followed further, and what an operation's text leaves undetermined."""
     trail: list[TrailJson] = Field(default_factory=list)
-    """Where columns were asked for, the operations on their way."""
+    """If columns are selected, the operations on their path."""
 
 
 class ReplayJson(Model):
-    """What steps did to rows, in order of the data's flow."""
+    """Replay of steps, in the order in which the data passed through them."""
 
     passages: list[PassageJson]
     columns: list[str] = Field(default_factory=list)
-    """The columns that were asked for; none where it is told of whole rows."""
+    """Selected columns; empty if whole rows are selected."""
     drops: list[DropJson] = Field(default_factory=list)
-    """Where these columns ended: operations that did not hand them on."""
+    """Operations that dropped the selected columns."""
 
 
 class SharedRowsJson(Model):
-    """Rows between two operations of a step that stand beside others."""
+    """Rows between two operations of a step that share witnesses with others."""
 
     step: str
     verified: bool | None
-    """Whether the replay ends as the store says; null where that is not known, as `doubt` says."""
+    """Whether the replayed output equals the stored rows; null if unknown (`doubt` has the reason)."""
     doubt: str
     asked: ReplayStageJson
-    """The rows asked about, after an operation."""
+    """Selected rows, after the first operation."""
     answer: ReplayStageJson
-    """The rows that stand beside them, after an operation."""
+    """Rows that share witnesses with them, after the second operation."""
 
 
 class MissedJson(Model):
-    """The rows of an input that satisfy what of the conditions speaks of it, and where they ended."""
+    """Rows of an input that satisfy the conditions on it, and where they ended."""
 
     step: str
     dataset: DatasetJson
     """The input."""
     conditions: list[ConditionParts]
-    """As they read on the input's columns; empty where these are masked."""
+    """The conditions, translated to the input's columns; empty if these are masked."""
     rows: list[int]
-    """The first of them."""
+    """The first of these rows."""
     count: int
     rest: int
-    """How many of them were not replayed."""
+    """Number of these rows that were not replayed."""
     results: list[int]
-    """Rows of what the step wrote that derive from the rows."""
+    """Rows of the step's output that derive from the rows."""
     verified: bool | None
     doubt: str
     why: str
-    """Why nothing is told of this input."""
+    """Reason if there is no answer for this input; empty otherwise."""
     endings: list[EndedJson]
 
 
 class WhyNotJson(Model):
-    """Why no row of a data set satisfies conditions."""
+    """Why no row of a dataset satisfies conditions."""
 
     dataset: DatasetJson
     conditions: list[ConditionParts]
     rows: list[int]
-    """The first rows that do satisfy them; with any, nothing is missing."""
+    """The first rows that satisfy the conditions. If there are any, nothing is missing."""
     count: int
-    """How many do."""
+    """Number of rows that satisfy the conditions."""
     missed: list[MissedJson]
     untraced: list[ConditionParts]
-    """Conditions on columns that no input's column was handed on to: the search left them out."""
+    """Conditions that the search left out, because their columns were not copied from a column of an input."""
 
 
 class BinJson(Model):
-    """Values from `low` to below `high`."""
+    """Bin of a histogram: values from `low` to below `high`."""
 
     low: float
     high: float
@@ -197,7 +197,7 @@ class BinJson(Model):
 
 
 class ColumnProfileJson(Model):
-    """How the values of a column are distributed."""
+    """Distribution of values in a column."""
 
     type: str
     count: int
@@ -209,11 +209,11 @@ class ColumnProfileJson(Model):
     high: str | None
     histogram: list[BinJson]
     top: list[tuple[str, int]]
-    """The most frequent values with how many rows have them."""
+    """The most frequent values, with the number of rows that have each."""
 
 
 class ProfilePairJson(Model):
-    """A column before and after a step; null where it is not there, both where it is masked."""
+    """Column before and after a step: null where it does not exist, both null if it is masked."""
 
     name: str
     masked: bool
@@ -222,7 +222,7 @@ class ProfilePairJson(Model):
 
 
 class ProfilesJson(Model):
-    """What a step did to the distribution of values."""
+    """Distributions of values before and after a step."""
 
     step: str
     before: DatasetJson
@@ -231,11 +231,11 @@ class ProfilesJson(Model):
     after_rows: int
     columns: list[ProfilePairJson]
     total: int
-    """Columns that there are."""
+    """Number of all columns."""
 
 
 class ColumnDistributionJson(Model):
-    """A column, and how its values are distributed; null where it is masked."""
+    """Column with the distribution of its values; null if it is masked."""
 
     name: str
     masked: bool
@@ -243,51 +243,51 @@ class ColumnDistributionJson(Model):
 
 
 class ProfileJson(Model):
-    """How the values of a version, or of some rows of it, are distributed."""
+    """Distribution of values in a version, or in some of its rows."""
 
     dataset: DatasetJson
     version: VersionId
     rows: int
     columns: list[ColumnDistributionJson]
     total: int
-    """Columns that there are."""
+    """Number of all columns."""
     left_out: list[str]
     """Columns whose values can't be read."""
 
 
 class OperationSpreadJson(ToldJson):
-    """What an operation did to the distribution of values."""
+    """Distributions of values before and after an operation."""
 
     step: str
     children: list[int]
-    """The operations whose rows it read."""
+    """Operations that it reads from."""
     child: int | None = None
-    """The one whose rows are those before."""
+    """Operation whose rows are the ones before."""
     before_rows: int | None
-    """Null for an operation that reads none's."""
+    """Null for an operation that reads from no other."""
     after_rows: int
     columns: list[ProfilePairJson]
     total: int
-    """Columns that there are."""
+    """Number of all columns."""
     verified: bool | None
-    """Whether the replay ends in the profile of what the step wrote; null where that could not be compared, as `doubt`
-    says."""
+    """Whether the replayed output has the same profile as the stored one; null if it could not be compared (`doubt` has
+    the reason)."""
     doubt: str
 
 
 class UntoldJson(ToldJson):
-    """An operation of which nothing can be told."""
+    """Operation that could not be profiled, with the reason."""
 
     child: int | None
     why: str
 
 
 class OperationSpreadsJson(Model):
-    """What operations of a step did to the distribution of values: of each an item for each that it reads."""
+    """Distributions of values before and after operations of a step: an item for each operation that they read from."""
 
     step: str
     write: int
     dataset: DatasetJson
-    """What the write wrote."""
+    """Output of the write."""
     spreads: list[OperationSpreadJson]
     untold: list[UntoldJson]

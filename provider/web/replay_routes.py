@@ -1,4 +1,4 @@
-"""Routes of what steps did: to records, by replay; to the distribution of values, by profiles."""
+"""Routes for replays and profiles of steps and operations."""
 
 from __future__ import annotations
 
@@ -27,15 +27,18 @@ DatasetQuery = Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")]
 
 @router.post("/replay", response_model=told.ReplayJson, responses=TOO_MANY)
 async def replay(request: Request, scope: Seen, query: told.ReplayQuery) -> Response:
-    """Tell rows before and after each operation of steps, by running stored operations again; at most 20 rows.
+    """Return up to 20 rows before and after each operation of steps, by a replay.
 
-    Never the user's script: see `provspark.replay`. Takes seconds, as Spark has to start; ends where nobody waits.
+    A replay runs the stored operations again, not the user's script. It takes seconds, since Spark has to start, and is
+    cancelled if the client disconnects.
     """
 
     def asked() -> dict[str, Any]:
         at, ids = scope.asked(query)
         if not 0 < len(ids) <= models.MAX_REPLAYED:
-            raise HTTPException(422, f"{len(ids):,} rows were selected to replay; select 1 to {models.MAX_REPLAYED}")
+            raise HTTPException(
+                422, f"{len(ids):,} rows are selected for a replay. Select 1 to {models.MAX_REPLAYED} rows."
+            )
         if query.step is not None:
             scope.step(query.step)
         which = {"step": query.step} if query.step is not None else {"direction": query.direction}
@@ -53,7 +56,7 @@ def step_profiles(
     output: DatasetQuery = None,
     source: DatasetQuery = None,
 ) -> told.ProfilesJson:
-    """Tell the distribution of values in what a step read and in what it wrote, column by column."""
+    """Return the distributions of values in the input and the output of a step, column by column."""
     manifest = scope.step(step)
     profile_forms.shown(scope.visible)
     return profile_forms.impact(
@@ -72,10 +75,10 @@ async def operation_profiles(
     child: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
     output: DatasetQuery = None,
 ) -> Response:
-    """Tell how values are distributed before and after an operation, by running the step's operations again.
+    """Return the distributions of values before and after an operation, by a replay of the step.
 
-    `child` is one of the operations whose rows it read, where there are several. Takes seconds or, over many rows,
-    longer; ends where nobody waits.
+    If the operation reads from several others, `child` chooses one of them. The replay takes seconds or longer,
+    and is cancelled if the client disconnects.
     """
 
     def asked() -> dict[str, Any]:
@@ -90,12 +93,12 @@ async def operation_profiles(
 
 
 def _chosen(spreads: told.OperationSpreadsJson, child: int | None) -> told.OperationSpreadJson:
-    """The rows before that are asked about: those of one operation."""
+    """Return the item of one operation that the operation reads from."""
     known: tuple[told.OperationSpreadJson | told.UntoldJson, ...] = (*spreads.spreads, *spreads.untold)
     matches = [s for s in known if child in (None, s.child)]
     if len(matches) != 1:
         children = " and ".join(str(s.child) for s in known if s.child is not None) or "none"
-        raise ConditionError(f"the operation reads the rows of operations: {children}; say which with child=")
+        raise ConditionError(f"The operation reads from operations: {children}. Choose one of them with `child`.")
     if isinstance(matches[0], told.UntoldJson):
         raise ReplayError(matches[0].why)
     return matches[0]

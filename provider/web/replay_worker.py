@@ -1,7 +1,7 @@
-"""A process that replays: takes questions and gives answers, a line of JSON each, and ends when there are no more.
+"""Replay process: reads questions and writes answers, one line of JSON each, and exits when there are no more.
 
-Replays run Spark, which no server of pages should hold: here they can be ended at any time. What is masked is left out
-before it leaves this process.
+Replays run Spark, which must not run in the API server; a separate process can be killed at any time. Masked values
+never leave this process.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ __all__ = ["main"]
 
 _NICE = 10
 _PATIENCE = 120.0
-"""Seconds without a question after which the process ends."""
+"""Seconds without a question after which the process exits."""
 
 
 def main() -> int:
-    """Answer what comes in at the standard input."""
-    # Whatever else writes to the standard output, Spark's start among it, must not stand between the answers.
+    """Answer the questions on standard input."""
+    # Redirect other output, such as Spark's startup messages, so that it doesn't mix with the answers.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
-    # Spark's Java inherits it: a replay gets what the server leaves of the processor.
+    # Spark's JVM inherits the priority, so replays don't slow the server down.
     os.nice(_NICE)
     busy = Event()
     Thread(target=_watch_server, args=(busy,), daemon=True).start()
@@ -56,7 +56,7 @@ def main() -> int:
 
 
 def _watch_server(busy: Event) -> None:
-    """Where the server dies amid a question, end this process with all that it started."""
+    """If the server dies during a question, kill this process and all its children."""
     poll = select.poll()
     poll.register(sys.stdin, 0)  # only the end of the pipe
     poll.poll()
@@ -87,7 +87,7 @@ def _answer(asked: dict[str, Any], known: dict[str, Provenance], out: TextIO) ->
 
 
 def _asked(asked: dict[str, Any], scope: UserScope, out: TextIO) -> Any:
-    """Ask a question over what the user may see, and return what the API answers."""
+    """Run a question on what the user may see, and return the response body."""
     question, arguments = QUESTIONS[asked["question"]], asked["arguments"]
 
     def progress(done: int, of: int, text: str) -> None:

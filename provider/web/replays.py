@@ -1,4 +1,4 @@
-"""Replays for the API, each in a process that ends with its question; one that is idle is kept for the next."""
+"""Replays for the API, in separate processes: cancelling a question kills its process, idle processes are reused."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _COMMAND = (sys.executable, "-m", "provspark.web.replay_worker")
 _LOOK = 0.1
 _CHUNK = 1 << 16
 _GRACE = 5.0
-"""Seconds after which a replay that does not end in time by itself is answered for."""
+"""Seconds after the time limit of a replay after which the request itself times out."""
 
 
 class Replays:
-    """Runs replays for whoever asks; while they wait and run, they take no thread of the server.
+    """Runner of replays. Waiting and running replays use no thread of the server.
 
     Parameters
     ----------
     limits : Limits
     installation : str
-        Servers with the same text, on this machine, share the limits.
+        Servers of this machine that pass the same text share the limits.
     command : sequence of str
-        Starts the process that replays; see `provspark.web.replay_worker`.
+        Command that starts a replay process; see `provspark.web.replay_worker`.
     """
 
     def __init__(self, limits: Limits, installation: str, command: Sequence[str] = _COMMAND) -> None:
@@ -51,21 +51,23 @@ class Replays:
         self._idle: list[_Worker] = []
 
     async def run(self, question: dict[str, Any], user: str) -> Any:
-        """Return what `provspark.web.replay_worker` answers.
+        """Run a question in a replay process and return the response body.
 
         Raises
         ------
         ReplayError
-            It can't be replayed, took too long, or replays are switched off.
+            The replay failed or took too long, or replays are disabled.
         TooManyReplaysError
-            The user, or all users, have as many replays as they may.
+            The user, or all users together, already have the maximum number of replays.
         PackageMissingError
-            No Spark is installed here.
+            Spark is not installed.
         QuestionCancelledError
-            Nobody waits any longer; the process that worked is ended.
+            The client disconnected. The replay process was killed.
         """
         if not self.seconds:
-            raise errors.ReplayError(f"replays are disabled on this server ({named('replay_seconds')} is 0)")
+            raise errors.ReplayError(
+                f"Replays are disabled on this server ({named('replay_seconds')} is 0). Run `provspark replay` instead."
+            )
         until = time.monotonic() + self.seconds
         lasts(until + _GRACE)
         async with self._turn(user, until):
@@ -79,7 +81,7 @@ class Replays:
             return answer
 
     def close(self) -> None:
-        """End the processes that are idle."""
+        """Stop the idle processes."""
         while self._idle:
             worker = self._idle.pop()
             worker.kill()
@@ -87,13 +89,13 @@ class Replays:
 
     @asynccontextmanager
     async def _turn(self, user: str, until: float) -> AsyncIterator[None]:
-        """Wait until a replay may run."""
+        """Wait until the replay may run."""
         place = self._slots.enter(user)
         try:
             while not self._slots.start(place):
-                tell("waiting for another replay to end")
+                tell("waiting for other replays")
                 if time.monotonic() > until:
-                    raise errors.TooManyReplaysError("timed out while waiting for other replays", 1)
+                    raise errors.TooManyReplaysError("The replay timed out while it waited for other replays", 1)
                 await asyncio.sleep(_LOOK)
             yield
         finally:
@@ -110,7 +112,7 @@ class Replays:
 
 class _Worker:
     def __init__(self, command: Sequence[str]) -> None:
-        # A session of its own, so that Spark's Java ends with it.
+        # In a session of its own, so that killing it also kills Spark's JVM.
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
         )
@@ -127,7 +129,7 @@ class _Worker:
     async def ask(self, question: dict[str, Any], until: float, seconds: float) -> Any:
         tell("starting Spark")
         asked = memoryview(json.dumps(question).encode() + b"\n")
-        with suppress(BrokenPipeError):  # it ended: there will be no answer
+        with suppress(BrokenPipeError):  # the process exited; reading the answer reports it
             while asked:
                 self._check(until, seconds)
                 with move_on_after(_LOOK):
@@ -155,7 +157,9 @@ class _Worker:
                 await wait_readable(self._from)
                 part = os.read(self._from, _CHUNK)
                 if not part:
-                    raise errors.ReplayError("the replay process exited; check that Spark can run on this machine")
+                    raise errors.ReplayError(
+                        "The replay process exited before it answered. Check that Spark runs on this server."
+                    )
                 self._read += part
         line = bytes(self._read[:end])
         del self._read[: end + 1]
@@ -166,7 +170,8 @@ class _Worker:
         check()
         if time.monotonic() > until:
             raise errors.ReplayError(
-                f"the replay exceeded {seconds:g} seconds ({named('replay_seconds')}); `provspark replay` has no limit"
+                f"The replay exceeded {seconds:g} seconds ({named('replay_seconds')}) and was stopped. "
+                "Run `provspark replay`, which has no time limit."
             )
 
     async def end(self) -> None:
@@ -188,12 +193,12 @@ class _Worker:
 async def replayed(
     request: Request, scope: UserScope, question: str, arguments: dict[str, Any], cursor: int, limit: int
 ) -> Any:
-    """Return what the API answers to a question, from a process that replays, over what the user may see.
+    """Run a question in a replay process, limited to what the user may see, and return the response body.
 
     Parameters
     ----------
     arguments : dict
-        As `provspark.web.question_arguments` makes them.
+        Arguments as `provspark.web.question_arguments` returns them.
     """
     replays: Replays = request.app.state.replays
     viewer: Viewer = request.state.provspark_viewer

@@ -1,4 +1,4 @@
-"""The routes of the API, all below ``/provspark/api/v1``."""
+"""Routes for datasets, traces and steps, below ``/provspark/api/v1``."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ Seen = Annotated[UserScope, Depends(_scope)]
 
 @router.get("/about")
 def about(request: Request, scope: Seen) -> models.AboutJson:
-    """Tell what this installation shows."""
+    """Describe this installation: its version, whether it shows values, and how many steps the user sees."""
     return describe.about(scope, request.app.state.airflow)
 
 
 @router.get("/datasets")
 def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 100) -> models.DatasetPageJson:
-    """List data sets whose names contain all words of `search`, letter case aside."""
+    """List datasets whose names contain all words of `search`, ignoring case."""
     limit = capped(limit)
     words = search.lower().split()
     matches = [d for d in scope.datasets.values() if all(w in scope.visible.dataset(d).lower() for w in words)]
@@ -69,7 +69,7 @@ def datasets(scope: Seen, search: Word = "", cursor: Cursor = 0, limit: Limit = 
 
 @router.get("/datasets/{dataset}")
 def dataset(scope: Seen, page: Paged, dataset: DatasetPath, version: VersionQuery = None) -> models.DatasetDetailJson:
-    """Describe a data set: its versions and who read it, and the columns of one version."""
+    """Describe a dataset: its versions, the steps that read it, and the columns of one version."""
     return page.cut(describe.dataset_detail(scope, scope.find(dataset, version)), "versions", "read_by")
 
 
@@ -83,7 +83,7 @@ def dataset_rows(
     cursor: Cursor = 0,
     limit: Limit = 50,
 ) -> models.RowsJson:
-    """Return rows of a version for which all conditions hold, in order, with values."""
+    """Return the rows of a version that satisfy all conditions, with values, in order of their ids."""
     at = scope.find(dataset, version)
     return rows.page(at, scope.select(at, where), scope.visible, cursor, capped(limit), columns)
 
@@ -96,26 +96,26 @@ def dataset_export(
     where: Where = None,
     format: rows.ExportFormat = "csv",
 ) -> StreamingResponse:
-    """Stream all rows for which all conditions hold, as CSV, JSON, JSON lines or an Arrow stream."""
+    """Stream all rows that satisfy all conditions, as CSV, JSON, JSON lines or an Arrow stream."""
     at = scope.find(dataset, version)
     return rows.export(at, scope.select(at, where), scope.visible, format)
 
 
 @router.post("/locate")
 def locate(scope: Seen, query: models.LocateQuery) -> models.LocatedJson:
-    """Find rows of a version in another version of their dataset, by the files that both have."""
+    """Find rows of a version in another version of their dataset, by the files that both contain."""
     return describe.located(scope, query)
 
 
 @router.post("/trace")
 def trace(scope: Seen, query: models.ExampleQuery) -> models.TraceJson:
-    """Trace rows back to where they came from, or forward to where they went, as a graph with counts."""
+    """Trace rows backward to their source rows, or forward to the rows derived from them, as a graph with counts."""
     return describe.trace(scope, query)
 
 
 @router.post("/trace/rows")
 def trace_rows(scope: Seen, query: models.TraceRowsQuery) -> models.RowsJson:
-    """Return the rows that a trace met in one of its nodes, with values."""
+    """Return the rows of one node of a trace, with values."""
     node, met = _node(scope, query, query.node, query.node_version)
     if query.one:
         met = scope.one(query).get(query.node, Runs.span(0))
@@ -130,7 +130,7 @@ def trace_export(
     node_version: VersionQuery = None,
     format: rows.ExportFormat = "csv",
 ) -> StreamingResponse:
-    """Stream all rows that a trace met in one of its nodes."""
+    """Stream all rows of one node of a trace."""
     reference, met = _node(scope, query, node, node_version)
     return rows.export(scope.at(reference), met, scope.visible, format)
 
@@ -145,7 +145,7 @@ def steps(
     cursor: Cursor = 0,
     limit: Limit = 100,
 ) -> models.StepPageJson:
-    """List steps, the last first; of one DAG, run, task or map index where given."""
+    """List steps, newest first; optionally only those of one DAG, run, task or map index."""
     matches = [
         m
         for m in reversed(scope.manifests.values())
@@ -162,7 +162,7 @@ def steps(
 
 @router.get("/steps/{step}")
 def step(scope: Seen, page: Paged, step: Annotated[str, Path(max_length=200)]) -> models.StepDetailJson:
-    """Describe a step: what it read and wrote, and how far it was captured."""
+    """Describe a step: its inputs and outputs, and their coverage."""
     manifest = scope.step(step)
     detail = page.cut(describe.step_detail(manifest, scope.visible), "writes", "untracked")
     return describe.with_written(detail, manifest, scope.visible)
@@ -171,9 +171,9 @@ def step(scope: Seen, page: Paged, step: Annotated[str, Path(max_length=200)]) -
 def _node(scope: UserScope, query: models.TraceQuery, number: int, version: str | None) -> tuple[TraceNode, Runs]:
     nodes = scope.trace(query).nodes
     if number >= len(nodes):
-        raise HTTPException(404, f"the trace has no node {number}; its nodes go from 0 to {len(nodes) - 1}")
+        raise HTTPException(404, f"The trace has no node {number}. Its nodes are 0 to {len(nodes) - 1}.")
     if version is not None and nodes[number].version != version:
-        raise HTTPException(409, "a dataset in this trace has changed since it was computed; request the trace again")
+        raise HTTPException(409, "A dataset in this trace has changed since it was computed. Request the trace again.")
     return nodes[number], nodes[number].met
 
 

@@ -1,4 +1,4 @@
-"""Rows with their values: a page as JSON, or all of them as a stream."""
+"""Rows with values: a page as JSON, or all rows as a stream."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["MEDIA_TYPES", "ExportFormat", "cells", "export", "page"]
 ExportFormat = Literal["csv", "json", "jsonl", "arrow"]
 _CHUNK = 8192
 _SAFE = 2**53 - 1
-_NO_VALUES = "values are not shown here: the administrator has switched them off"
+_NO_VALUES = "The administrator has hidden all values ([provspark] show_values is False)."
 MEDIA_TYPES = {
     "csv": "text/csv",
     "json": "application/json",
@@ -46,9 +46,9 @@ def page(
     limit: int,
     columns: Sequence[str] | None,
 ) -> models.RowsJson:
-    """Return some of the selected rows; a version whose values can't be read has ids only, and says why.
+    """Return a page of the selected rows; only ids, with the reason, if their values can't be read.
 
-    Rows that are selected by an array are in its order, as often as it has them.
+    Rows selected by an array are returned in its order, with duplicates.
     """
     version = at.version
     names = {f.name for f in version.fields} if columns is None else {visible.find(at, c).name for c in columns}
@@ -86,9 +86,9 @@ def page(
 
 
 def export(at: VersionReference, selected: Runs, visible: Visible, form: ExportFormat) -> StreamingResponse:
-    """Stream all selected rows and their version, without masked columns; where values are off, ids and version alone.
+    """Stream all selected rows with their ids and version, without masked columns.
 
-    The first rows are read before the answer begins, so that what can't be read is told as an error.
+    The first rows are read before the response starts, so that rows that can't be read result in an error status.
     """
     shown = visible.columns(at)
     named = "provspark_version"
@@ -118,12 +118,12 @@ def _ids(selected: Runs, cursor: int, limit: int) -> np.ndarray[Any, np.dtype[np
 
 
 def cells(column: pa.ChunkedArray) -> list[Any]:
-    """Values as JSON that a browser reads without loss."""
+    """Return a column's values as JSON that a browser reads without loss."""
     return [_safe(plain(v)) for v in column.to_pylist()]
 
 
 def _safe(value: Any) -> Any:
-    """Whole numbers that a browser would round become texts."""
+    """Convert integers that a browser would round to texts."""
     if isinstance(value, int) and abs(value) > _SAFE:
         return str(value)
     if isinstance(value, list):
@@ -167,7 +167,7 @@ def _json(tables: Iterator[pa.Table]) -> Iterator[bytes]:
 
 
 def _object(names: list[str], row: list[Any]) -> str:
-    """One record; columns of equal names each keep their place."""
+    """Format one record; if several columns have the same name, all of them are kept."""
     pairs = zip(names, row, strict=True)
     return "{" + ", ".join(f"{json.dumps(n)}: {json.dumps(v, ensure_ascii=False)}" for n, v in pairs) + "}"
 

@@ -1,4 +1,4 @@
-"""What one user may see: provenance of the steps of some DAGs, as if there were no others."""
+"""The part of a store that one user may see: the steps of some DAGs, as if there were no others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ASK = "Ask an administrator: the server's log names the step and its file."
 
 
 def dataset_id(dataset: Dataset) -> str:
-    """A short id for URLs: names have slashes, and no path of a request should ever reach a file."""
+    """Return a short id for URLs. Names contain slashes, and a path in a request must never open a file."""
     return hashlib.sha256(dataset.uri.encode()).hexdigest()[:16]
 
 
@@ -41,18 +41,18 @@ def _why(broken: Broken) -> str:
 
 
 class UserScope:
-    """Finds data sets, versions and rows for one user; what is found is kept for a while.
+    """Datasets, versions and rows that one user may see. Selections and traces are cached.
 
     Parameters
     ----------
     whole : Linker
-        Over all steps; asked only whether a step that is hidden made, or read, some rows.
+        Linker of all steps; used only to find out whether a hidden step made or read some rows.
     prov : Provenance
-        Over all steps.
+        Provenance of all steps.
     dags : frozenset of str or None
-        None for all steps; else steps without a DAG are hidden too.
+        DAGs whose steps the user may see; None for all steps. A set also hides steps that belong to no DAG.
     visible : Visible
-        Over all steps.
+        Masking rules of all steps.
     """
 
     def __init__(self, whole: Linker, prov: Provenance, dags: frozenset[str] | None, visible: Visible) -> None:
@@ -70,35 +70,35 @@ class UserScope:
         return self.dags is None or (broken.key is not None and broken.key.dag_id in self.dags)
 
     def sees(self, step: str) -> bool:
-        """Whether the user may see a step, be it broken or not."""
+        """Return whether the user may see a step, including one that can't be read."""
         return step in self.manifests or any(b.step == step for b in self.prov.broken)
 
     @cached_property
     def broken(self) -> list[models.BrokenJson]:
-        """Steps that can't be read, 100 at most. Of those whose DAG is not known a user of some DAGs learns that there
-        are any."""
+        """Up to 100 steps that can't be read. Users of some DAGs see all steps of unknown DAGs as one entry without
+        details."""
         broken = [
             models.BrokenJson(step=b.step or None, file=b.file or None, fault=b.fault, why=_why(b), advice=b.advice)
             for b in self.prov.broken[:_BROKEN]
         ]
         if self.dags is not None and self._unknown:
-            why = "A step can't be read, and its DAG is not known. It may be one that you can't see."
+            why = "A step can't be read, and its DAG is unknown: it may be one that you have no access to"
             broken.append(models.BrokenJson(step=None, file=None, fault=None, why=why, advice=_ASK))
         return broken
 
     @cached_property
     def linker(self) -> Linker:
-        """Links between the versions that the user may see."""
+        """Linker of the versions that the user may see."""
         return Linker(self.prov.graph)
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
-        """Data sets by id, in order of their names."""
+        """Datasets by id, in order of their names."""
         return {dataset_id(d): d for d in self.prov.graph.datasets()}
 
     @cached_property
     def _on_drivers(self) -> dict[str, Dataset]:
-        """Data sets on drivers, by id: traces have them, lists do not."""
+        """Datasets on drivers, by id. They appear in traces but not in lists."""
         return {dataset_id(d): d for d in self.prov.graph.on_driver.by_name}
 
     @cached_property
@@ -107,56 +107,58 @@ class UserScope:
         return {m.step: m for m in self.prov.graph.manifests}
 
     def dataset(self, name: str) -> Dataset:
-        """Return a data set by its id; one that is hidden is not told from one that is not there."""
+        """Return a dataset by its id; a hidden dataset raises the same error as one that does not exist."""
         dataset = self.datasets.get(name) or self._on_drivers.get(name)
         if dataset is None:
-            raise HTTPException(404, f"no data set {name} that you may see; GET /datasets lists them")
+            raise HTTPException(404, f"No dataset with id {name} that you may see. GET /datasets lists the datasets.")
         return dataset
 
     def named(self, name: str) -> Dataset:
-        """Return a data set by its id, or by its name as it is shown; no name is taken for a path."""
+        """Return a dataset by its id or its visible name; a name is never used as a path."""
         if name in self.datasets or name in self._on_drivers:
             return self.dataset(name)
         same = self._by_name.get(name, ())
         if len(same) > 1:
-            raise HTTPException(422, "several data sets are shown by that name; use the id, as GET /datasets lists it")
+            raise HTTPException(422, "Several datasets have this name. Use the id, which GET /datasets lists.")
         if not same:
-            raise HTTPException(404, "no data set of that id or name that you may see; GET /datasets lists them")
+            raise HTTPException(
+                404, "No dataset with this id or name that you may see. GET /datasets lists the datasets."
+            )
         return same[0]
 
     @cached_property
     def _by_name(self) -> dict[str, list[Dataset]]:
-        """Data sets by their names as they are shown: where folders are named after masked values, without these."""
+        """Datasets by their visible names, in which masked values in folder names are replaced."""
         by_name: dict[str, list[Dataset]] = {}
         for dataset in (*self.datasets.values(), *self._on_drivers.values()):
             by_name.setdefault(self.visible.dataset(dataset), []).append(dataset)
         return by_name
 
     def step(self, name: str) -> Manifest:
-        """Return a step by its id; one that is hidden is not told from one that is not there."""
+        """Return a step by its id; a hidden step raises the same error as one that does not exist."""
         manifest = self.manifests.get(name)
         if manifest is None:
-            raise HTTPException(404, "no step of that id that you may see; GET /steps lists them")
+            raise HTTPException(404, "No step with this id that you may see. GET /steps lists the steps.")
         return manifest
 
     def find(self, dataset: str, version: str | None) -> VersionReference:
-        """Return a version of a data set, by their ids."""
+        """Return a version of a dataset by their ids; the current version if `version` is None."""
         named = self.dataset(dataset)
         return self.prov.currents.of(named).at if version is None else self.prov.graph.find(named, version)
 
     def at(self, node: TraceNode) -> VersionReference:
-        """Return the version that a node of a trace stands for."""
+        """Return the version of a trace's node."""
         known = self.prov.graph.references(Dataset.parse(node.dataset))
         same = [s for s in known if s.version.id == node.version and s.version.rows == node.total]
         return next((s for s in same if s is s.node.output), same[-1])
 
     def select(self, at: VersionReference, where: list[str] | None) -> Runs:
-        """Return the rows for which all conditions hold; of the current version, those of the files that are there.
+        """Return the rows that satisfy all conditions; for the current version, only rows of files that exist.
 
-        A masked column can't be asked for: the rows that a condition selects would tell its values.
+        Conditions on masked columns are rejected, since the selected rows would reveal their values.
         """
         current = self.prov.currents.of(at.version.dataset)
-        here = at.key == current.at.key and current.lost.count < at.version.rows  # else an error says what is gone
+        here = at.key == current.at.key and current.lost.count < at.version.rows  # if all are lost, reading fails
         if not where:
             return Runs.span(at.version.rows) - (current.lost if here else Runs.span(0))
         missing = current.missing if here else frozenset[int]()
@@ -171,16 +173,16 @@ class UserScope:
         return rows
 
     def asked(self, query: models.Selection) -> tuple[VersionReference, Int64]:
-        """Return the version and the row ids that a question is about."""
+        """Return the version and the row ids that a request selects."""
         if query.rows is not None and query.where is not None:
-            raise HTTPException(422, "rows and where were both given; select rows by one of them")
+            raise HTTPException(422, "Both `rows` and `where` are set. Select rows by one of them.")
         at = self.find(query.dataset, query.version)
         if query.rows is not None:
             return at, np.array(query.rows, dtype=np.int64)
         return at, self.select(at, query.where).rows()
 
     def trace(self, query: models.TraceQuery) -> Trace:
-        """Return the trace of a question, for a while the same."""
+        """Return the trace that a request asks for, from a cache while its versions are current."""
         asked = query.model_dump_json(include=set(models.TraceQuery.model_fields))
         trace = self._traces.get(asked)
         if trace is None or not self._stands(trace, query):
@@ -203,13 +205,13 @@ class UserScope:
         return trace
 
     def _stands(self, trace: Trace, query: models.TraceQuery) -> bool:
-        """Whether an answer is still about current versions."""
+        """Return whether the versions in a cached trace are still current."""
         if query.version is None and self.find(query.dataset, None).version.id != trace.nodes[0].version:
             return False
         return all(self.prov.currents.stands(current) for current in trace.currents)
 
     def example(self, query: models.ExampleQuery) -> int | None:
-        """Return the row of a question backward whose derivation is told: the one that it names, or else the first."""
+        """Return the example row of a backward trace: the requested one, or else the first selected row."""
         trace = self.trace(query)
         asked = trace.nodes[0].data
         if trace.direction == "forward" or not asked:
@@ -218,12 +220,13 @@ class UserScope:
             return int(asked.starts[0])
         if not asked & Runs.of([query.example]):
             raise HTTPException(
-                422, f"row {query.example} is not among the rows asked about; the example is one of them"
+                422,
+                f"Row {query.example} is not among the selected rows. Set `example` to one of them, or leave it out.",
             )
         return query.example
 
     def one(self, query: models.ExampleQuery) -> Mapping[int, Runs]:
-        """Rows of one derivation of the example of a question backward, by the trace's nodes."""
+        """Return the rows in one derivation of a backward trace's example row, by node."""
         trace, example = self.trace(query), self.example(query)
         if example is None:
             return {}
@@ -232,7 +235,7 @@ class UserScope:
         return {n.id: rows[n.at.key] & n.data for n in trace.nodes if n.at.key in rows}
 
     def hides(self, node: TraceNode, direction: Direction) -> bool:
-        """Whether a step that the user may not see made (backward) or read (forward) some of a node's rows."""
+        """Return whether a hidden step made (backward) or read (forward) some of a node's rows."""
         if self.dags is None:
             return False
         rows = node.met

@@ -1,7 +1,7 @@
-"""Places for replays: how many run and wait at once, counted over all server processes of a machine.
+"""Limits on running and waiting replays, across all server processes of a machine.
 
-Each replay has a file, locked (`flock`) by the server process that asked for it: the kernel frees the lock when the
-process ends, however it ends. A file that nobody locks is of a process that has died.
+Each replay has a file, which its server process locks with `flock`. The kernel releases the lock when the process ends,
+even if it is killed. An unlocked file belongs to a process that has died.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = ["Slot", "Slots"]
 _log = logging.getLogger(__name__)
 
 _AGAIN = 10
-"""Seconds after which to try again: a replay of few rows takes about that long."""
+"""Seconds after which to try again: about the time that a replay of a few rows takes."""
 _TRIES = 20
-"""Milliseconds to wait for another process to look; the event loop waits, too."""
+"""Milliseconds to wait for the lock; short, because the event loop waits too."""
 _LENGTH = 200
 _LOCK = "lock"
 _WAITS, _RUNS = b"waits ", b"runs  "
@@ -38,19 +38,19 @@ _WAITS, _RUNS = b"waits ", b"runs  "
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A replay's place, in the queue or beyond it."""
+    """Slot of a waiting or running replay."""
 
     file: Path
     descriptor: int
 
 
 class Slots:
-    """Gives places to replays.
+    """Slots of waiting and running replays.
 
     Parameters
     ----------
     installation : str
-        Servers with the same text share the limits, if they run as the same user of this machine.
+        Servers that pass the same text, as the same OS user on this machine, share the limits.
     limits : Limits
     """
 
@@ -58,14 +58,14 @@ class Slots:
         self._installation, self._limits = _hashed(installation), limits
 
     def enter(self, user: str) -> Slot:
-        """Return a place: at the end of the queue, or beyond it where the replay may run at once.
+        """Return a new slot: running if the limits allow it, otherwise at the end of the queue.
 
         Raises
         ------
         TooManyReplaysError
-            The user, or all users, have as many replays as they may.
+            The user, or all users together, already have the maximum number of waiting replays.
         SettingsError
-            The folder for the files can't be made, or belongs to somebody else.
+            The folder for the files can't be created, or belongs to another user.
         """
         limits, mine = self._limits, _hashed(user)
         with _usable(), self._alone() as folder:
@@ -75,22 +75,22 @@ class Slots:
             if not runs:
                 waiting = Counter(whose for runs, whose in there.values() if not runs)
                 if waiting[mine] >= limits.replays_waiting_per_user:
-                    raise TooManyReplaysError(f"you already have {waiting[mine]} replays waiting", _AGAIN)
+                    raise TooManyReplaysError(f"You already have {waiting[mine]} replays waiting", _AGAIN)
                 if waiting.total() >= limits.replays_waiting:
                     raise TooManyReplaysError(f"{waiting.total()} replays of all users are already waiting", _AGAIN)
             return Slot(new, _held(new, (_RUNS if runs else _WAITS) + mine.encode()))
 
     def start(self, place: Slot) -> bool:
-        """Whether a replay may run; those that wait longer go first unless their user runs enough."""
+        """Return whether the replay may run now. Replays run in order, except those of users who are at their limit."""
         try:
             return self._start(place)
-        except TooManyReplaysError:  # another process looks just now
+        except TooManyReplaysError:  # another process has the lock
             return False
 
     def _start(self, place: Slot) -> bool:
         with _usable(), self._alone() as folder:
             places = _places(folder)
-            if place.file.name not in places:  # a cleaner of temporary files took it
+            if place.file.name not in places:  # a cleaner of temporary files removed it
                 places[place.file.name] = _put_back(place)
             runs, _ = places[place.file.name]
             if not runs and place.file.name in self._next(places):
@@ -99,13 +99,13 @@ class Slots:
             return runs
 
     def leave(self, place: Slot) -> None:
-        """Give a place back."""
+        """Release a slot."""
         with suppress(OSError):
             place.file.unlink(missing_ok=True)
         os.close(place.descriptor)
 
     def _next(self, places: dict[str, tuple[bool, str]]) -> set[str]:
-        """Names of the waiting places that may run."""
+        """Return the names of the waiting slots that may run."""
         running = Counter(whose for runs, whose in places.values() if runs)
         names = set()
         for name in sorted(places):
@@ -123,7 +123,7 @@ class Slots:
 
     @contextmanager
     def _alone(self) -> Iterator[Path]:
-        """Keep all other processes from looking and changing; for microseconds."""
+        """Lock the folder against other processes, for microseconds."""
         folder = self._folder()
         lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -133,7 +133,7 @@ class Slots:
                     break
                 except BlockingIOError:
                     if last:
-                        raise TooManyReplaysError("another server process counts its replays", 1) from None
+                        raise TooManyReplaysError("Another server process has locked the replay queue", 1) from None
                     time.sleep(0.001)
             yield folder
         finally:
@@ -141,14 +141,14 @@ class Slots:
 
 
 def _places(folder: Path) -> dict[str, tuple[bool, str]]:
-    """Whether each place's replay runs, and whose it is, by the file's name; forgets those of processes that died."""
+    """Return whether each slot's replay runs and its user, by file name; delete the files of dead processes."""
     places = {}
     for file in folder.iterdir():
         if file.name == _LOCK or not file.is_file():
             continue
         try:
             descriptor = os.open(file, os.O_RDWR)
-        except FileNotFoundError:  # given back just now
+        except FileNotFoundError:  # released in the meantime
             continue
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -161,7 +161,7 @@ def _places(folder: Path) -> dict[str, tuple[bool, str]]:
 
 
 def _put_back(place: Slot) -> tuple[bool, str]:
-    """Make a place's file anew, and return whether it runs and whose it is."""
+    """Create a slot's file again, and return whether its replay runs and its user."""
     descriptor = _held(place.file, os.pread(place.descriptor, _LENGTH, 0))
     os.dup2(descriptor, place.descriptor)
     os.close(descriptor)
@@ -169,7 +169,7 @@ def _put_back(place: Slot) -> tuple[bool, str]:
 
 
 def _held(file: Path, told: bytes) -> int:
-    """Make a place's file, locked, and return its descriptor."""
+    """Create and lock a slot's file, and return its descriptor."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     os.pwrite(descriptor, told, 0)
@@ -177,30 +177,30 @@ def _held(file: Path, told: bytes) -> int:
 
 
 def _read(descriptor: int) -> tuple[bool, str]:
-    """Whether a place's replay runs, and whose it is."""
+    """Return whether a slot's replay runs, and its user."""
     told = os.pread(descriptor, _LENGTH, 0)
     return told.startswith(_RUNS), told[len(_RUNS) :].decode(errors="replace")
 
 
 @contextmanager
 def _usable() -> Iterator[None]:
-    """Tell clients nothing of the server's folders."""
+    """Replace OS errors by one that does not name the server's folders."""
     try:
         yield
     except OSError as e:
-        _log.error("replays can't be counted: %s", e)
-        raise SettingsError("replays can't run: their folder can't be used; see the server's log") from e
+        _log.error("Replays can't run: %s", e)
+        raise SettingsError("Replays can't run: the server can't use their folder. See the server's log.") from e
 
 
 def _private(folder: Path) -> Path:
-    """Make a folder that no other user of the machine can write to."""
+    """Create a folder that no other user of the machine can access."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
     except OSError as e:
-        raise OSError(f"can't make the folder {folder}: {e.strerror}; set TMPDIR to another folder") from e
+        raise OSError(f"can't create the folder {folder}: {e.strerror}. Set TMPDIR to another folder.") from e
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
-        raise OSError(f"{folder} is not a folder that only this user can use; remove it, or set TMPDIR")
+        raise OSError(f"{folder} is not a folder that only this user can access. Remove it, or set TMPDIR.")
     return folder
 
 

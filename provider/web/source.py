@@ -1,4 +1,4 @@
-"""What the API answers from: a store or catalogue, looked at again every few seconds, cut to what a user may see."""
+"""The store or catalogue that the API reads: refreshed every few seconds, and limited to what a user may see."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ __all__ = ["AnswerSource"]
 
 _FRESH = 5.0
 _AT_ONCE = 0.1
-"""Where looking took longer (s), questions don't wait for it: they go on with what was seen before."""
+"""If a refresh took longer (seconds), later ones run in the background, and requests use the previous state."""
 _SCOPES = 64
 
 
 class AnswerSource:
-    """Opens on first use, so that a store that is not there yet is no reason not to start.
+    """Store or catalogue, opened on first use: a server can start before its store exists.
 
     Parameters
     ----------
     url : callable returning str
-        The store's or the catalogue's URL; may raise `SettingsError`.
+        Returns the URL of the store or catalogue; may raise `SettingsError`.
     policy : Policy
     """
 
@@ -43,24 +43,24 @@ class AnswerSource:
         self._lock = Lock()
 
     def scope(self, dags: frozenset[str] | None) -> UserScope:
-        """What a user may see.
+        """Return what a user may see.
 
         Parameters
         ----------
         dags : frozenset of str or None
-            Steps of these DAGs and no others; None for all steps.
+            DAGs whose steps the user may see; None for all steps.
         """
         with self._lock:
             return self._snapshot().scope(dags)
 
     @property
     def visible(self) -> Visible:
-        """What users may see, as far as the store was read."""
+        """Masking rules for the last state of the store that was read."""
         seen = self._seen
         return _nothing(self.policy) if seen is None else seen.visible
 
     def check(self) -> None:
-        """Check that every store still answers.
+        """Check that every store is still reachable.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class AnswerSource:
     def _snapshot(self) -> _Snapshot:
         since = time.monotonic() - self._looked
         if self._trouble is not None:
-            # Where failing took long, as of a host that is down, not every question waits for it.
+            # If the failure took long, for example because a host is down, don't let each request wait for it.
             if since < _FRESH and self._took >= _AT_ONCE:
                 raise self._trouble.with_traceback(None)
             self._seen = self._look(self._seen)
@@ -89,13 +89,13 @@ class AnswerSource:
 
     def _look_meanwhile(self, seen: _Snapshot) -> None:
         try:
-            with suppress(ProvSparkError):  # the next question raises it
+            with suppress(ProvSparkError):  # the next request raises it
                 self._seen = self._look(seen)
         finally:
             self._looking = None
 
     def _look(self, seen: _Snapshot | None) -> _Snapshot:
-        """Look again; what it raises is raised until a look succeeds."""
+        """Refresh; an error is raised again until a refresh succeeds."""
         began = time.monotonic()
         try:
             snapshot = (
@@ -125,7 +125,7 @@ def _nothing(policy: Policy) -> Visible:
 
 
 class _Snapshot:
-    """What was published when it was looked at, and what was made of it for each set of DAGs."""
+    """State of the store at one refresh, with the scopes of the users who asked."""
 
     def __init__(self, prov: Provenance, policy: Policy) -> None:
         self.prov, self._linker = prov, Linker(prov.graph)
@@ -136,7 +136,7 @@ class _Snapshot:
         self._scopes: dict[frozenset[str] | None, UserScope] = {}
 
     def scope(self, dags: frozenset[str] | None) -> UserScope:
-        """What one may see who may read these DAGs."""
+        """Return the scope of users who may read these DAGs."""
         dags = dags if dags is None else dags & self._dags
         scope = self._scopes.get(dags)
         if scope is None:

@@ -1,4 +1,4 @@
-"""Threads of the API's own: its questions never use those that Airflow's routes wait for."""
+"""The API's own threads: its queries never occupy the threads of Airflow's routes."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 USER: ContextVar[str] = ContextVar("provspark_user", default="")
-"""Who asks, in the task of their request."""
+"""User of the current request."""
 
 
 class _Threads:
-    """How many threads are in use in one event loop, by all and by each user."""
+    """Limits on the threads in use in one event loop, in total and per user."""
 
     def __init__(self) -> None:
         self.all = CapacityLimiter(LIMITS.get().questions)
@@ -46,12 +46,12 @@ _THREADS: RunVar[_Threads] = RunVar("provspark_threads")
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a function in a thread, once the user and all users have fewer than they may.
+    """Run a function in a thread, once the limits per user and in total allow it.
 
     Raises
     ------
     QuestionCancelledError
-        Nobody waits any longer; the function was not called.
+        The client disconnected while the function waited; it was not called.
     """
     threads = _THREADS.get(None)
     if threads is None:
@@ -67,20 +67,20 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 
 
 async def chunks(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Make each part of an answer in one of these threads."""
+    """Compute each part of a streamed response in one of these threads."""
     while (part := await in_thread(next, parts, None)) is not None:
         yield part
 
 
 def as_json(answer: Any, kind: TypeAdapter[Any]) -> Response:
-    """Return models as an answer; here, since FastAPI would make the text in the event loop."""
+    """Return models as a JSON response. FastAPI would serialize them in the event loop."""
     check_lists(answer)
     link = {"Link": answer.link} if isinstance(answer, PagePart) and answer.link else None
     return Response(kind.dump_json(answer), headers=link, media_type="application/json")
 
 
 class Route(APIRoute):
-    """A route whose function, unless it is a coroutine, runs in one of these threads."""
+    """Route whose function runs in one of these threads, unless it is a coroutine."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **kwargs: Any) -> None:
         if not inspect.iscoroutinefunction(endpoint):
@@ -89,7 +89,7 @@ class Route(APIRoute):
 
 
 def _threaded(endpoint: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
-    # With names resolved: FastAPI would look them up in this module.
+    # Resolve annotations here: FastAPI would look their names up in this module.
     signature = inspect.signature(endpoint, eval_str=True)
     kind = signature.return_annotation
     model = None if inspect.isclass(kind) and issubclass(kind, Response) else TypeAdapter(kind)

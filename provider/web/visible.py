@@ -1,4 +1,4 @@
-"""What a user may see of values, operations, paths and messages. All answers of the API go through this."""
+"""Masking of values, operations, paths and messages. All responses of the API go through this module."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ __all__ = ["HIDDEN", "Visible"]
 HIDDEN = "•••"
 """Placeholder for hidden text."""
 _FOLDER = re.compile(r"((?<=/)[^/='\"\n]+|[^/=\s'\"]+)=([^/'\"\n]*(?=/)|[^/'\"\n,;)]+)")
-"""A folder that is named after a partition's value, in a path or in a text with paths in it."""
+"""Folder named after a partition value, in a path or in a text that contains paths."""
 _RANGE = "memory://range/"
 _QUOTED = re.compile(r"(?<!column )('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _FOREIGN = re.compile(r"\b(\w+(?:Error|Exception)): .*", re.DOTALL)
-"""A third-party error; its message may contain any value."""
+"""Third-party error; its message may contain any value."""
 
 
 class Visible:
-    """What users may see of what the store holds.
+    """Masking rules for the contents of a store.
 
     Parameters
     ----------
     policy : Policy
-        What the administrator has set.
+        The administrator's settings.
     linker : Linker
-        Over all steps.
+        Linker of all steps.
     """
 
     def __init__(self, policy: Policy, linker: Linker) -> None:
@@ -54,33 +54,33 @@ class Visible:
 
     @property
     def values(self) -> bool:
-        """Whether any values are shown."""
+        """Whether values are shown."""
         return self.policy.show_values
 
     @property
     def open(self) -> bool:
-        """Whether everything is shown."""
+        """Whether nothing is masked."""
         return self._open
 
     def masked(self, at: VersionReference) -> list[bool]:
-        """Of each column of a version whether its values are hidden."""
+        """Return for each column of a version whether its values are hidden."""
         if self._open or not self.values:
             return [not self.values] * len(at.version.fields)
         hidden = self._masks.columns(at)
         return [i in hidden for i in range(1, 1 + len(at.version.fields))]
 
     def columns(self, at: VersionReference) -> list[str]:
-        """Names of the columns of a version whose values are shown."""
+        """Return the names of the columns of a version whose values are shown."""
         return [f.name for f, masked in zip(at.version.fields, self.masked(at), strict=True) if not masked]
 
     def ask(self, at: VersionReference, column: str) -> None:
-        """Refuse a question about the values of a hidden column, or of a field in one."""
+        """Raise an error if a column, or the column that contains a field, is masked."""
         field = self._finding(at, lambda: find_path(at.version, column).column)
         if field.name not in self.columns(at):
-            raise HTTPException(403, f"column {field.name!r} is masked: its values can't be queried")
+            raise HTTPException(403, f"Column {field.name!r} is masked, so it can't be queried. Choose another column.")
 
     def names(self, at: VersionReference) -> list[str]:
-        """The names of a version's columns; the number replaces a name made from a masked value (by a pivot)."""
+        """Return the names of a version's columns. The column's number replaces a name made from a masked value."""
         names = [f.name for f in at.version.fields]
         if is_driver(at.version.dataset) and any(self.masked(at)):
             known = {name for read in at.node.inputs.values() for name in self.names(read)}
@@ -92,7 +92,7 @@ class Visible:
         return [f"{HIDDEN}{i}" if masked and _named_after(n, values) else n for i, (n, masked) in enumerate(told, 1)]
 
     def name_at(self, at: VersionReference, name: str | None) -> str | None:
-        """The name of a column of a version."""
+        """Return the visible name of a version's column."""
         if name is None or self._open:
             return name
         return self._hidden_names(at).get(name, name)
@@ -102,7 +102,7 @@ class Visible:
         return {name: shown for name, shown in told if name != shown}
 
     def name_of(self, dataset: str, version: str, name: str | None) -> str | None:
-        """The same, of a version by its data set's name and its id."""
+        """Return the visible name of a column, by the dataset's name and the version's id."""
         if name is None or self._open:
             return name
         key = (dataset, version)
@@ -112,11 +112,11 @@ class Visible:
         return self._renamed[key].get(name, name)
 
     def name_in(self, step: str, write: int, name: str, *, read: bool = False) -> str:
-        """The name of a column between the operations of a write, or of a read on a driver."""
+        """Return the visible name of a column between the operations of a write, or of a read on a driver."""
         return HIDDEN if any(name in self._secret(node) for node in self.nodes(step, write, read=read)) else name
 
     def _secret(self, node: WriteNode) -> frozenset[str]:
-        """The names of columns of a write that are masked values."""
+        """Return the names of a write's columns that are made from masked values."""
         if self._open:
             return frozenset()
         values, hidden = self._masks.named_within(node), self._masks.within(node)
@@ -126,7 +126,7 @@ class Visible:
         return frozenset(c.name for c in columns if _named_after(c.name, values))
 
     def type(self, at: VersionReference, position: int) -> str:
-        """The type of a column, whose fields may have such names, too."""
+        """Return the type of a column, without field names that are made from masked values."""
         kind = at.version.fields[position - 1].type
         if is_driver(at.version.dataset) and any(self.masked(at)):
             return kind.partition("<")[0]
@@ -139,7 +139,7 @@ class Visible:
         Raises
         ------
         UnknownColumnError
-            Its message suggests similar names, but no name made from a masked value.
+            The message suggests similar names, without names that are made from masked values.
         """
         return self._finding(at, lambda: find_column(at.version, column))
 
@@ -150,11 +150,11 @@ class Visible:
             raise errors.UnknownColumnError(_without(str(e), self._hidden_names(at))) from None
 
     def within(self, node: WriteNode) -> frozenset[int]:
-        """The ids of the columns between a write's operations that are masked."""
+        """Return the ids of the masked columns between a write's operations."""
         return self._masks.within(node)
 
     def operation(self, node: WriteNode, operations: Iterable[int], text: str) -> str | None:
-        """The text of operations of a write; None where it may tell values that are hidden."""
+        """Return the text of a write's operations; None if it may contain masked values."""
         if not self.values:
             return None
         if self._open:
@@ -172,13 +172,13 @@ class Visible:
     def step_operations(
         self, step: str, write: int, operations: Iterable[int], text: str, *, read: bool = False
     ) -> str | None:
-        """The same, of a write, or a read on a driver, by its step and number."""
+        """Return the text of operations of a write or of a read on a driver, by step and number; None if masked."""
         numbers = tuple(operations)
         told = [self.operation(node, numbers, text) for node in self.nodes(step, write, read=read)]
         return told[0] if told and None not in told else None
 
     def nodes(self, step: str, write: int, *, read: bool = False) -> Sequence[WriteNode]:
-        """The writes, or reads, of a step and number: two stores may hold different ones."""
+        """Return the writes or reads with this step and number; two stores may contain different ones."""
         return self._nodes.get((step, write, read), ())
 
     @cached_property
@@ -189,7 +189,7 @@ class Visible:
         return nodes
 
     def path(self, text: str) -> str:
-        """A path, or a text with paths in it, without the values of masked partition columns."""
+        """Return a path, or a text that contains paths, without values of masked partition columns."""
         if self._open:
             return text
         text = re.sub(rf"{_RANGE}[-\d,]+", f"{_RANGE}{HIDDEN}", text)
@@ -202,7 +202,7 @@ class Visible:
         return _FOLDER.sub(told, text)
 
     def dataset(self, dataset: Dataset) -> str:
-        """The URI of a data set, which may lie in a folder that is named after a value, or be a range of numbers."""
+        """Return the URI of a dataset, without masked values in names of folders or in ranges of numbers."""
         if self._open:
             return dataset.uri
         if dataset.uri.startswith(_RANGE):
@@ -214,7 +214,7 @@ class Visible:
         )
 
     def paths(self, told: Any) -> Any:
-        """Plain JSON, `path` of each text in it."""
+        """Return plain JSON with `path` applied to each text in it."""
         if isinstance(told, str):
             return self.path(told)
         if isinstance(told, list):
@@ -226,7 +226,7 @@ class Visible:
             return True
         if self.policy.covers(name):
             return True
-        if name not in self._folders:  # a column that some data set is partitioned by, masked in some version of it
+        if name not in self._folders:  # hidden if any dataset is partitioned by a masked column of this name
             self._folders[name] = any(
                 masked and field.name == name
                 for d in self._partitioned.get(name, ())
@@ -237,7 +237,7 @@ class Visible:
 
     @cached_property
     def _partitioned(self) -> dict[str, list[Dataset]]:
-        """Data sets by the names of their partition columns."""
+        """Datasets by the names of their partition columns."""
         by_column: dict[str, dict[Dataset, None]] = {}
         for index in (self.graph.written, self.graph.read):
             for dataset, references in index.by_name.items():
@@ -246,25 +246,25 @@ class Visible:
         return {name: list(datasets) for name, datasets in by_column.items()}
 
     def text(self, text: str) -> str:
-        """A reason or message: without paths' values, quoted values, and what errors of others say."""
+        """Return a reason or message without values in paths or quotes, and without third-party error messages."""
         text = _writable(text)
         if self._open:
             return text
         return _FOREIGN.sub(r"\1 (message hidden: it may contain masked values; see the task's log)", self.quoted(text))
 
     def quoted(self, text: str) -> str:
-        """A text of ours that may quote values, without these."""
+        """Return one of ProvSpark's messages without the values that it quotes."""
         return text if self._open else _QUOTED.sub(HIDDEN, self.path(text))
 
     def failure(self, text: str) -> str:
-        """What a job's own error says, which may tell any value."""
+        """Return the error message of a job; empty if anything is masked, since it may contain any value."""
         return _writable(text) if self._open else ""
 
     def error(self, error: errors.ProvSparkError) -> str:
-        """The message of an error."""
+        """Return the message of an error, without masked values."""
         try:
             return self._error(error)
-        except errors.ProvSparkError:  # what is masked can't be told now
+        except errors.ProvSparkError:  # the masked columns can't be computed
             return "reason hidden: it may contain masked values; see the server's log"
 
     def _error(self, error: errors.ProvSparkError) -> str:
@@ -276,12 +276,12 @@ class Visible:
 
 
 def _writable(text: str) -> str:
-    """A text in which a file's name that is no UTF-8 left half characters, as UTF-8 can have it."""
+    """Return a text as valid UTF-8: bytes of file names that are not UTF-8 are escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _named_after(name: str, values: Iterable[str]) -> bool:
-    """Whether a column's name is one of these values, or has one in it that is long enough to be told from a word."""
+    """Return whether a column's name equals one of these values, starts with it and ``_``, or contains a long one."""
     return any(name == v or name.startswith(f"{v}_") or (len(v) >= _LONG and v in name) for v in values)
 
 
@@ -295,6 +295,6 @@ _LONG = 3
 
 
 def _touched(operation: Operation) -> set[int]:
-    """The columns that an operation computes with, or makes."""
+    """Return the columns that an operation uses or makes."""
     columns = {t.column for e in operation.expressions for t in e.terms} | {e.column for e in operation.expressions}
     return (columns | {x for link in operation.links for x in (link.source, link.out)}) - {-1}

@@ -83,7 +83,7 @@ def open_report(tab: Tab, server: Server) -> None:
 def open_trace(tab: Tab, server: Server) -> None:
     open_report(tab, server)
     tab.page.locator(f"[data-row='{ROW}']").click()
-    tab.view.get_by_role("button", name="Where it came from").click()
+    tab.view.get_by_role("button", name="← Source rows").click()
     tab.page.wait_for_selector(".react-flow__node")
 
 
@@ -135,14 +135,14 @@ def test_trace_on_forward_and_back_by_the_breadcrumbs(tab: Tab, server: Server, 
     open_trace(tab, server)
     row = expected["census.csv"][0]
     tab.page.locator(f"[aria-label*='census.csv'] [data-row='{row}']").hover()
-    tab.page.get_by_label(f"Where row {row} went").click()
+    tab.page.get_by_label(f"Rows derived from row {row}", exact=True).click()
     tab.page.wait_for_url("**trace=forward**")
     tab.counted(report="1 of 15")
     tab.shows("report: rows of the trace", [ROW])
     tab.view.get_by_role("button", name=f"report · row {ROW} ←").click()
     tab.shows("census.csv: rows", expected["census.csv"])
     tab.page.keyboard.press("Escape")
-    tab.view.get_by_role("button", name="Where it came from").wait_for()
+    tab.view.get_by_role("button", name="← Source rows").wait_for()
     tab.check()
 
 
@@ -218,9 +218,9 @@ def test_rows_beside_a_row_from_its_menu(tab: Tab, server: Server, chromium: Any
     tab.shows("regions.csv: rows found", together)
     assert "trace=co_contributory" in tab.page.url
     tab.check()
-    tab.view.get_by_role("button", name="Take away").click()
+    tab.view.get_by_role("button", name="Export").click()
     with tab.page.expect_download() as saved:
-        tab.page.get_by_role("menuitem", name="Rows found as JSON", exact=True).click()
+        tab.page.get_by_role("menuitem", name="Result rows as JSON", exact=True).click()
     assert [line["provspark_row"] for line in json.loads(Path(saved.value.path()).read_text())] == together
     again = Tab(chromium, server.token("ann"), server.url)
     again.page.goto(tab.page.url)
@@ -229,8 +229,8 @@ def test_rows_beside_a_row_from_its_menu(tab: Tab, server: Server, chromium: Any
     open_list(tab, server)
     tab.view.get_by_role("button", name="regions", exact=True).click()
     tab.page.locator("[data-row='0']").click(button="right")
-    tab.page.get_by_role("menuitem", name="Co-dependency").click()
-    tab.view.get_by_label("Between").select_option(label="regions.csv")
+    tab.page.get_by_role("menuitem", name="co-dependency").click()
+    tab.view.get_by_label("Shared source").select_option(label="regions.csv")
     tab.view.get_by_text(f"{len(sharing):,} of 30,068 rows share a row of regions.csv with it").wait_for()
     tab.shows("regions: rows found", sorted(sharing)[:3], more=True)
     tab.check()
@@ -272,7 +272,7 @@ def test_what_happened_in_a_step(tab: Tab, server: Server, home: Path) -> None:
     assert [r.inner_text().split() for r in matrix.locator("tbody tr").all()] == [["country", "●"], ["region", "●"]]
     tab.check()
     panel.get_by_role("tab", name="Values").click()
-    panel.get_by_label("Data sets").select_option(label="clean → regions")
+    panel.get_by_label("Datasets").select_option(label="clean → regions")
     tab.page.wait_for_url("**tab=values**")
     told = prov.impact(step, "age_band", source=str(home / "data" / "clean"))
     values = panel.get_by_role("region", name="Values of age_band")
@@ -291,11 +291,11 @@ def test_what_happened_to_a_record_and_where_it_ended(tab: Tab, server: Server, 
     tab.view.get_by_role("button", name="clean", exact=True).click()
     tab.page.locator("[data-row='0']").click(button="right")
     tab.page.get_by_role("menuitem", name="What happened to it").click()
-    tab.view.get_by_text("Running the stored operations again").wait_for()
+    tab.view.get_by_text("Replaying the stored operations").wait_for()
     tab.view.get_by_text("starting Spark").or_(tab.view.get_by_text("operations: ")).wait_for()
     tab.check()
     told = tab.view.get_by_role("region", name="clean, written by clean")
-    told.get_by_text("equals what is stored").wait_for(timeout=120_000)
+    told.get_by_text("matches the stored rows").wait_for(timeout=120_000)
     workclass = prov.values(people, prov.backward(clean, [0], to=people).table()["related_row"].to_pylist()).table()[
         "workclass"
     ][0]
@@ -317,7 +317,7 @@ def test_line_14_of_the_census_ended_in_clean(tab: Tab, server: Server) -> None:
     census = dataset_id(Dataset.parse(str(ROOT / "dags_examples" / "data" / "census.csv")))
     tab.page.goto(f"{server.url}/plugin/provspark?ds={census}&rows=14&trace=forward")
     tab.counted(people="1 of 32,561")
-    ended = tab.view.get_by_role("list", name="Where rows ended")
+    ended = tab.view.get_by_role("list", name="Steps that did not keep all rows")
     ended.get_by_text("clean read 1 row of people and kept none.", exact=True).wait_for()
     tab.page.locator(".react-flow__edge-text", has_text="kept 0 of 1").wait_for()
     tab.page.locator(".react-flow__node-step[aria-label^='Step clean, exact.']").wait_for()
@@ -378,20 +378,20 @@ def test_columns_and_cells_before_and_after(tab: Tab, server: Server, expected: 
 def test_export_of_the_witnesses(tab: Tab, server: Server, expected: dict[str, list[int]]) -> None:
     open_trace(tab, server)
     tab.rows("census.csv")
-    tab.view.get_by_role("button", name="Take away").click()
+    tab.view.get_by_role("button", name="Export").click()
     with tab.page.expect_download() as saved:
         tab.page.get_by_role("menuitem", name="Rows of census.csv as CSV").click()
     with Path(saved.value.path()).open(newline="") as file:
         assert [int(line["provspark_row"]) for line in csv.DictReader(file)] == expected["census.csv"]
-    tab.view.get_by_role("button", name="Take away").click()
+    tab.view.get_by_role("button", name="Export").click()
     with tab.page.expect_download() as saved:
         tab.page.get_by_role("menuitem", name="Graph as SVG").click()
     assert Path(saved.value.path()).read_text().count("<rect") == 10
-    tab.view.get_by_role("button", name="Take away").click()
+    tab.view.get_by_role("button", name="Export").click()
     with tab.page.expect_download() as saved:
         tab.page.get_by_role("menuitem", name="Graph as PNG").click()
     assert Path(saved.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    tab.view.get_by_role("button", name="Take away").click()
+    tab.view.get_by_role("button", name="Export").click()
     tab.page.get_by_role("menuitem", name="Copy as command").click()
     tab.view.get_by_role("button", name="Copied").wait_for()
     copied = tab.page.evaluate("navigator.clipboard.readText()")
@@ -480,27 +480,27 @@ def test_keyboard_alone_leads_from_search_to_a_trace(tab: Tab, server: Server) -
     for _ in range(3):
         keys.press("ArrowDown")
     keys.press("Space")
-    tab.view.get_by_text("1 row chosen").wait_for()
+    tab.view.get_by_text("1 row selected").wait_for()
     keys.press("Enter")
     tab.page.wait_for_selector(".react-flow__node")
     assert "rows=3" in tab.page.url and "trace=backward" in tab.page.url
     in_the_graph(tab)
     keys.press("Escape")
-    tab.view.get_by_text("1 row chosen").wait_for()
+    tab.view.get_by_text("1 row selected").wait_for()
     tab.page.locator("[role=grid]").focus()
     for _ in range(3):
         keys.press("ArrowDown")
     keys.press("m")
     tab.page.wait_for_function("document.activeElement.getAttribute('role') === 'menu'")
-    sharing = tab.page.locator("[role=menuitem][data-highlighted]", has_text="Co-dependency")
+    sharing = tab.page.locator("[role=menuitem][data-highlighted]", has_text="co-dependency")
     for _ in range(4):
         keys.press("ArrowDown")
     sharing.wait_for()
     keys.press("Enter")
     tab.page.wait_for_url("**trace=co_dependency**")
-    tab.view.get_by_label("Between").wait_for()
+    tab.view.get_by_label("Shared source").wait_for()
     keys.press("Escape")
-    tab.view.get_by_text("1 row chosen").wait_for()
+    tab.view.get_by_text("1 row selected").wait_for()
 
 
 def test_a_task_instances_tab_opens_on_its_outputs(tab: Tab, server: Server) -> None:

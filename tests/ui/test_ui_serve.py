@@ -89,7 +89,7 @@ def test_values_and_names_are_text(tmp_path: Path, chromium: Any) -> None:
         for text in TAGS[:5]:
             tab.view.get_by_role("gridcell", name=text, exact=True).first.wait_for()
         tab.view.get_by_role("columnheader", name="<b>bold</b>").wait_for()
-        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.view.get_by_role("button", name="← Source rows").click()
         tab.page.wait_for_selector(".react-flow__node")
         assert tab.counts()["in<script>alert(6)<"] == "7 of 7"
         assert tab.page.evaluate("document.querySelectorAll('[data-testid=provspark] :is(script, img, b)').length") == 0
@@ -101,7 +101,7 @@ def test_masked_and_hidden_values(tmp_path: Path, chromium: Any) -> None:
     store = Store.open(str(tmp_path / "prov"), create=True)
     out = data_set(tmp_path / "out", pa.table({"name": ["Ann"], "ssn": ["078-05-1120"]}), {}, written=True)
     publish(store, "make", write(out))
-    for policy, shown, why in ((Policy.of(True, "ssn"), "Ann", "•••"), (Policy(False), None, "switched them off")):
+    for policy, shown, why in ((Policy.of(True, "ssn"), "Ann", "•••"), (Policy(False), None, "hidden all values")):
         with served(tmp_path / "prov", policy) as url:
             tab = Tab(chromium)
             tab.page.goto(url)
@@ -184,7 +184,7 @@ def test_all_rows_first_and_one_example_that_names_its_row(tmp_path: Path, chrom
         for old in ("", "&all=1"):
             tab.page.goto(f"{url.split('?')[0]}?ds={out}&rows=1-4&trace=backward{old}")
             tab.shows("raw: rows of the trace", [2, 3, 4, 5, 6, 7])
-            tab.view.get_by_text("6 of 8 rows made them", exact=True).wait_for()
+            tab.view.get_by_text("6 of 8 rows contributed to them", exact=True).wait_for()
         switch = tab.view.get_by_role("checkbox", name="Show one derivation of row 1")
         assert not switch.is_checked()
         tab.view.get_by_text("Show one derivation of row 1").click()
@@ -220,7 +220,7 @@ def test_no_example_where_all_rows_are_one(tmp_path: Path, chromium: Any) -> Non
             tab.page.locator("[aria-label*='rows of the trace'] [data-row]").first.wait_for()
             tab.has(tab.view.get_by_text("Show one derivation of"), offered)
         tab.page.goto(f"{url.split('?')[0]}?ds={out}&rows=1-2&trace=backward&example=4")
-        tab.view.get_by_text("row 4 is not among the rows asked about").wait_for()
+        tab.view.get_by_text("Row 4 is not among the selected rows").wait_for()
         tab.close()
 
 
@@ -239,7 +239,7 @@ def test_rows_that_a_step_wrote_are_told_from_those_of_the_folder(tmp_path: Path
         tab = Tab(chromium)
         tab.page.goto(url)
         tab.view.get_by_role("button", name="log", exact=True).click()
-        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.view.get_by_role("button", name="← Source rows").click()
         tab.page.locator(".react-flow__node-step").first.click()
         tab.view.get_by_text("3 rows written · 7 in the dataset, from 3 of raw", exact=True).wait_for()
         tab.check()
@@ -254,15 +254,15 @@ def test_a_long_question_can_be_ended(tmp_path: Path, chromium: Any) -> None:
         tab.page.route("**/api/v1/trace", lambda route: held.append(route))
         tab.page.goto(url)
         tab.view.get_by_role("button", name="out1", exact=True).click()
-        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.view.get_by_role("button", name="← Source rows").click()
         tab.view.get_by_text("Tracing · ").wait_for()
         tab.check()
         with tab.page.expect_event("requestfailed"):
             tab.view.get_by_role("button", name="Cancel").click()
-        tab.view.get_by_text("You ended this question").wait_for()
+        tab.view.get_by_text("You cancelled this query").wait_for()
         tab.check()
         tab.page.unroute("**/api/v1/trace")
-        tab.view.get_by_role("button", name="Ask again").click()
+        tab.view.get_by_role("button", name="Run again").click()
         tab.page.wait_for_selector(".react-flow__node")
         assert tab.counts() == {"raw": "5 of 5", "out0": "5 of 5", "out1": "5 of 5"} and len(held) == 1
         tab.close()
@@ -288,12 +288,12 @@ def test_a_long_question_tells_how_far_it_is_and_ends_on_the_server(
         tab = Tab(chromium)
         tab.page.goto(url)
         tab.view.get_by_role("button", name="out1", exact=True).click()
-        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.view.get_by_role("button", name="← Source rows").click()
         tab.view.get_by_text(re.compile(r"Tracing · rows: \d+ of 6,000 · \d+ s")).wait_for()
         tab.view.get_by_role("progressbar").wait_for()
         tab.check()
         tab.view.get_by_role("button", name="Cancel").click()
-        tab.view.get_by_text("You ended this question").wait_for()
+        tab.view.get_by_text("You cancelled this query").wait_for()
         for _ in range(100):
             if ended:
                 break
@@ -326,7 +326,7 @@ def test_a_step_of_a_dag_that_one_may_not_read_is_hidden(
         tab = Tab(chromium)
         tab.page.goto(url)
         tab.view.get_by_role("button", name="out2", exact=True).click()
-        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.view.get_by_role("button", name="← Source rows").click()
         tab.page.locator(".react-flow__node-hidden", has_text="hidden step").wait_for()
         assert tab.counts() == {"out1": "5 of 5", "out2": "5 of 5"}
         for word in (str(tmp_path / "raw"), ">raw<", "out0", "task1", "vault"):
@@ -345,7 +345,7 @@ def test_untracked_and_coarse_steps_are_marked_with_their_reason(tmp_path: Path,
         tab = Tab(chromium)
         tab.page.goto(url)
         tab.view.get_by_role("button", name="b", exact=True).click()
-        tab.view.get_by_role("button", name="Where all came from").click()
+        tab.view.get_by_role("button", name="← Source rows").click()
         tab.page.wait_for_selector(".react-flow__node-step")
         steps = {n.get_attribute("aria-label"): n for n in tab.page.locator(".react-flow__node-step").all()}
         assert sorted(s.split(",")[0] for s in steps) == ["Step blurred", "Step lost"]
@@ -373,7 +373,7 @@ def test_a_trace_forward_names_the_step_that_kept_none_of_the_rows(tmp_path: Pat
         base = url.split("?")[0]
         tab.page.goto(f"{base}?ds={source}&rows=4&trace=forward")
         tab.counted(raw="1 of 6", people="1 of 6")
-        ended = tab.view.get_by_role("list", name="Where rows ended")
+        ended = tab.view.get_by_role("list", name="Steps that did not keep all rows")
         ended.get_by_text("clean read 1 row of people and kept none.", exact=True).wait_for()
         box = tab.page.locator(".react-flow__node-step", has_text="clean")
         assert box.get_attribute("aria-label") == "Step clean, exact. people: 1 of 6 rows → none"
@@ -384,7 +384,7 @@ def test_a_trace_forward_names_the_step_that_kept_none_of_the_rows(tmp_path: Pat
         tab.page.wait_for_url(f"**ds={middle}**rows=4&trace=happened**at=dag-clean-**")
         tab.page.go_back()
         tab.page.goto(f"{base}?ds={middle}&rows=0&trace=forward")
-        tab.view.get_by_text("Nothing that was captured was made of these rows").wait_for()
+        tab.view.get_by_text("No captured rows derive from these rows").wait_for()
         ended.get_by_text("clean read 1 row of people and kept none.", exact=True).wait_for()
         tab.check()
         tab.page.goto(f"{base}?ds={source}&trace=forward")

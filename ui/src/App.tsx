@@ -1,4 +1,4 @@
-// The page: which of its views the URL asks for, and what stands around them.
+// The page: its header, and the view that the URL selects.
 import { Box, Button, Flex, Heading, HStack, Spacer, Text } from "@chakra-ui/react";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useEffect } from "react";
@@ -43,7 +43,7 @@ function Page({ theme, where }: { theme?: Theme; where: Where }) {
       if (within || event.key !== "/" || typing || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
       if (state.dataset) open({});
-      // At once where it is there already: what is typed next belongs in it.
+      // Focus the field at once if it exists, so that it gets the next keystrokes.
       document.getElementById("provspark-search")?.focus();
       requestAnimationFrame(() => document.getElementById("provspark-search")?.focus());
     };
@@ -70,7 +70,7 @@ function Page({ theme, where }: { theme?: Theme; where: Where }) {
             Provenance
           </Heading>
         )}
-        <Path root={within ? "Outputs" : "Data sets"} />
+        <Path root={within ? "Outputs" : "Datasets"} />
         <Spacer />
         <Text color="fg.muted" fontSize="xs" hideBelow="lg" whiteSpace="nowrap">
           {within ? null : (
@@ -78,11 +78,11 @@ function Page({ theme, where }: { theme?: Theme; where: Where }) {
               <Key>/</Key> search ·{" "}
             </>
           )}
-          <Key>↑↓</Key> move · <Key>Space</Key> choose · <Key>Enter</Key> trace · <Key>M</Key> menu
+          <Key>↑↓</Key> move · <Key>Space</Key> select · <Key>Enter</Key> trace · <Key>M</Key> menu
         </Text>
         {theme ? (
           <Button
-            aria-label={theme.dark ? "Light colours" : "Dark colours"}
+            aria-label={theme.dark ? "Switch to light mode" : "Switch to dark mode"}
             onClick={theme.toggle}
             size="xs"
             variant="ghost"

@@ -1,4 +1,4 @@
-// Conditions as the API and the command line read them: column operator value.
+// Conditions in the syntax of the API and the command line: column operator value.
 export const OPERATORS = [
   "=",
   "!=",

@@ -2,7 +2,7 @@
 import { escaped, hidden } from "./marks";
 import type { Place, State } from "./state";
 
-// Full names of the data sets that a view is about.
+// Full names of the datasets in a view.
 export type Names = { dataset: string; to?: string; through?: string };
 
 export function asCommand(state: State, names: Names): string {
@@ -73,7 +73,7 @@ function method({ way, step, column, rows }: State): string {
   return column ? (rows.length === 1 ? "cells" : "columns") : "values";
 }
 
-// Of one row the cells of a column, else the column.
+// The cell of a column if one row is selected, else the whole column.
 function cells(state: State): string[] {
   const version = state.version ? [`version=${text(state.version)}`] : [];
   return [
@@ -92,7 +92,7 @@ function selected({ rows, where }: Place): string[] {
 const text = (value: string) => escaped(JSON.stringify(value));
 
 function shell(text: string): string {
-  // Bash's quotes that know escapes: what can't be seen is not pasted into a terminal as it is.
+  // Bash's $'…' takes escapes, so that no invisible character is pasted into a terminal.
   if (hidden(text)) return `$'${escaped(text.replaceAll("\\", "\\\\").replaceAll("'", "\\'"))}'`;
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-// A trace as boxes and lines: data sets, the steps between them, and what stands where a path ends early.
+// A trace as boxes and lines: datasets, the steps between them, and markers where a path ends early.
 import type { Edge, Ending, Node, Step, Stop, Trace } from "./api/client";
 import type { Box, Line } from "./layout";
 import { ACROSS } from "./layered";
@@ -10,7 +10,7 @@ export type Part =
   | { kind: "hidden"; side: "before" | "after" };
 
 export type Drawn = Box & { part: Part };
-// `rows` came along a line, of `total` in the data set that it joins to a step; of some the step kept only `kept`.
+// `rows` of the dataset's `total` rows are on a line. A step that did not keep all of them kept `kept`.
 export type Joined = Line & {
   way: "data" | "context" | "possible" | "files" | "cut";
   rows?: number;
@@ -28,7 +28,7 @@ export function draw(trace: Trace): Graph {
   const join = (source: string, target: string, way: Joined["way"], rows?: number, total?: number) => {
     const id = `${source} ${target}`;
     const known = lines.get(id);
-    // Rows that came by surer edges too are drawn as such.
+    // Of several edges, draw the most certain one.
     if (!known || SURENESS.indexOf(way) < SURENESS.indexOf(known.way))
       lines.set(id, { id, source, target, way, rows, total });
   };
@@ -56,7 +56,7 @@ export function draw(trace: Trace): Graph {
     const [edge] = edges;
     if (!edge?.step) continue;
     step(id, edge.step, edge.coverage, edges);
-    // How many rows several readings made together is known where nothing else made any.
+    // The number of rows made by several readings together is known only if nothing else made rows of the output.
     const alone = trace.edges.every((e) => e.target !== edge.target || edges.includes(e));
     const made = edges.length === 1 ? edge.rows : alone ? trace.nodes[edge.target]?.rows : undefined;
     for (const { source, target, kind, rows } of edges) {
@@ -95,7 +95,7 @@ export function draw(trace: Trace): Graph {
   return { boxes: [...boxes.values()], lines: [...lines.values()] };
 }
 
-// "report: 1 of 15 rows ← clean: 3 of 30,139": what one step did to the rows of the trace.
+// "report: 1 of 15 rows ← clean: 3 of 30,139": the trace's rows on both sides of a step.
 function sentence(trace: Trace, edges: Edge[]): string {
   const back = trace.direction === "backward";
   const near = trace.nodes[(back ? edges[0]?.target : edges[0]?.source) ?? -1];
@@ -107,7 +107,7 @@ function sentence(trace: Trace, edges: Edge[]): string {
   return `${between(near)} ${back ? "←" : "→"} ${[...new Set(far)].join(", ")}`;
 }
 
-// "people: 1 of 32,561 rows → none": a step that kept no row of the trace.
+// "people: 1 of 32,561 rows → none": for a step that kept no row of the trace.
 function lost(trace: Trace, { node }: Ending): string {
   const from = trace.nodes[node];
   return from ? `${between(from)} → none` : "";
@@ -117,7 +117,7 @@ function between(node: Node): string {
   return `${node.dataset.label}: ${share(node.rows, node.total)} rows`;
 }
 
-// The same for a data set and the rows that were asked about.
+// The same for a box: a step, or a dataset and the selected rows.
 export function summary(trace: Trace, part: Part | undefined): string {
   const start = trace.nodes[0];
   if (part?.kind === "step") return part.says;
@@ -129,7 +129,7 @@ export function summary(trace: Trace, part: Part | undefined): string {
   return `${between(start)} ${trace.direction === "backward" ? "←" : "→"} ${node.dataset.label}: ${share(node.rows, node.total)}${context}`;
 }
 
-// All that lies before or after a box, itself included.
+// All boxes and lines before or after a box, and the box itself.
 export function path(graph: Graph, from: string): Set<string> {
   const found = new Set([from]);
   for (const [here, there] of [
@@ -150,7 +150,7 @@ export function path(graph: Graph, from: string): Set<string> {
   return found;
 }
 
-// Some data sets and all that lies between them.
+// These datasets, and the steps and lines between them.
 export function among(graph: Graph, datasets: Set<string>): Set<string> {
   const found = new Set(datasets);
   const steps = graph.boxes.filter((b) => !b.id.startsWith("d")).map((b) => b.id);
@@ -163,13 +163,13 @@ export function among(graph: Graph, datasets: Set<string>): Set<string> {
   return found;
 }
 
-// What a line says of the rows that came along it.
+// The label of a line: its number of rows.
 export function counted({ rows, kept }: Joined): string {
   if (rows === undefined) return "";
   return kept === undefined ? number(rows) : `kept ${number(kept)} of ${number(rows)}`;
 }
 
-// Room between boxes, so that what a line says of rows that were kept stands between them.
+// Space between boxes, wide enough for the labels "kept … of …" on the lines.
 export function across(graph: Graph): number {
   const said = graph.lines.filter((line) => line.kept !== undefined).map((line) => counted(line).length);
   return Math.max(ACROSS, ...said.map((letters) => 28 + letters * 5.5));

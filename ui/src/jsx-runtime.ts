@@ -1,5 +1,5 @@
-// What JSX compiles to (see tsconfig.json and build.mjs): React's own, but that each text is shown with marks for what
-// can't be seen in it. So no place where a name, a value or a reason is shown can forget to.
+// The JSX runtime (see tsconfig.json and build.mjs): React's own, except that it replaces invisible characters in each
+// text by marks, so that no component has to remember to.
 import { createElement, type ElementType, type Key, type ReactElement, type ReactNode } from "react";
 import { Fragment, jsx as plain, jsxs as plains } from "react/jsx-runtime";
 
@@ -11,7 +11,7 @@ export { Fragment };
 type Props = Record<string, unknown> & { children?: ReactNode };
 
 const ATTRIBUTES = ["title", "aria-label", "aria-description", "placeholder", "alt"];
-// These hold text alone.
+// Elements that can contain only text.
 const TEXT_ONLY = new Set<unknown>(["text", "tspan", "title", "desc", "option", "textarea"]);
 
 const BOX = {

@@ -1,5 +1,5 @@
-// A plain layered layout, for graphs so large that the engine would take seconds: each box right of all that lead to
-// it, ordered and placed by its neighbours. Lines that pass a layer take room there, as thin boxes do.
+// A simple layered layout for large graphs, for which the engine would take seconds. Each box is right of all boxes that
+// lead to it, and near its neighbours. A line that crosses a layer takes space there like a thin box.
 import type { Box, Line, Spot } from "./layout";
 
 export const ACROSS = 48;
@@ -37,7 +37,7 @@ export function layered(boxes: Box[], lines: Line[], across = ACROSS): Record<st
   return out;
 }
 
-// The longest way to a box says its layer; what nothing leads to stands right before what it leads to.
+// A box's layer is the length of the longest path to it; boxes without predecessors go right before their successors.
 function rank(items: Item[], ends: (readonly [Item, Item])[]): void {
   const into = new Map(items.map((item) => [item, 0]));
   const next = new Map<Item, Item[]>(items.map((item) => [item, []]));
@@ -89,11 +89,11 @@ function mean(items: Item[]): number | undefined {
   return items.length ? items.reduce((sum, item) => sum + item.middle, 0) / items.length : undefined;
 }
 
-// Puts a layer in the order of what its boxes wish for, each as near to that as its neighbours let it.
+// Sorts a layer by the positions that its boxes want, and places each as near to its own as the others allow.
 function place(layer: Item[], wish: (item: Item) => number): void {
   const wanted = layer.map((item) => ({ item, at: wish(item) })).sort((a, b) => a.at - b.at);
   layer.splice(0, layer.length, ...wanted.map((w) => w.item));
-  // Isotonic regression: boxes that would overlap move together.
+  // Isotonic regression: boxes that would overlap are moved as a block.
   const blocks: { from: number; sum: number; count: number }[] = [];
   const offsets: number[] = [];
   wanted.forEach(({ item, at }, i) => {

@@ -1,4 +1,4 @@
-// The layout engine, in a file of its own that loads when a first graph is shown.
+// The layout engine, in its own file, which loads with the first graph.
 import ELK from "elkjs/lib/elk.bundled.js";
 
 import { layered } from "./layered";

@@ -1,16 +1,16 @@
-// Characters that can't be seen, or that turn the text around them: shown as marks, so that no text poses as another.
+// Invisible characters, and those that reverse text, are shown as marks, so that no text can look like another.
 
-// Controls, formats, separators of lines and paragraphs, halves of surrogate pairs, and letters that are blank.
+// Control and format characters, line and paragraph separators, lone surrogates, and blank letters.
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]|\u034F|\u17B4|\u17B5|\u180B|\u180C|\u180D|\u180F/u;
 const EACH = new RegExp(HIDDEN.source, "gu");
-// Between two symbols a zero-width joiner makes one emoji of them.
+// A zero-width joiner between two symbols is part of an emoji.
 const JOINED = /\p{So}(?:[\u{1F3FB}-\u{1F3FF}]|\uFE0F)*$/u;
 const NAMES: Record<string, string> = { "\n": "⏎", "\r": "␍", "\t": "⇥" };
 
 export type Piece = { text: string } | { mark: string };
 
-// The text, and the marks between. With `lines`, line breaks and tabs stay what they are.
+// Splits a text into plain pieces and marks. With `lines`, line breaks and tabs are kept.
 export function pieces(text: string, lines = false): Piece[] {
   const found: Piece[] = [];
   let from = 0;
@@ -30,7 +30,7 @@ export function pieces(text: string, lines = false): Piece[] {
   return found;
 }
 
-// The same as plain text, where no box can be drawn.
+// The same as plain text, for places that can't contain elements.
 export function visible(text: string, lines = false): string {
   if (!HIDDEN.test(text)) return text;
   return pieces(text, lines)
@@ -38,7 +38,7 @@ export function visible(text: string, lines = false): string {
     .join("");
 }
 
-// As part of a string literal of Python or JavaScript.
+// Escapes a text for a string literal of Python or JavaScript.
 export function escaped(text: string): string {
   return text.replace(EACH, (c) => {
     const code = c.codePointAt(0) ?? 0;

@@ -1,4 +1,4 @@
-// What Airflow's plugin host loads: a component that takes the ids of the place it stands in.
+// The component that Airflow's plugin host loads; it gets the ids of the DAG, run and task where it is shown.
 import { useEffect } from "react";
 import { useLocation, useNavigate } from "react-router-dom";
 
@@ -9,8 +9,8 @@ let settled = false;
 export default function Provenance(where: Where) {
   const location = useLocation();
   const navigate = useNavigate();
-  // The host shows a component that it has just loaded wrapped, and bare from the next change of the address on: that
-  // would start the page anew, without focus or scroll, at the user's first step. It may as well happen right away.
+  // The host wraps a component on its first load, and drops the wrapper on the next navigation, which remounts the page
+  // and loses focus and scroll position. Navigate at once, so that this happens before the user's first action.
   useEffect(() => {
     if (settled) return;
     settled = true;

@@ -1,4 +1,4 @@
-// An SVG as a PNG, drawn by the browser at twice its size.
+// Conversion of an SVG to a PNG at twice its size.
 const SCALE = 2;
 const MOST = 16_000;
 
@@ -8,20 +8,20 @@ export async function toPng(svg: string): Promise<Blob> {
     const image = new Image();
     image.src = url;
     await image.decode();
-    // Browsers draw nothing on a canvas that is too wide.
+    // Browsers draw nothing on a canvas over their maximum size.
     const scale = Math.min(SCALE, MOST / Math.max(image.width, image.height));
     const canvas = document.createElement("canvas");
     canvas.width = Math.ceil(image.width * scale);
     canvas.height = Math.ceil(image.height * scale);
     const context = canvas.getContext("2d");
-    if (!context) throw new Error("this browser can't draw pictures");
+    if (!context) throw new Error("This browser can't create images. Export the graph as SVG.");
     context.fillStyle = "#fff";
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((done, fail) => {
       canvas.toBlob((blob) => {
         if (blob) done(blob);
-        else fail(new Error("the graph is too large for a picture; take it as SVG"));
+        else fail(new Error("The graph is too large for a PNG. Export it as SVG."));
       }, "image/png");
     });
   } finally {

@@ -1,4 +1,4 @@
-// How far long questions are, by their names: the client tells it, whoever waits looks at it.
+// Progress of slow requests by name: the client publishes it, and the waiting view shows it.
 import { useSyncExternalStore } from "react";
 
 export type Progress = { what: string; done: number; total: number };

@@ -1,4 +1,4 @@
-// Row ids as people and URLs write them: 1,5-9.
+// Row ids as text, in URLs and labels: 1,5-9.
 const MOST = 10_000;
 
 export function readRows(text: string): number[] {

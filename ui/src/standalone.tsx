@@ -1,4 +1,4 @@
-// The page without Airflow, for `provspark serve`: brings the parts that Airflow would.
+// The page without Airflow, for `provspark serve`: adds what Airflow provides otherwise.
 import { Box, ChakraProvider, createSystem, defaultConfig } from "@chakra-ui/react";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";

@@ -1,4 +1,4 @@
-// All of the page's state is in the URL: reading it, writing it, and the way back.
+// The page's state, which is in the URL: reading, writing and going back.
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router-dom";
 
@@ -10,14 +10,14 @@ export type Way = (typeof WAYS)[number];
 export type Direction = "backward" | "forward";
 export type Aside = "co_contributory" | "co_dependency" | "composition";
 
-// What addresses of the last release call them.
+// Names in URLs of the last release.
 const FORMER = new Map<unknown, Way>([
   ["together", "co_contributory"],
   ["siblings", "co_dependency"],
 ]);
 
-// Some rows, and what is asked of them; the data set at the other end, the one between and the column for
-// questions about rows beside them; which table is looked at, whether with columns that stayed as they were, and the row of the one example shown.
+// Selected rows and the query about them: its other dataset, the dataset between and the column; then the view: the table
+// that is open, whether it includes unchanged columns, and the example row.
 export type Place = {
   dataset: string;
   version: string | null;
@@ -35,10 +35,10 @@ export type Place = {
 export type State = Place & {
   search: string;
   context: boolean;
-  // Forward, also rows that are in no current version.
+  // In a forward trace, include rows that are in no current version.
   gone: boolean;
   step: string | null;
-  // Which part of a step's panel is looked at.
+  // The open tab of a step's panel.
   tab: string | null;
   via: Place[];
 };
@@ -110,7 +110,7 @@ function row(given: unknown): number | null {
   return Number.isSafeInteger(id) && Number(id) >= 0 ? Number(id) : null;
 }
 
-// A place in the path so far: short, and safe to read back from any hands.
+// A breadcrumb as a short text, which `unpack` validates.
 function pack(place: Place): string {
   const { dataset, version, rows, where, way, to, through, column, at, all, example } = place;
   return JSON.stringify([dataset, version, writeRows(rows), where, way, to, through, column, at, all ? 1 : 0, example]);
@@ -141,7 +141,7 @@ function unpack(text: string): Place[] {
   }
 }
 
-// The rows of a state alone, for another question about them.
+// Only the selected rows of a state, for another query about them.
 export function place({ dataset, version, rows, where }: Place): Partial<Place> {
   return { dataset, version, rows, where };
 }
@@ -161,7 +161,7 @@ export function query(state: State): TraceQuery {
   };
 }
 
-// The address as it is, not as it was last drawn: keys may follow each other faster than the page is.
+// The current URL, not the one of the last render: keystrokes can be faster than rendering.
 function now(): URLSearchParams {
   return new URLSearchParams(window.location.search);
 }
@@ -181,7 +181,7 @@ export function usePage() {
     },
     [setParams],
   );
-  // Goes on from here: what is left becomes a breadcrumb.
+  // Opens a place; the current one becomes a breadcrumb.
   const on = useCallback(
     (place: Partial<Place>) => {
       const { context, gone, via, ...here } = read(now());
@@ -190,7 +190,7 @@ export function usePage() {
     },
     [setParams],
   );
-  // Back to where one came from: the trace from a step, the last breadcrumb, the rows from a question.
+  // Goes back: from a step to its trace, to the last breadcrumb, or from a query to the rows.
   const leave = useCallback(() => {
     const here = read(now());
     const last = here.via.at(-1);

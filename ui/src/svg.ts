@@ -1,4 +1,4 @@
-// The graph as an SVG file.
+// Export of the graph as an SVG file.
 import { counted, type Graph } from "./graph";
 import type { Spot } from "./layout";
 import { visible } from "./marks";

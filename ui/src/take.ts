@@ -1,4 +1,4 @@
-// What can be taken away of a trace.
+// Export menu of a trace.
 import { exportGraph, exportTrace, type Format, type Node, type Trace, type TraceQuery } from "./api/client";
 import type { Graph } from "./graph";
 import type { Spot } from "./layout";

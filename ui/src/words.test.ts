@@ -113,7 +113,7 @@ describe("copies", () => {
     );
     expect(asPython(STATE, { dataset: "/d" })).toContain('prov.forward("/d", rows=[1, 2, 3, 9], version=');
   });
-  it("name the other data set of a question about rows beside", () => {
+  it("name the other dataset of a query", () => {
     const aside = { ...STATE, way: "co_dependency" as const, rows: [7], where: [], context: false, version: null };
     const names = { dataset: "/d", to: "/t", through: "/v" };
     expect(asCommand(aside, names)).toBe("provspark co-dependency /d --row 7 --to /t --via /v");

@@ -1,4 +1,4 @@
-// Numbers and names as the page says them.
+// Formats of numbers, counts, times and values.
 import type { Step } from "./api/client";
 
 const NUMBER = new Intl.NumberFormat("en-US");
@@ -11,12 +11,12 @@ export function count(n: number, noun = "row"): string {
   return n === 0 ? `no ${noun}` : `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-// "this many of that many", the same everywhere.
+// "38 of 32,561", the same everywhere; zero in words.
 export function share(rows: number, total: number): string {
   return rows === 0 ? `no row of ${number(total)}` : `${number(rows)} of ${number(total)}`;
 }
 
-// The rows that a write made, and those that its output then had where they are more, or it is not known which are its own.
+// The number of rows that a write wrote, and of all rows in its output if they differ or the former is unknown.
 export function made(rows: number, written: number | null | undefined): string {
   if (written === null || written === undefined) return `${count(rows)} in the dataset`;
   return `${written === 0 ? "0 rows" : count(written)} written${written === rows ? "" : ` · ${number(rows)} in the dataset`}`;

@@ -77,7 +77,7 @@ function f4() {
   function B($) {
     return typeof $ == "object" && $ !== null && $.$$typeof === e;
   }
-  function G($) {
+  function q($) {
     var Q = { "=": "=0", ":": "=2" };
     return "$" + $.replace(/[=:]/g, function(me) {
       return Q[me];
@@ -85,7 +85,7 @@ function f4() {
   }
   var I = /\/+/g;
   function W($, Q) {
-    return typeof $ == "object" && $ !== null && $.key != null ? G("" + $.key) : Q.toString(36);
+    return typeof $ == "object" && $ !== null && $.key != null ? q("" + $.key) : Q.toString(36);
   }
   function D($) {
     switch ($.status) {
@@ -110,7 +110,7 @@ function f4() {
     }
     throw $;
   }
-  function F($, Q, me, ge, q) {
+  function F($, Q, me, ge, G) {
     var Z = typeof $;
     (Z === "undefined" || Z === "boolean") && ($ = null);
     var pe = !1;
@@ -134,20 +134,20 @@ function f4() {
                 Q,
                 me,
                 ge,
-                q
+                G
               );
           }
       }
     if (pe)
-      return q = q($), pe = ge === "" ? "." + W($, 0) : ge, A(q) ? (me = "", pe != null && (me = pe.replace(I, "$&/") + "/"), F(q, Q, me, "", function(ve) {
+      return G = G($), pe = ge === "" ? "." + W($, 0) : ge, A(G) ? (me = "", pe != null && (me = pe.replace(I, "$&/") + "/"), F(G, Q, me, "", function(ve) {
         return ve;
-      })) : q != null && (B(q) && (q = j(
-        q,
-        me + (q.key == null || $ && $.key === q.key ? "" : ("" + q.key).replace(
+      })) : G != null && (B(G) && (G = j(
+        G,
+        me + (G.key == null || $ && $.key === G.key ? "" : ("" + G.key).replace(
           I,
           "$&/"
         ) + "/") + pe
-      )), Q.push(q)), 1;
+      )), Q.push(G)), 1;
     pe = 0;
     var le = ge === "" ? "." : ge + ":";
     if (A($))
@@ -157,7 +157,7 @@ function f4() {
           Q,
           me,
           Z,
-          q
+          G
         );
     else if (ue = x($), typeof ue == "function")
       for ($ = ue.call($), ue = 0; !(ge = $.next()).done; )
@@ -166,7 +166,7 @@ function f4() {
           Q,
           me,
           Z,
-          q
+          G
         );
     else if (Z === "object") {
       if (typeof $.then == "function")
@@ -175,7 +175,7 @@ function f4() {
           Q,
           me,
           ge,
-          q
+          G
         );
       throw Q = String($), Error(
         "Objects are not valid as a React child (found: " + (Q === "[object Object]" ? "object with keys {" + Object.keys($).join(", ") + "}" : Q) + "). If you meant to render a collection of children, use an array instead."
@@ -185,9 +185,9 @@ function f4() {
   }
   function Y($, Q, me) {
     if ($ == null) return $;
-    var ge = [], q = 0;
+    var ge = [], G = 0;
     return F($, ge, "", "", function(Z) {
-      return Q.call(me, Z, q++);
+      return Q.call(me, Z, G++);
     }), ge;
   }
   function ne($) {
@@ -224,8 +224,8 @@ function f4() {
     var Q = L.T, me = {};
     me.types = Q !== null ? Q.types : null, L.T = me;
     try {
-      var ge = $(), q = L.S;
-      q !== null && q(me, ge), typeof ge == "object" && ge !== null && typeof ge.then == "function" && ge.then(N, se);
+      var ge = $(), G = L.S;
+      G !== null && G(me, ge), typeof ge == "object" && ge !== null && typeof ge.then == "function" && ge.then(N, se);
     } catch (Z) {
       se(Z);
     } finally {
@@ -285,9 +285,9 @@ function f4() {
       throw Error(
         "The argument must be a React element, but you passed " + $ + "."
       );
-    var ge = S({}, $.props), q = $.key;
+    var ge = S({}, $.props), G = $.key;
     if (Q != null)
-      for (Z in Q.key !== void 0 && (q = "" + Q.key), Q)
+      for (Z in Q.key !== void 0 && (G = "" + Q.key), Q)
         !H.call(Q, Z) || Z === "key" || Z === "__self" || Z === "__source" || Z === "ref" && Q.ref === void 0 || (ge[Z] = Q[Z]);
     var Z = arguments.length - 2;
     if (Z === 1) ge.children = me;
@@ -296,7 +296,7 @@ function f4() {
         pe[le] = arguments[le + 2];
       ge.children = pe;
     }
-    return V($.type, q, ge);
+    return V($.type, G, ge);
   }, Pe.createContext = function($) {
     return $ = {
       $$typeof: c,
@@ -310,21 +310,21 @@ function f4() {
       _context: $
     }, $;
   }, Pe.createElement = function($, Q, me) {
-    var ge, q = {}, Z = null;
+    var ge, G = {}, Z = null;
     if (Q != null)
       for (ge in Q.key !== void 0 && (Z = "" + Q.key), Q)
-        H.call(Q, ge) && ge !== "key" && ge !== "__self" && ge !== "__source" && (q[ge] = Q[ge]);
+        H.call(Q, ge) && ge !== "key" && ge !== "__self" && ge !== "__source" && (G[ge] = Q[ge]);
     var pe = arguments.length - 2;
-    if (pe === 1) q.children = me;
+    if (pe === 1) G.children = me;
     else if (1 < pe) {
       for (var le = Array(pe), ue = 0; ue < pe; ue++)
         le[ue] = arguments[ue + 2];
-      q.children = le;
+      G.children = le;
     }
     if ($ && $.defaultProps)
       for (ge in pe = $.defaultProps, pe)
-        q[ge] === void 0 && (q[ge] = pe[ge]);
-    return V($, Z, q);
+        G[ge] === void 0 && (G[ge] = pe[ge]);
+    return V($, Z, G);
   }, Pe.createRef = function() {
     return { current: null };
   }, Pe.forwardRef = function($) {
@@ -861,7 +861,7 @@ var U4 = function(t, r, o) {
   return t;
 }, F4 = function(t, r) {
   return VR(W4(LR(t), r));
-}, PE = /* @__PURE__ */ new WeakMap(), q4 = function(t) {
+}, PE = /* @__PURE__ */ new WeakMap(), G4 = function(t) {
   if (!(t.type !== "rule" || !t.parent || // positive .length indicates that this rule contains pseudo
   // negative .length indicates that this rule has been already prefixed
   t.length < 1)) {
@@ -874,7 +874,7 @@ var U4 = function(t, r, o) {
           t.props[g] = l[f] ? c[f].replace(/&\f/g, d[p]) : d[p] + " " + c[f];
     }
   }
-}, G4 = function(t) {
+}, q4 = function(t) {
   if (t.type === "decl") {
     var r = t.value;
     // charcode for l
@@ -1075,7 +1075,7 @@ var Y4 = function(t, r, o, a) {
       d.push(w);
     }
   );
-  var f, g = [q4, G4];
+  var f, g = [G4, q4];
   {
     var p, v = [H4, j4(function(w) {
       p.insert(w);
@@ -1794,26 +1794,26 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
     );
     V.styles && (N = Vn(N, `${p.key}-${V.name}`)), c !== void 0 && (N = Vn(N, c));
     const j = !E("as");
-    let B = j && O.as || a, G = {};
+    let B = j && O.as || a, q = {};
     for (let D in O)
       if (!(j && D === "as")) {
         if (ED(D)) {
           const F = D.replace("html", "").toLowerCase();
-          G[F] = O[D];
+          q[F] = O[D];
           continue;
         }
-        E(D) && (G[D] = O[D]);
+        E(D) && (q[D] = O[D]);
       }
     let I = N.trim();
-    I ? G.className = I : Reflect.deleteProperty(G, "className"), G.ref = v;
+    I ? q.className = I : Reflect.deleteProperty(q, "className"), q.ref = v;
     const W = r.forwardAsChild || r.forwardProps?.includes("asChild");
     if (O.asChild && !W) {
       const D = _.isValidElement(O.children) ? _.Children.only(O.children) : _.Children.toArray(O.children).find(_.isValidElement);
       if (!D)
         throw new Error("[chakra-ui > factory] No valid child found");
-      B = D.type, G.children = null, Reflect.deleteProperty(G, "asChild"), G = Ou(G, D.props), G.ref = mD(v, yD(D));
+      B = D.type, q.children = null, Reflect.deleteProperty(q, "asChild"), q = Ou(q, D.props), q.ref = mD(v, yD(D));
     }
-    return G.as && W ? (G.as = void 0, /* @__PURE__ */ P.jsxs(_.Fragment, { children: [
+    return q.as && W ? (q.as = void 0, /* @__PURE__ */ P.jsxs(_.Fragment, { children: [
       /* @__PURE__ */ P.jsx(
         WE,
         {
@@ -1822,7 +1822,7 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
           isStringTag: typeof B == "string"
         }
       ),
-      /* @__PURE__ */ P.jsx(B, { asChild: !0, ...G, children: /* @__PURE__ */ P.jsx(O.as, { children: G.children }) })
+      /* @__PURE__ */ P.jsx(B, { asChild: !0, ...q, children: /* @__PURE__ */ P.jsx(O.as, { children: q.children }) })
     ] })) : /* @__PURE__ */ P.jsxs(_.Fragment, { children: [
       /* @__PURE__ */ P.jsx(
         WE,
@@ -1832,7 +1832,7 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
           isStringTag: typeof B == "string"
         }
       ),
-      /* @__PURE__ */ P.jsx(B, { ...G })
+      /* @__PURE__ */ P.jsx(B, { ...q })
     ] });
   });
   return f.displayName = l !== void 0 ? l : `chakra(${typeof a == "string" ? a : a.displayName || a.name || "Component"})`, f.__emotion_real = f, f.__emotion_base = a, f.__emotion_forwardProp = r.shouldForwardProp, f.__emotion_cva = t, Object.defineProperty(f, "toString", {
@@ -1849,7 +1849,7 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
   }
 }), et = PD, ID = (e, t) => e && !t ? e : !e && t ? t : e.merge(t), _e = et("div");
 _e.displayName = "Box";
-const qR = _.forwardRef(
+const GR = _.forwardRef(
   function(t, r) {
     const { size: o, ...a } = t;
     return /* @__PURE__ */ P.jsx(
@@ -1870,14 +1870,14 @@ const qR = _.forwardRef(
     );
   }
 );
-qR.displayName = "Square";
-const GR = _.forwardRef(
+GR.displayName = "Square";
+const qR = _.forwardRef(
   function(t, r) {
     const { size: o, ...a } = t;
-    return /* @__PURE__ */ P.jsx(qR, { size: o, ref: r, borderRadius: "9999px", ...a });
+    return /* @__PURE__ */ P.jsx(GR, { size: o, ref: r, borderRadius: "9999px", ...a });
   }
 );
-GR.displayName = "Circle";
+qR.displayName = "Circle";
 function Dh(e) {
   if (typeof e != "string")
     return e.displayName || e.name;
@@ -1885,7 +1885,7 @@ function Dh(e) {
 function Dg(e) {
   return e && e.charAt(0).toUpperCase() + e.slice(1);
 }
-function qE(e, t) {
+function GE(e, t) {
   return e + Dg(t);
 }
 function DD(e, t) {
@@ -2006,7 +2006,7 @@ function HD(e, t, r = {}) {
 function BD(e, t, r = {}) {
   return e[HD(e, t, r)];
 }
-var GE = (e) => e?.constructor.name === "Array", jD = (e, t) => {
+var qE = (e) => e?.constructor.name === "Array", jD = (e, t) => {
   if (e.length !== t.length) return !1;
   for (let r = 0; r < e.length; r++)
     if (!td(e[r], t[r])) return !1;
@@ -2018,7 +2018,7 @@ var GE = (e) => e?.constructor.name === "Array", jD = (e, t) => {
     return e.isEqual(t);
   if (typeof e == "function" && typeof t == "function")
     return e.toString() === t.toString();
-  if (GE(e) && GE(t))
+  if (qE(e) && qE(t))
     return jD(Array.from(e), Array.from(t));
   if (typeof e != "object" || typeof t != "object") return !1;
   const r = Object.keys(t ?? /* @__PURE__ */ Object.create(null)), o = r.length;
@@ -2029,12 +2029,12 @@ var GE = (e) => e?.constructor.name === "Array", jD = (e, t) => {
     if (!td(e[l], t[l])) return !1;
   }
   return !0;
-}, UD = (e) => e != null && typeof e == "object", JR = (e) => typeof e == "number" && !Number.isNaN(e), $h = (e) => typeof e == "string", Ii = (e) => typeof e == "function", WD = (e) => e == null, xu = (e, t) => Object.prototype.hasOwnProperty.call(e, t), FD = (e) => Object.prototype.toString.call(e), e2 = Function.prototype.toString, qD = e2.call(Object), GD = (e) => {
+}, UD = (e) => e != null && typeof e == "object", JR = (e) => typeof e == "number" && !Number.isNaN(e), $h = (e) => typeof e == "string", Ii = (e) => typeof e == "function", WD = (e) => e == null, xu = (e, t) => Object.prototype.hasOwnProperty.call(e, t), FD = (e) => Object.prototype.toString.call(e), e2 = Function.prototype.toString, GD = e2.call(Object), qD = (e) => {
   if (!UD(e) || FD(e) != "[object Object]" || KD(e)) return !1;
   const t = Object.getPrototypeOf(e);
   if (t === null) return !0;
   const r = xu(t, "constructor") && t.constructor;
-  return typeof r == "function" && r instanceof r && e2.call(r) == qD;
+  return typeof r == "function" && r instanceof r && e2.call(r) == GD;
 }, YD = (e) => typeof e == "object" && e !== null && "$$typeof" in e && "props" in e, XD = (e) => typeof e == "object" && e !== null && "__v_isVNode" in e, KD = (e) => YD(e) || XD(e), YE = (e) => e, QD = (e) => e(), t2 = () => {
 }, kl = (...e) => (...t) => {
   e.forEach(function(r) {
@@ -2042,7 +2042,7 @@ var GE = (e) => e?.constructor.name === "Array", jD = (e, t) => {
   });
 }, ZD = (e) => Number.isNaN(e), JD = (e) => ZD(e) ? 0 : e, e$ = (e, t, r) => (JD(e) - t) / (r - t), Di = (e) => typeof e == "number" ? `${e}px` : e;
 function V0(e) {
-  if (!GD(e) || e === void 0) return e;
+  if (!qD(e) || e === void 0) return e;
   const t = Reflect.ownKeys(e).filter((o) => typeof o == "string"), r = {};
   for (const o of t) {
     const a = e[o];
@@ -2421,7 +2421,7 @@ function V$() {
   const e = navigator.userAgentData;
   return e && Array.isArray(e.brands) ? e.brands.map(({ brand: t, version: r }) => `${t}/${r}`).join(" ") : navigator.userAgent;
 }
-var U0 = (e) => Vg() && e.test(L$()), f2 = (e) => Vg() && e.test(V$()), H$ = (e) => Vg() && e.test(navigator.vendor), B$ = /^iPhone/i, j$ = /^iPad/i, U$ = /^Mac/i, W$ = /apple/i, F$ = /Firefox/i, q$ = /Android/i, e_ = () => Vg() && !!navigator.maxTouchPoints, G$ = () => U0(B$), Y$ = () => U0(j$) || ad() && navigator.maxTouchPoints > 1, X$ = () => G$() || Y$(), K$ = () => ad() || X$(), ad = () => U0(U$), W0 = () => K$() && H$(W$), Q$ = () => f2(F$), Z$ = () => f2(q$);
+var U0 = (e) => Vg() && e.test(L$()), f2 = (e) => Vg() && e.test(V$()), H$ = (e) => Vg() && e.test(navigator.vendor), B$ = /^iPhone/i, j$ = /^iPad/i, U$ = /^Mac/i, W$ = /apple/i, F$ = /Firefox/i, G$ = /Android/i, e_ = () => Vg() && !!navigator.maxTouchPoints, q$ = () => U0(B$), Y$ = () => U0(j$) || ad() && navigator.maxTouchPoints > 1, X$ = () => q$() || Y$(), K$ = () => ad() || X$(), ad = () => U0(U$), W0 = () => K$() && H$(W$), Q$ = () => f2(F$), Z$ = () => f2(G$);
 function J$(e) {
   return e.composedPath?.() ?? e.nativeEvent?.composedPath?.();
 }
@@ -2490,7 +2490,7 @@ function F0(e, t) {
   if (!e) return;
   cL(e, { type: "HTMLInputElement", property: "checked" }).set?.call(e, t), t ? e.setAttribute("checked", "") : e.removeAttribute("checked");
 }
-function q0(e, t) {
+function G0(e, t) {
   const { checked: r, bubbles: o = !0 } = t;
   if (!e) return;
   const a = Tt(e);
@@ -2519,7 +2519,7 @@ function fL(e, t) {
     attributeFilter: ["disabled"]
   }), () => a.disconnect();
 }
-function G0(e, t) {
+function q0(e, t) {
   if (!e) return;
   const { onFieldsetDisabledChange: r, onFormReset: o } = t, a = [dL(e, o), fL(e, r)];
   return () => a.forEach((l) => l?.());
@@ -2964,13 +2964,13 @@ function FL(e) {
   let t = Object.getOwnPropertyDescriptor(e.props, "ref")?.get, r = t && "isReactWarning" in t && t.isReactWarning;
   return r ? e.ref : (t = Object.getOwnPropertyDescriptor(e, "ref")?.get, r = t && "isReactWarning" in t && t.isReactWarning, r ? e.props.ref : e.props.ref || e.ref);
 }
-var qL = /* @__PURE__ */ Symbol.for("react.lazy");
-function GL(e) {
-  return typeof e == "object" && e !== null && "$$typeof" in e && e.$$typeof === qL;
+var GL = /* @__PURE__ */ Symbol.for("react.lazy");
+function qL(e) {
+  return typeof e == "object" && e !== null && "$$typeof" in e && e.$$typeof === GL;
 }
 function YL(e) {
   if (_.isValidElement(e)) return e;
-  if (GL(e)) return _.Children.toArray(e).find(_.isValidElement);
+  if (qL(e)) return _.Children.toArray(e).find(_.isValidElement);
 }
 var wy = (e) => {
   const t = _.memo(_.forwardRef((r, o) => {
@@ -3261,8 +3261,8 @@ var n6 = (e, t) => {
 };
 function Ka(e, t = {}) {
   const r = _.useMemo(() => {
-    const { id: B, ids: G, getRootNode: I } = t;
-    return WL({ id: B, ids: G, getRootNode: I });
+    const { id: B, ids: q, getRootNode: I } = t;
+    return WL({ id: B, ids: q, getRootNode: I });
   }, [t]), o = (...B) => {
     e.debug && console.log(...B);
   }, a = e.props?.({ props: V0(t), scope: r }) ?? t, l = r6(a), c = e.context?.({
@@ -3286,15 +3286,15 @@ function Ka(e, t = {}) {
     get(B) {
       return d.current?.[B].ref.current;
     },
-    set(B, G) {
-      d.current?.[B].set(G);
+    set(B, q) {
+      d.current?.[B].set(q);
     },
     initial(B) {
       return d.current?.[B].initial;
     },
     hash(B) {
-      const G = d.current?.[B].get();
-      return d.current?.[B].hash(G);
+      const q = d.current?.[B].get();
+      return d.current?.[B].hash(q);
     }
   })), g = _.useRef(/* @__PURE__ */ new Map()), p = _.useRef(null), v = _.useRef(null), y = _.useRef({ type: "" }), b = () => ({
     ...y.current,
@@ -3307,7 +3307,7 @@ function Ka(e, t = {}) {
   }), x = () => ({
     ...N,
     matches(...B) {
-      return B.some((G) => p$(N.ref.current, G));
+      return B.some((q) => p$(N.ref.current, q));
     },
     hasTag(B) {
       return m$(e, N.ref.current, B);
@@ -3316,16 +3316,16 @@ function Ka(e, t = {}) {
     queueMicrotask(() => {
       if (H.current !== Ca.Started) return;
       v.current = y.current, y.current = B;
-      const G = j(), { transitions: I, source: W } = h$(e, G, B.type), D = A(I);
+      const q = j(), { transitions: I, source: W } = h$(e, q, B.type), D = A(I);
       if (!D) return;
       p.current = D;
-      const F = JE(e, D.target ?? G, W);
-      o("transition", B.type, D.target || G, `(${D.actions})`), F !== G ? ld.flushSync(() => N.set(F)) : D.reenter ? N.invoke(G, G) : E(D.actions ?? []);
+      const F = JE(e, D.target ?? q, W);
+      o("transition", B.type, D.target || q, `(${D.actions})`), F !== q ? ld.flushSync(() => N.set(F)) : D.reenter ? N.invoke(q, q) : E(D.actions ?? []);
     });
   }), k = Vh((B) => {
     H0(e.computed, () => "[zag-js] No computed object found on machine");
-    const G = e.computed[B];
-    return G({
+    const q = e.computed[B];
+    return q({
       context: f,
       event: b(),
       prop: l,
@@ -3348,9 +3348,9 @@ function Ka(e, t = {}) {
     scope: r,
     choose: A
   }), E = (B) => {
-    const G = Ii(B) ? B(T()) : B;
-    if (!G) return;
-    const I = G.map((W) => {
+    const q = Ii(B) ? B(T()) : B;
+    if (!q) return;
+    const I = q.map((W) => {
       const D = e.implementations?.actions?.[W];
       return D || Lh(`[zag-js] No implementation found for action "${JSON.stringify(W)}"`), D;
     });
@@ -3358,12 +3358,12 @@ function Ka(e, t = {}) {
       W?.(T());
   }, z = (B) => {
     if (Ii(B)) return B(T());
-    const G = e.implementations?.guards?.[B];
-    return G || Lh(`[zag-js] No implementation found for guard "${JSON.stringify(B)}"`), G?.(T());
+    const q = e.implementations?.guards?.[B];
+    return q || Lh(`[zag-js] No implementation found for guard "${JSON.stringify(B)}"`), q?.(T());
   }, O = (B) => {
-    const G = Ii(B) ? B(T()) : B;
-    if (!G) return;
-    const I = G.map((D) => {
+    const q = Ii(B) ? B(T()) : B;
+    if (!q) return;
+    const I = q.map((D) => {
       const F = e.implementations?.effects?.[D];
       return F || Lh(`[zag-js] No implementation found for effect "${JSON.stringify(D)}"`), F;
     }), W = [];
@@ -3372,13 +3372,13 @@ function Ka(e, t = {}) {
       F && W.push(F);
     }
     return () => W.forEach((D) => D?.());
-  }, A = (B) => LD(B).find((G) => {
-    let I = !G.guard;
-    return $h(G.guard) ? I = !!z(G.guard) : Ii(G.guard) && (I = G.guard(T())), I;
+  }, A = (B) => LD(B).find((q) => {
+    let I = !q.guard;
+    return $h(q.guard) ? I = !!z(q.guard) : Ii(q.guard) && (I = q.guard(T())), I;
   }), N = eg(() => ({
     defaultValue: JE(e, e.initialState({ prop: l })),
-    onChange(B, G) {
-      const { exiting: I, entering: W } = g$(e, G, B, p.current?.reenter);
+    onChange(B, q) {
+      const { exiting: I, entering: W } = g$(e, q, B, p.current?.reenter);
       if (I.forEach((D) => {
         g.current.get(D.path)?.(), g.current.delete(D.path);
       }), I.forEach((D) => {
@@ -3389,7 +3389,7 @@ function Ka(e, t = {}) {
           const Y = g.current.get(D.path);
           g.current.set(D.path, Y ? kl(Y, F) : F);
         }
-      }), G === sh) {
+      }), q === sh) {
         E(e.entry);
         const D = O(e.effects);
         if (D) {
@@ -3404,15 +3404,15 @@ function Ka(e, t = {}) {
   })), L = _.useRef(void 0), H = _.useRef(Ca.NotStarted), V = Vh(() => H.current);
   R2(() => {
     queueMicrotask(() => {
-      const G = H.current === Ca.Started;
-      H.current = Ca.Started, o(G ? "rehydrating..." : "initializing...");
+      const q = H.current === Ca.Started;
+      H.current = Ca.Started, o(q ? "rehydrating..." : "initializing...");
       const I = L.current ?? N.initial;
-      N.invoke(I, G ? N.get() : sh);
+      N.invoke(I, q ? N.get() : sh);
     });
     const B = g.current;
     return () => {
-      const G = j();
-      o("unmounting..."), L.current = G, H.current = Ca.Stopped, B.forEach((I) => I?.()), g.current = /* @__PURE__ */ new Map(), p.current = null, queueMicrotask(() => {
+      const q = j();
+      o("unmounting..."), L.current = q, H.current = Ca.Stopped, B.forEach((I) => I?.()), g.current = /* @__PURE__ */ new Map(), p.current = null, queueMicrotask(() => {
         E(e.exit), H.current = Ca.Stopped;
       });
     };
@@ -4287,18 +4287,18 @@ const or = (e) => {
         displayName: T,
         wrapElement: E,
         ...z
-      } = S ?? {}, O = qE(
+      } = S ?? {}, O = GE(
         o,
         String(w)
       ), A = et(x, {}, z), N = _.forwardRef((L, H) => {
         const V = g(), j = _.useMemo(
           () => Ou(k ?? {}, V, L),
           [V, L]
-        ), { styles: B, props: G, classNames: I } = p(j), W = I[w], D = /* @__PURE__ */ P.jsx(a, { value: B, children: /* @__PURE__ */ P.jsx(c, { value: I, children: /* @__PURE__ */ P.jsx(
+        ), { styles: B, props: q, classNames: I } = p(j), W = I[w], D = /* @__PURE__ */ P.jsx(a, { value: B, children: /* @__PURE__ */ P.jsx(c, { value: I, children: /* @__PURE__ */ P.jsx(
           A,
           {
             ref: H,
-            ...G,
+            ...q,
             css: [B[w], j.css],
             className: Vn(j.className, W)
           }
@@ -4308,7 +4308,7 @@ const or = (e) => {
       return N.displayName = T ?? O ?? Dh(x), N;
     },
     withContext: (x, w, S) => {
-      const { displayName: k, ...T } = S ?? {}, E = w != null && w !== "" ? qE(o, String(w)) : o, z = et(x, {}, T), O = _.forwardRef((A, N) => {
+      const { displayName: k, ...T } = S ?? {}, E = w != null && w !== "" ? GE(o, String(w)) : o, z = et(x, {}, T), O = _.forwardRef((A, N) => {
         const { unstyled: L, ...H } = A, V = l(), B = d()?.[w];
         return /* @__PURE__ */ P.jsx(
           z,
@@ -4390,7 +4390,7 @@ function P6(e, t) {
     left: [a, o, l, c]
   }[d];
 }
-function q2(e, t) {
+function G2(e, t) {
   const { x: r, y: o } = t;
   let a = !1;
   for (let l = 0, c = e.length - 1; l < e.length; c = l++) {
@@ -4399,8 +4399,8 @@ function q2(e, t) {
   }
   return a;
 }
-var G2 = ke("avatar").parts("root", "image", "fallback");
-G2.build();
+var q2 = ke("avatar").parts("root", "image", "fallback");
+q2.build();
 function I6(e) {
   const t = {
     each(r) {
@@ -4700,14 +4700,14 @@ function F6(e, t, r) {
   e.addEventListener(t, r, { once: !0 });
 }
 var Cy = /* @__PURE__ */ new WeakMap(), Su = /* @__PURE__ */ new WeakMap();
-function q6(e) {
+function G6(e) {
   return $n.isBelowPointerBlockingLayer(e) ? "none" : "auto";
 }
 function X2(e) {
-  const t = q6(e);
+  const t = G6(e);
   e.style.pointerEvents !== t && (e.style.pointerEvents = t);
 }
-function G6(e) {
+function q6(e) {
   if (Su.has(e)) return;
   const t = Tt(e);
   if (typeof t.MutationObserver > "u") return;
@@ -4718,7 +4718,7 @@ function G6(e) {
 }
 function g_() {
   $n.layers.forEach(({ node: e }) => {
-    X2(e), G6(e);
+    X2(e), q6(e);
   });
 }
 function Y6(e) {
@@ -4832,7 +4832,7 @@ function nV(e, t, r) {
   const o = r ? Lt(r) : null, a = rr(o), l = Tt(o), c = Lg(a);
   return e = e || c instanceof l.HTMLInputElement && !eV.has(c?.type) || c instanceof l.HTMLTextAreaElement || c instanceof l.HTMLElement && c.isContentEditable, !(e && t === "keyboard" && r instanceof l.KeyboardEvent && !Reflect.has(oV, r.key));
 }
-var qo = null, zb = /* @__PURE__ */ new Set(), tg = /* @__PURE__ */ new Map(), Da = !1, $i = null, Ob = !1, Ey = null, rV = !1, oV = {
+var Go = null, zb = /* @__PURE__ */ new Set(), tg = /* @__PURE__ */ new Map(), Da = !1, $i = null, Ob = !1, Ey = null, rV = !1, oV = {
   Tab: !0,
   Escape: !0
 };
@@ -4841,14 +4841,14 @@ function Bg(e, t) {
     r(e, t);
 }
 function ng(e) {
-  $i = null, Da = !0, J6(e) && (qo = "keyboard", Bg("keyboard", e));
+  $i = null, Da = !0, J6(e) && (Go = "keyboard", Bg("keyboard", e));
 }
 function vr(e) {
-  (e.type === "pointermove" || e.type === "mousemove") && Ey?.x === e.clientX && Ey?.y === e.clientY || (Ey = { x: e.clientX, y: e.clientY }, qo = "pointer", (e.type === "mousedown" || e.type === "pointerdown") && ($i = null, Da = !0, Bg("pointer", e)));
+  (e.type === "pointermove" || e.type === "mousemove") && Ey?.x === e.clientX && Ey?.y === e.clientY || (Ey = { x: e.clientX, y: e.clientY }, Go = "pointer", (e.type === "mousedown" || e.type === "pointerdown") && ($i = null, Da = !0, Bg("pointer", e)));
 }
 function Z2(e) {
   if (rL(e)) {
-    $i = null, Da = !0, qo = "virtual";
+    $i = null, Da = !0, Go = "virtual";
     return;
   }
   $i = null;
@@ -4859,7 +4859,7 @@ function Z2(e) {
 }
 function J2(e) {
   const t = Lt(e), r = t === $i;
-  t === Tt(t) || t === rr(t) || rV || !e.isTrusted || (!Da && !r && !Ob && (qo = "virtual", Bg("virtual", e)), Da = !1, $i = null, Ob = !1);
+  t === Tt(t) || t === rr(t) || rV || !e.isTrusted || (!Da && !r && !Ob && (Go = "virtual", Bg("virtual", e)), Da = !1, $i = null, Ob = !1);
 }
 function ez() {
   Da = !1, $i = null, Ob = !0;
@@ -4901,17 +4901,17 @@ var aV = (e, t) => {
   }
 };
 function Ab() {
-  return qo;
+  return Go;
 }
 function sV(e) {
-  qo = e, Bg(e, null);
+  Go = e, Bg(e, null);
 }
 function Nu() {
-  return qo === "keyboard" || qo === "virtual";
+  return Go === "keyboard" || Go === "virtual";
 }
 function jg(e = {}) {
   const { isTextInput: t, autoFocus: r, onChange: o, root: a } = e;
-  iV(a), o?.({ isFocusVisible: r || Nu(), modality: qo });
+  iV(a), o?.({ isFocusVisible: r || Nu(), modality: Go });
   const l = (c, d) => {
     nV(!!t, c, d) && o?.({ isFocusVisible: Nu(), modality: c });
   };
@@ -5106,7 +5106,7 @@ var { not: m_ } = od(), dV = Ya({
           return jg({ root: t.getRootNode?.() });
       },
       trackFormControlState({ context: e, scope: t }) {
-        return G0(gu(t), {
+        return q0(gu(t), {
           onFieldsetDisabledChange(r) {
             e.set("fieldsetDisabled", r);
           },
@@ -5138,7 +5138,7 @@ var { not: m_ } = od(), dV = Ya({
       dispatchChangeEvent({ computed: e, scope: t }) {
         queueMicrotask(() => {
           const r = gu(t);
-          q0(r, { checked: e("checked") });
+          G0(r, { checked: e("checked") });
         });
       }
     }
@@ -5193,7 +5193,7 @@ const hV = ["top", "right", "bottom", "left"], Vi = Math.min, jo = Math.max, rg 
 function iz(e, t, r) {
   return jo(e, Vi(t, r));
 }
-function Go(e, t) {
+function qo(e, t) {
   return typeof e == "function" ? e(t) : e;
 }
 function Hi(e) {
@@ -5342,7 +5342,7 @@ async function SV(e, t) {
     elementContext: v = "floating",
     altBoundary: y = !1,
     padding: b = 0
-  } = Go(t, e), x = az(b), S = d[y ? v === "floating" ? "reference" : "floating" : v], k = ig(await l.getClippingRect({
+  } = qo(t, e), x = az(b), S = d[y ? v === "floating" ? "reference" : "floating" : v], k = ig(await l.getClippingRect({
     element: (r = await (l.isElement == null ? void 0 : l.isElement(S))) == null || r ? S : S.contextElement || await (l.getDocumentElement == null ? void 0 : l.getDocumentElement(d.floating)),
     boundary: g,
     rootBoundary: p,
@@ -5447,7 +5447,7 @@ const CV = 50, EV = async (e, t, r) => {
     } = t, {
       element: g,
       padding: p = 0
-    } = Go(e, t) || {};
+    } = qo(e, t) || {};
     if (g == null)
       return {};
     const v = az(p), y = {
@@ -5456,12 +5456,12 @@ const CV = 50, EV = async (e, t, r) => {
     }, b = ox(a), x = rx(b), w = await c.getDimensions(g), S = b === "y", k = S ? "top" : "left", T = S ? "bottom" : "right", E = S ? "clientHeight" : "clientWidth", z = l.reference[x] + l.reference[b] - y[b] - l.floating[x], O = y[b] - l.reference[b], A = await (c.getOffsetParent == null ? void 0 : c.getOffsetParent(g));
     let N = A ? A[E] : 0;
     (!N || !await (c.isElement == null ? void 0 : c.isElement(A))) && (N = d.floating[E] || l.floating[x]);
-    const L = z / 2 - O / 2, H = N / 2 - w[x] / 2 - 1, V = Vi(v[k], H), j = Vi(v[T], H), B = N - w[x] - j, G = N / 2 - w[x] / 2 + L, I = iz(V, G, B), W = !f.arrow && Fl(a) != null && G !== I && l.reference[x] / 2 - (G < V ? V : j) - w[x] / 2 < 0, D = W ? G < V ? G - V : G - B : 0;
+    const L = z / 2 - O / 2, H = N / 2 - w[x] / 2 - 1, V = Vi(v[k], H), j = Vi(v[T], H), B = N - w[x] - j, q = N / 2 - w[x] / 2 + L, I = iz(V, q, B), W = !f.arrow && Fl(a) != null && q !== I && l.reference[x] / 2 - (q < V ? V : j) - w[x] / 2 < 0, D = W ? q < V ? q - V : q - B : 0;
     return {
       [b]: y[b] + D,
       data: {
         [b]: I,
-        centerOffset: G - I - D,
+        centerOffset: q - I - D,
         ...W && {
           alignmentOffset: D
         }
@@ -5490,7 +5490,7 @@ const CV = 50, EV = async (e, t, r) => {
         fallbackAxisSideDirection: x = "none",
         flipAlignment: w = !0,
         ...S
-      } = Go(e, t);
+      } = qo(e, t);
       if ((r = l.arrow) != null && r.alignmentOffset)
         return {};
       const k = Hi(a), T = so(d), E = Hi(d) === d, z = await (f.isRTL == null ? void 0 : f.isRTL(g.floating)), O = y || (E || !w ? [og(d)] : mV(d)), A = x !== "none";
@@ -5523,8 +5523,8 @@ const CV = 50, EV = async (e, t, r) => {
         if (!D)
           switch (b) {
             case "bestFit": {
-              var G;
-              const F = (G = V.filter((Y) => {
+              var q;
+              const F = (q = V.filter((Y) => {
                 if (A) {
                   const ne = so(Y.placement);
                   return ne === T || // Create a bias to the `y` side axis due to horizontal
@@ -5532,7 +5532,7 @@ const CV = 50, EV = async (e, t, r) => {
                   ne === "y";
                 }
                 return !0;
-              }).map((Y) => [Y.placement, Y.overflows.filter((ne) => ne > 0).reduce((ne, se) => ne + se, 0)]).sort((Y, ne) => Y[1] - ne[1])[0]) == null ? void 0 : G[0];
+              }).map((Y) => [Y.placement, Y.overflows.filter((ne) => ne > 0).reduce((ne, se) => ne + se, 0)]).sort((Y, ne) => Y[1] - ne[1])[0]) == null ? void 0 : q[0];
               F && (D = F);
               break;
             }
@@ -5573,7 +5573,7 @@ const TV = function(e) {
       } = t, {
         strategy: a = "referenceHidden",
         ...l
-      } = Go(e, t);
+      } = qo(e, t);
       switch (a) {
         case "referenceHidden": {
           const c = await o.detectOverflow(t, {
@@ -5610,7 +5610,7 @@ async function RV(e, t) {
     placement: r,
     platform: o,
     elements: a
-  } = e, l = await (o.isRTL == null ? void 0 : o.isRTL(a.floating)), c = Hi(r), d = Fl(r), f = so(r) === "y", g = sz.has(c) ? -1 : 1, p = l && f ? -1 : 1, v = Go(t, e);
+  } = e, l = await (o.isRTL == null ? void 0 : o.isRTL(a.floating)), c = Hi(r), d = Fl(r), f = so(r) === "y", g = sz.has(c) ? -1 : 1, p = l && f ? -1 : 1, v = qo(t, e);
   let {
     mainAxis: y,
     crossAxis: b,
@@ -5680,7 +5680,7 @@ const zV = function(e) {
           }
         },
         ...g
-      } = Go(e, t), p = {
+      } = qo(e, t), p = {
         x: r,
         y: o
       }, v = await l.detectOverflow(t, g), y = so(a), b = nx(y);
@@ -5720,12 +5720,12 @@ const zV = function(e) {
         offset: g = 0,
         mainAxis: p = !0,
         crossAxis: v = !0
-      } = Go(e, t), y = {
+      } = qo(e, t), y = {
         x: a,
         y: l
       }, b = so(c), x = nx(b);
       let w = y[x], S = y[b];
-      const k = Go(g, t), T = typeof k == "number" ? {
+      const k = qo(g, t), T = typeof k == "number" ? {
         mainAxis: k,
         crossAxis: 0
       } : {
@@ -5761,7 +5761,7 @@ const zV = function(e) {
         apply: c = () => {
         },
         ...d
-      } = Go(e, t), f = await a.detectOverflow(t, d), g = Hi(r), p = Fl(r), v = so(r) === "y", {
+      } = qo(e, t), f = await a.detectOverflow(t, d), g = Hi(r), p = Fl(r), v = so(r) === "y", {
         width: y,
         height: b
       } = o.floating;
@@ -5786,7 +5786,7 @@ const zV = function(e) {
 function Ug() {
   return typeof window < "u";
 }
-function ql(e) {
+function Gl(e) {
   return lz(e) ? (e.nodeName || "").toLowerCase() : "#document";
 }
 function Hn(e) {
@@ -5819,7 +5819,7 @@ function Wg(e) {
   return /auto|scroll|overlay|hidden|clip/.test(t + o + r) && a !== "inline" && a !== "contents";
 }
 function MV(e) {
-  return /^(table|td|th)$/.test(ql(e));
+  return /^(table|td|th)$/.test(Gl(e));
 }
 function Fg(e) {
   try {
@@ -5854,12 +5854,12 @@ function ax() {
   return _y == null && (_y = typeof CSS < "u" && CSS.supports && CSS.supports("-webkit-backdrop-filter", "none")), _y;
 }
 function Mu(e) {
-  return /^(html|body|#document)$/.test(ql(e));
+  return /^(html|body|#document)$/.test(Gl(e));
 }
 function go(e) {
   return Hn(e).getComputedStyle(e);
 }
-function qg(e) {
+function Gg(e) {
   return ho(e) ? {
     scrollLeft: e.scrollLeft,
     scrollTop: e.scrollTop
@@ -5869,7 +5869,7 @@ function qg(e) {
   };
 }
 function $a(e) {
-  if (ql(e) === "html")
+  if (Gl(e) === "html")
     return e;
   const t = (
     // Step into the shadow DOM of the parent of a slotted node.
@@ -5958,12 +5958,12 @@ function La(e, t, r, o) {
     y: g
   });
 }
-function Gg(e, t) {
-  const r = qg(e).scrollLeft;
+function qg(e, t) {
+  const r = Gg(e).scrollLeft;
   return t ? t.left + r : La(Qo(e)).left + r;
 }
 function fz(e, t) {
-  const r = e.getBoundingClientRect(), o = r.left + t.scrollLeft - Gg(e, r), a = r.top + t.scrollTop;
+  const r = e.getBoundingClientRect(), o = r.left + t.scrollLeft - qg(e, r), a = r.top + t.scrollTop;
   return {
     x: o,
     y: a
@@ -5984,7 +5984,7 @@ function VV(e) {
     scrollTop: 0
   }, g = Uo(1);
   const p = Uo(0), v = Ui(o);
-  if ((v || !l) && ((ql(o) !== "body" || Wg(c)) && (f = qg(o)), v)) {
+  if ((v || !l) && ((Gl(o) !== "body" || Wg(c)) && (f = Gg(o)), v)) {
     const b = La(o);
     g = bl(o), p.x = b.x + o.clientLeft, p.y = b.y + o.clientTop;
   }
@@ -6000,8 +6000,8 @@ function HV(e) {
   return e.getClientRects ? Array.from(e.getClientRects()) : [];
 }
 function BV(e) {
-  const t = qg(e), r = e.ownerDocument.body, o = jo(e.scrollWidth, e.clientWidth, r.scrollWidth, r.clientWidth), a = jo(e.scrollHeight, e.clientHeight, r.scrollHeight, r.clientHeight);
-  let l = -t.scrollLeft + Gg(e);
+  const t = Gg(e), r = e.ownerDocument.body, o = jo(e.scrollWidth, e.clientWidth, r.scrollWidth, r.clientWidth), a = jo(e.scrollHeight, e.clientHeight, r.scrollHeight, r.clientHeight);
+  let l = -t.scrollLeft + qg(e);
   const c = -t.scrollTop;
   return go(r).direction === "rtl" && (l += jo(e.clientWidth, r.clientWidth) - o), {
     width: o,
@@ -6019,7 +6019,7 @@ function UV(e, t, r) {
     const y = !ax() || t === "fixed";
     o ? y || (g = -c.offsetLeft, p = -c.offsetTop) : (d = c.width, f = c.height, y && (g = c.offsetLeft, p = c.offsetTop));
   }
-  if (Gg(l) <= 0) {
+  if (qg(l) <= 0) {
     const y = l.ownerDocument, b = y.body, x = getComputedStyle(b), w = y.compatMode === "CSS1Compat" && parseFloat(x.marginLeft) + parseFloat(x.marginRight) || 0, S = Math.abs(l.clientWidth - b.clientWidth - w), k = getComputedStyle(l).scrollbarGutter === "stable both-edges" ? S / 2 : S;
     k <= jV && (d -= k);
   }
@@ -6062,7 +6062,7 @@ function FV(e, t) {
   const r = t.get(e);
   if (r)
     return r;
-  let o = Pu(e, [], !1).filter((d) => ho(d) && ql(d) !== "body"), a = null;
+  let o = Pu(e, [], !1).filter((d) => ho(d) && Gl(d) !== "body"), a = null;
   const l = go(e).position === "fixed";
   let c = l ? $a(e) : e;
   for (; ho(c) && !Mu(c); ) {
@@ -6071,7 +6071,7 @@ function FV(e, t) {
   }
   return t.set(e, o), o;
 }
-function qV(e) {
+function GV(e) {
   let {
     element: t,
     boundary: r,
@@ -6091,7 +6091,7 @@ function qV(e) {
     y: f
   };
 }
-function GV(e) {
+function qV(e) {
   const {
     width: t,
     height: r
@@ -6108,11 +6108,11 @@ function YV(e, t, r) {
     scrollTop: 0
   };
   const f = Uo(0);
-  if ((o || !l) && ((ql(t) !== "body" || Wg(a)) && (d = qg(t)), o)) {
+  if ((o || !l) && ((Gl(t) !== "body" || Wg(a)) && (d = Gg(t)), o)) {
     const y = La(t, !0, l, t);
     f.x = y.x + t.clientLeft, f.y = y.y + t.clientTop;
   }
-  !o && a && (f.x = Gg(a));
+  !o && a && (f.x = qg(a));
   const g = a && !o && !l ? fz(a, d) : Uo(0), p = c.left + d.scrollLeft - f.x - g.x, v = c.top + d.scrollTop - f.y - g.y;
   return {
     x: p,
@@ -6168,11 +6168,11 @@ function KV(e) {
 const QV = {
   convertOffsetParentRelativeRectToViewportRelativeRect: VV,
   getDocumentElement: Qo,
-  getClippingRect: qV,
+  getClippingRect: GV,
   getOffsetParent: hz,
   getElementRects: XV,
   getClientRects: HV,
-  getDimensions: GV,
+  getDimensions: qV,
   getScale: bl,
   isElement: ho,
   isRTL: KV
@@ -6523,7 +6523,7 @@ function _H(e, t, r = {}) {
       placement: y,
       middleware: d,
       strategy: b
-    }), G = Tt(V), I = k_(G, B.x), W = k_(G, B.y);
+    }), q = Tt(V), I = k_(q, B.x), W = k_(q, B.y);
     if (x?.({ ...B, x: I, y: W }), c.applyStyles !== !1 && (fl(S, I) || (V.style.setProperty("--x", `${I}px`), S = I), fl(k, W) || (V.style.setProperty("--y", `${W}px`), k = W), c.hideWhenDetached && (B.middlewareData.hide?.referenceHidden ? (V.style.setProperty("visibility", "hidden"), V.style.setProperty("pointer-events", "none")) : (V.style.removeProperty("visibility"), V.style.removeProperty("pointer-events"))), !T)) {
       const D = V.firstElementChild;
       D && (V.style.setProperty("--z-index", Au(D).zIndex), T = !0);
@@ -6772,7 +6772,7 @@ function P_(e) {
   t?.send({ type: "CLOSE" });
 }
 function UH(e, t) {
-  return e ? q2(e, t) : !1;
+  return e ? G2(e, t) : !1;
 }
 function WH(e, t, r) {
   const o = Object.keys(e).length > 0;
@@ -6803,10 +6803,10 @@ function Nz(e) {
 function FH(e, t) {
   e && (e.refs.get("pointerRoutingLocked") || t && Nz(e) || xl(e, !1));
 }
-function qH(e) {
+function GH(e) {
   e && (Nz(e) || xl(e, !1));
 }
-function GH(e, t) {
+function qH(e, t) {
   const { context: r, send: o, state: a, computed: l, prop: c, scope: d } = e, f = a.hasTag("open"), g = r.get("isSubmenu"), p = l("isTypingAhead"), v = c("composite"), y = r.get("currentPlacement"), b = y ? pz(y) : void 0, x = r.get("anchorPoint"), w = r.get("highlightedValue"), S = r.get("triggerValue"), k = TH({
     ...c("positioning"),
     placement: y
@@ -6845,25 +6845,25 @@ function GH(e, t) {
       },
       onPointerMove(B) {
         if (V.disabled || B.pointerType !== "mouse" || Ab() !== "pointer") return;
-        const G = B.currentTarget;
+        const q = B.currentTarget;
         if (V.highlighted) return;
         const I = cl(B);
-        o({ type: "ITEM_POINTERMOVE", id: j, target: G, closeOnSelect: N, point: I });
+        o({ type: "ITEM_POINTERMOVE", id: j, target: q, closeOnSelect: N, point: I });
       },
       onPointerLeave(B) {
         if (V.disabled || B.pointerType !== "mouse" || Ab() !== "pointer") return;
-        const G = B.currentTarget;
-        o({ type: "ITEM_POINTERLEAVE", id: j, target: G, closeOnSelect: N });
+        const q = B.currentTarget;
+        o({ type: "ITEM_POINTERLEAVE", id: j, target: q, closeOnSelect: N });
       },
       onPointerDown(B) {
         if (V.disabled) return;
-        const G = B.currentTarget;
-        o({ type: "ITEM_POINTERDOWN", target: G, id: j, closeOnSelect: N });
+        const q = B.currentTarget;
+        o({ type: "ITEM_POINTERDOWN", target: q, id: j, closeOnSelect: N });
       },
       onClick(B) {
         if (t_(B) || Sb(B) || V.disabled) return;
-        const G = B.currentTarget;
-        o({ type: "ITEM_CLICK", target: G, id: j, closeOnSelect: N });
+        const q = B.currentTarget;
+        o({ type: "ITEM_CLICK", target: q, id: j, closeOnSelect: N });
       }
     });
   }
@@ -7010,8 +7010,8 @@ function GH(e, t) {
           }, B = Cb(V, {
             orientation: "vertical",
             dir: c("dir")
-          }), G = j[B];
-          G && (V.preventDefault(), G(V));
+          }), q = j[B];
+          q && (V.preventDefault(), q(V));
         }
       });
     },
@@ -7129,8 +7129,8 @@ function GH(e, t) {
           "data-state": j.checked ? "checked" : "unchecked",
           onClick(B) {
             if (L || t_(B) || Sb(B)) return;
-            const G = B.currentTarget;
-            o({ type: "ITEM_CLICK", target: G, option: V, closeOnSelect: H });
+            const q = B.currentTarget;
+            o({ type: "ITEM_CLICK", target: q, option: V, closeOnSelect: H });
           }
         })
       };
@@ -7925,7 +7925,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
         for (const c in l) {
           if (c === a) continue;
           const d = l[c], f = d.context.get("intentPolygon");
-          f && t.point && q2(f, t.point) || (no(r)?.focus({ preventScroll: !0 }), d.send({ type: "CLOSE" }));
+          f && t.point && G2(f, t.point) || (no(r)?.focus({ preventScroll: !0 }), d.send({ type: "CLOSE" }));
         }
       },
       closeRootMenu({ refs: e }) {
@@ -7965,7 +7965,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
         e("onOpenChange")?.({ open: !1 });
       },
       releaseParentRoutingLock({ refs: e, context: t }) {
-        t.get("isSubmenu") && qH(e.get("parent"));
+        t.get("isSubmenu") && GH(e.get("parent"));
       },
       toggleVisibility({ prop: e, event: t, send: r }) {
         r({
@@ -8014,7 +8014,7 @@ var ux = ke("progress").parts(
   "circle",
   "circleTrack",
   "circleRange"
-), Io = ux.build(), KH = (e) => e.ids?.root ?? `progress-${e.id}`, QH = (e) => e.ids?.track ?? `progress-${e.id}-track`, ZH = (e) => e.ids?.label ?? `progress-${e.id}-label`, JH = (e) => e.ids?.circle ?? `progress-${e.id}-circle`, eB = {
+), Io = ux.build(), KH = (e) => e.ids?.root ?? `progress-${e.id}`, QH = (e) => e.ids?.track ?? `progress-${e.id}-track`, ZH = (e) => e.ids?.label ?? `progress-${e.id}-label`, JH = (e) => e.ids?.circle ?? `progress-${e.id}-circle`, e8 = {
   value: ({ value: e, percent: t, formatter: r }) => {
     if (e === null) return "loading...";
     if (r) {
@@ -8024,8 +8024,8 @@ var ux = ke("progress").parts(
     return e.toString();
   }
 };
-function tB(e, t) {
-  const { context: r, computed: o, prop: a, send: l, scope: c } = e, d = o("percent"), f = o("isIndeterminate") ? "" : o("formatter").format(d / 100), g = a("max"), p = a("min"), v = a("orientation"), y = t$(eB, a("translations")), b = o("isIndeterminate"), x = r.get("value"), w = y.value({ value: x, max: g, percent: d, min: p, formatter: o("formatter") }), S = nB(x, g), k = {
+function t8(e, t) {
+  const { context: r, computed: o, prop: a, send: l, scope: c } = e, d = o("percent"), f = o("isIndeterminate") ? "" : o("formatter").format(d / 100), g = a("max"), p = a("min"), v = a("orientation"), y = t$(e8, a("translations")), b = o("isIndeterminate"), x = r.get("value"), w = y.value({ value: x, max: g, percent: d, min: p, formatter: o("formatter") }), S = n8(x, g), k = {
     role: "progressbar",
     "aria-label": w,
     "data-max": g,
@@ -8034,7 +8034,7 @@ function tB(e, t) {
     "aria-valuenow": x ?? void 0,
     "data-orientation": v,
     "data-state": S
-  }, T = oB(e);
+  }, T = o8(e);
   return {
     value: x,
     valueAsString: w,
@@ -8135,7 +8135,7 @@ function tB(e, t) {
     }
   };
 }
-function nB(e, t) {
+function n8(e, t) {
   return e == null ? "indeterminate" : e === t ? "complete" : "loading";
 }
 var I_ = {
@@ -8147,16 +8147,16 @@ var I_ = {
     fill: "transparent",
     strokeWidth: "var(--thickness)"
   }
-}, rB = {
+}, r8 = {
   style: {
     width: "var(--size)",
     height: "var(--size)"
   }
 };
-function oB(e) {
+function o8(e) {
   const { context: t, computed: r } = e;
   return {
-    root: rB,
+    root: r8,
     track: I_,
     range: {
       opacity: t.get("value") === 0 ? 0 : void 0,
@@ -8173,7 +8173,7 @@ function oB(e) {
     }
   };
 }
-var iB = Ya({
+var i8 = Ya({
   props({ props: e }) {
     const t = e.min ?? 0, r = e.max ?? 100;
     return {
@@ -8181,7 +8181,7 @@ var iB = Ya({
       ...e,
       max: r,
       min: t,
-      defaultValue: e.defaultValue !== void 0 ? e.defaultValue : lB(t, r),
+      defaultValue: e.defaultValue !== void 0 ? e.defaultValue : l8(t, r),
       formatOptions: {
         style: "percent",
         ...e.formatOptions
@@ -8235,15 +8235,15 @@ var iB = Ya({
         if (a != null) {
           if (!dx(r))
             throw new Error(`[progress] The max value passed \`${r}\` is not a valid number`);
-          if (!aB(a, r))
+          if (!a8(a, r))
             throw new Error(`[progress] The value passed \`${a}\` exceeds the max value \`${r}\``);
-          if (!sB(a, o))
+          if (!s8(a, o))
             throw new Error(`[progress] The value passed \`${a}\` exceeds the min value \`${o}\``);
         }
       }
     }
   }
-}), dx = (e) => JR(e) && !isNaN(e), aB = (e, t) => dx(e) && e <= t, sB = (e, t) => dx(e) && e >= t, lB = (e, t) => e + (t - e) / 2, Dz = ke("qr-code").parts("root", "frame", "pattern", "overlay", "downloadTrigger");
+}), dx = (e) => JR(e) && !isNaN(e), a8 = (e, t) => dx(e) && e <= t, s8 = (e, t) => dx(e) && e >= t, l8 = (e, t) => e + (t - e) / 2, Dz = ke("qr-code").parts("root", "frame", "pattern", "overlay", "downloadTrigger");
 Dz.build();
 var fx = ke("radio-group").parts(
   "root",
@@ -8252,19 +8252,19 @@ var fx = ke("radio-group").parts(
   "itemText",
   "itemControl",
   "indicator"
-), tl = fx.build(), ag = (e) => e.ids?.root ?? `radio-group:${e.id}`, D_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, $z = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, $b = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, cB = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, $_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Lz = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Xg = (e) => e.getById(ag(e)), uB = (e, t) => e.getById($b(e, t)), dB = (e) => e.getById(Lz(e)), fB = (e) => Xg(e)?.querySelector("input:not(:disabled)"), hB = (e) => Xg(e)?.querySelector("input:not(:disabled):checked"), L_ = (e) => {
+), tl = fx.build(), ag = (e) => e.ids?.root ?? `radio-group:${e.id}`, D_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, $z = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, $b = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, c8 = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, $_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Lz = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Xg = (e) => e.getById(ag(e)), u8 = (e, t) => e.getById($b(e, t)), d8 = (e) => e.getById(Lz(e)), f8 = (e) => Xg(e)?.querySelector("input:not(:disabled)"), h8 = (e) => Xg(e)?.querySelector("input:not(:disabled):checked"), L_ = (e) => {
   const t = `input[type=radio]${id(ag(e))}:not([disabled])`;
   return sd(Xg(e), t);
-}, gB = (e, t) => {
+}, g8 = (e, t) => {
   if (t)
     return e.getById($z(e, t));
-}, pB = (e) => ({
+}, p8 = (e) => ({
   x: e?.offsetLeft ?? 0,
   y: e?.offsetTop ?? 0,
   width: e?.offsetWidth ?? 0,
   height: e?.offsetHeight ?? 0
 });
-function mB(e, t) {
+function m8(e, t) {
   const { context: r, send: o, computed: a, prop: l, scope: c } = e, d = a("isDisabled"), f = l("invalid"), g = l("readOnly");
   function p(b) {
     return {
@@ -8293,7 +8293,7 @@ function mB(e, t) {
     };
   }
   const y = () => {
-    (hB(c) ?? fB(c))?.focus();
+    (h8(c) ?? f8(c))?.focus();
   };
   return {
     focus: y,
@@ -8358,7 +8358,7 @@ function mB(e, t) {
           x.disabled || o({ type: "SET_ACTIVE", value: null });
         },
         onClick() {
-          !x.disabled && W0() && uB(c, b.value)?.focus();
+          !x.disabled && W0() && u8(c, b.value)?.focus();
         }
       });
     },
@@ -8375,7 +8375,7 @@ function mB(e, t) {
       return t.element({
         ...tl.itemControl.attrs,
         dir: l("dir"),
-        id: cB(c, b.value),
+        id: c8(c, b.value),
         "data-active": Ce(x.active),
         "aria-hidden": !0,
         ...v(b)
@@ -8424,7 +8424,7 @@ function mB(e, t) {
         id: Lz(c),
         ...tl.indicator.attrs,
         dir: l("dir"),
-        hidden: r.get("value") == null || vB(b),
+        hidden: r.get("value") == null || v8(b),
         "data-disabled": Ce(d),
         "data-orientation": l("orientation"),
         onTransitionEnd(w) {
@@ -8447,7 +8447,7 @@ function mB(e, t) {
     }
   };
 }
-var vB = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { not: yB } = od(), bB = Ya({
+var v8 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { not: y8 } = od(), b8 = Ya({
   props({ props: e }) {
     return {
       orientation: "vertical",
@@ -8513,7 +8513,7 @@ var vB = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
   on: {
     SET_VALUE: [
       {
-        guard: yB("isTrusted"),
+        guard: y8("isTrusted"),
         actions: ["setValue", "dispatchChangeEvent"]
       },
       {
@@ -8542,7 +8542,7 @@ var vB = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
     },
     effects: {
       trackFormControlState({ context: e, scope: t }) {
-        return G0(Xg(t), {
+        return q0(Xg(t), {
           onFieldsetDisabledChange(r) {
             e.set("fieldsetDisabled", r);
           },
@@ -8592,14 +8592,14 @@ var vB = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
         e.set("ssr", !1);
       },
       syncIndicatorRect({ context: e, scope: t, refs: r }) {
-        if (r.get("indicatorCleanup")?.(), !dB(t)) return;
-        const o = e.get("value"), a = gB(t, o);
+        if (r.get("indicatorCleanup")?.(), !d8(t)) return;
+        const o = e.get("value"), a = g8(t, o);
         if (o == null || !a) {
           e.set("indicatorRect", null);
           return;
         }
         const l = () => {
-          e.set("indicatorRect", pB(a));
+          e.set("indicatorRect", p8(a));
         };
         l();
         const c = _b.observe(a, l);
@@ -8608,7 +8608,7 @@ var vB = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       dispatchChangeEvent({ context: e, scope: t }) {
         L_(t).forEach((o) => {
           const a = o.value === e.get("value");
-          a !== o.checked && q0(o, { checked: a });
+          a !== o.checked && G0(o, { checked: a });
         });
       }
     }
@@ -8650,8 +8650,8 @@ var Uz = ke("slider").parts(
 Uz.build();
 var Wz = ke("splitter").parts("root", "panel", "resizeTrigger", "resizeTriggerIndicator");
 Wz.build();
-var Fz = ke("switch").parts("root", "label", "control", "thumb"), hh = Fz.build(), qz = (e) => e.ids?.root ?? `switch:${e.id}`, V_ = (e) => e.ids?.label ?? `switch:${e.id}:label`, xB = (e) => e.ids?.thumb ?? `switch:${e.id}:thumb`, wB = (e) => e.ids?.control ?? `switch:${e.id}:control`, Lb = (e) => e.ids?.hiddenInput ?? `switch:${e.id}:input`, SB = (e) => e.getById(qz(e)), hl = (e) => e.getById(Lb(e));
-function CB(e, t) {
+var Fz = ke("switch").parts("root", "label", "control", "thumb"), hh = Fz.build(), Gz = (e) => e.ids?.root ?? `switch:${e.id}`, V_ = (e) => e.ids?.label ?? `switch:${e.id}:label`, x8 = (e) => e.ids?.thumb ?? `switch:${e.id}:thumb`, w8 = (e) => e.ids?.control ?? `switch:${e.id}:control`, Lb = (e) => e.ids?.hiddenInput ?? `switch:${e.id}:input`, S8 = (e) => e.getById(Gz(e)), hl = (e) => e.getById(Lb(e));
+function C8(e, t) {
   const { context: r, send: o, prop: a, scope: l } = e, c = !!a("disabled"), d = !!a("readOnly"), f = !!a("required"), g = !!r.get("checked"), p = !c && r.get("focused"), v = !c && r.get("focusVisible"), y = !c && r.get("active"), b = {
     "data-active": Ce(y),
     "data-focus": Ce(p),
@@ -8678,7 +8678,7 @@ function CB(e, t) {
         ...hh.root.attrs,
         ...b,
         dir: a("dir"),
-        id: qz(l),
+        id: Gz(l),
         htmlFor: Lb(l),
         onPointerMove() {
           c || o({ type: "CONTEXT.SET", context: { hovered: !0 } });
@@ -8705,7 +8705,7 @@ function CB(e, t) {
         ...hh.thumb.attrs,
         ...b,
         dir: a("dir"),
-        id: xB(l),
+        id: x8(l),
         "aria-hidden": !0
       });
     },
@@ -8714,7 +8714,7 @@ function CB(e, t) {
         ...hh.control.attrs,
         ...b,
         dir: a("dir"),
-        id: wB(l),
+        id: w8(l),
         "aria-hidden": !0
       });
     },
@@ -8750,7 +8750,7 @@ function CB(e, t) {
     }
   };
 }
-var { not: H_ } = od(), EB = Ya({
+var { not: H_ } = od(), E8 = Ya({
   props({ props: e }) {
     return {
       defaultChecked: !1,
@@ -8833,7 +8833,7 @@ var { not: H_ } = od(), EB = Ya({
       trackPressEvent({ computed: e, scope: t, context: r }) {
         if (!e("isDisabled"))
           return S2({
-            pointerNode: SB(t),
+            pointerNode: S8(t),
             keyboardNode: hl(t),
             isValidKey: (o) => o.key === " ",
             onPress: () => r.set("active", !1),
@@ -8846,7 +8846,7 @@ var { not: H_ } = od(), EB = Ya({
           return jg({ root: t.getRootNode() });
       },
       trackFormControlState({ context: e, send: t, scope: r }) {
-        return G0(hl(r), {
+        return q0(hl(r), {
           onFieldsetDisabledChange(o) {
             e.set("fieldsetDisabled", o);
           },
@@ -8878,12 +8878,12 @@ var { not: H_ } = od(), EB = Ya({
       dispatchChangeEvent({ context: e, scope: t }) {
         queueMicrotask(() => {
           const r = hl(t);
-          q0(r, { checked: e.get("checked") });
+          G0(r, { checked: e.get("checked") });
         });
       }
     }
   }
-}), Gz = ke("tagsInput").parts(
+}), qz = ke("tagsInput").parts(
   "root",
   "label",
   "control",
@@ -8895,8 +8895,8 @@ var { not: H_ } = od(), EB = Ya({
   "itemText",
   "itemDeleteTrigger"
 );
-Gz.build();
-var _B = (e) => {
+qz.build();
+var _8 = (e) => {
   if (!e) return;
   const t = Au(e), r = Tt(e), o = rr(e), a = () => {
     requestAnimationFrame(() => {
@@ -8941,12 +8941,12 @@ var Xz = ke("tree-view").parts(
   "tree"
 );
 Xz.build();
-var kB = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Kz, Gl] = Ht({
+var k8 = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Kz, ql] = Ht({
   name: "CheckboxContext",
   hookName: "useCheckboxContext",
   providerName: "<CheckboxProvider />"
-}), TB = (e) => e.children(Gl()), Qz = _.forwardRef((e, t) => {
-  const r = Gl(), o = we(r.getControlProps(), e);
+}), T8 = (e) => e.children(ql()), Qz = _.forwardRef((e, t) => {
+  const r = ql(), o = we(r.getControlProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...o,
     ref: t
@@ -8959,12 +8959,12 @@ var [Tre, Zz] = Ht({
   providerName: "<FieldsetProvider />",
   strict: !1
 });
-function RB(e) {
+function R8(e) {
   const { value: t, onChange: r, defaultValue: o } = e, [a, l] = _.useState(o), c = t !== void 0;
   return [c ? t : a, _.useCallback((d) => (c || l(d), r?.(d)), [c, r])];
 }
-function zB(e = {}) {
-  const t = Zz(), { defaultValue: r, value: o, onValueChange: a, disabled: l = t?.disabled, readOnly: c, name: d, invalid: f = t?.invalid, maxSelectedValues: g } = e, p = !(l || c), v = Tb(a, { sync: !0 }), [y, b] = RB({
+function z8(e = {}) {
+  const t = Zz(), { defaultValue: r, value: o, onValueChange: a, disabled: l = t?.disabled, readOnly: c, name: d, invalid: f = t?.invalid, maxSelectedValues: g } = e, p = !(l || c), v = Tb(a, { sync: !0 }), [y, b] = R8({
     value: o,
     defaultValue: r || [],
     onChange: v
@@ -9000,13 +9000,13 @@ function zB(e = {}) {
     }
   };
 }
-var [Jz, OB] = Ht({
+var [Jz, O8] = Ht({
   name: "CheckboxGroupContext",
   hookName: "useCheckboxGroupContext",
   providerName: "<CheckboxGroupProvider />",
   strict: !1
-}), AB = dt(), eO = _.forwardRef((e, t) => {
-  const [r, o] = AB(e, [
+}), A8 = dt(), eO = _.forwardRef((e, t) => {
+  const [r, o] = A8(e, [
     "defaultValue",
     "value",
     "onValueChange",
@@ -9015,7 +9015,7 @@ var [Jz, OB] = Ht({
     "readOnly",
     "name",
     "maxSelectedValues"
-  ]), a = zB(r);
+  ]), a = z8(r);
   return /* @__PURE__ */ P.jsx(Jz, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9027,8 +9027,8 @@ var [Jz, OB] = Ht({
   });
 });
 eO.displayName = "CheckboxGroup";
-var NB = dt(), tO = _.forwardRef((e, t) => {
-  const [r, o] = NB(e, ["value"]);
+var N8 = dt(), tO = _.forwardRef((e, t) => {
+  const [r, o] = N8(e, ["value"]);
   return /* @__PURE__ */ P.jsx(Jz, {
     value: r.value,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9045,7 +9045,7 @@ var [hx, jn] = Ht({
   hookName: "useFieldContext",
   providerName: "<FieldProvider />",
   strict: !1
-}), MB = (e) => e.children(jn()), nO = _.forwardRef((e, t) => {
+}), M8 = (e) => e.children(jn()), nO = _.forwardRef((e, t) => {
   const r = jn(), o = we(r.getErrorTextProps(), e);
   return r?.invalid ? /* @__PURE__ */ P.jsx(Ee.span, {
     ...o,
@@ -9127,9 +9127,9 @@ var sO = _.forwardRef(({ fallback: e, ...t }, r) => {
   });
 });
 sO.displayName = "FieldRequiredIndicator";
-var PB = (e = {}) => {
+var P8 = (e = {}) => {
   const t = Zz(), r = Bi(), { ids: o, target: a, disabled: l = !!t?.disabled, invalid: c = !1, readOnly: d = !1, required: f = !1 } = e, [g, p] = _.useState(!1), [v, y] = _.useState(!1), b = _.useId(), x = e.id ?? b, w = _.useRef(null), S = o?.control ?? `field::${x}`, k = o?.errorText ?? `field::${x}::error-text`, T = o?.helperText ?? `field::${x}::helper-text`, E = o?.label ?? `field::${x}::label`;
-  kB(() => {
+  k8(() => {
     const W = w.current;
     if (!W) return;
     const D = () => {
@@ -9209,7 +9209,7 @@ var PB = (e = {}) => {
     id: T,
     ...Rr.helperText.attrs,
     "data-disabled": Ce(l)
-  }), [l, T]), G = _.useMemo(() => () => ({
+  }), [l, T]), q = _.useMemo(() => () => ({
     id: k,
     ...Rr.errorText.attrs,
     "aria-live": "polite"
@@ -9237,11 +9237,11 @@ var PB = (e = {}) => {
     getTextareaProps: V,
     getSelectProps: j,
     getHelperTextProps: B,
-    getErrorTextProps: G,
+    getErrorTextProps: q,
     getRequiredIndicatorProps: I
   };
-}, IB = dt(), lO = _.forwardRef((e, t) => {
-  const [r, o] = IB(e, [
+}, I8 = dt(), lO = _.forwardRef((e, t) => {
+  const [r, o] = I8(e, [
     "id",
     "ids",
     "disabled",
@@ -9249,7 +9249,7 @@ var PB = (e = {}) => {
     "readOnly",
     "required",
     "target"
-  ]), a = PB(r), l = we(a.getRootProps(), o), c = nd(t, a.refs.rootRef);
+  ]), a = P8(r), l = we(a.getRootProps(), o), c = nd(t, a.refs.rootRef);
   return /* @__PURE__ */ P.jsx(hx, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9259,8 +9259,8 @@ var PB = (e = {}) => {
   });
 });
 lO.displayName = "FieldRoot";
-var DB = dt(), cO = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = DB(e, ["value"]), a = we(r.getRootProps(), o);
+var D8 = dt(), cO = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = D8(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(hx, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9282,7 +9282,7 @@ var dO = _.forwardRef((e, t) => {
   const { autoresize: r, ...o } = e, a = _.useRef(null), l = jn(), c = we(l?.getTextareaProps(), { style: { resize: r ? "none" : void 0 } }, o), d = nd(t, a);
   return _.useEffect(() => {
     if (r)
-      return _B(a.current);
+      return _8(a.current);
   }, [r]), /* @__PURE__ */ P.jsx(Ee.textarea, {
     ...c,
     ref: d
@@ -9290,7 +9290,7 @@ var dO = _.forwardRef((e, t) => {
 });
 dO.displayName = "FieldTextarea";
 var fO = /* @__PURE__ */ Xa({
-  Context: () => MB,
+  Context: () => M8,
   ErrorText: () => nO,
   HelperText: () => rO,
   Input: () => oO,
@@ -9302,7 +9302,7 @@ var fO = /* @__PURE__ */ Xa({
   Select: () => uO,
   Textarea: () => dO
 }), hO = _.forwardRef((e, t) => {
-  const r = Gl(), o = we(r.getHiddenInputProps(), e), a = jn();
+  const r = ql(), o = we(r.getHiddenInputProps(), e), a = jn();
   return /* @__PURE__ */ P.jsx(Ee.input, {
     "aria-describedby": a?.ariaDescribedby,
     ...o,
@@ -9311,7 +9311,7 @@ var fO = /* @__PURE__ */ Xa({
 });
 hO.displayName = "CheckboxHiddenInput";
 var gO = _.forwardRef((e, t) => {
-  const { indeterminate: r, ...o } = e, a = Gl(), l = we(a.getIndicatorProps(), o), c = r ? a.indeterminate : a.checked;
+  const { indeterminate: r, ...o } = e, a = ql(), l = we(a.getIndicatorProps(), o), c = r ? a.indeterminate : a.checked;
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...l,
     hidden: !c,
@@ -9320,15 +9320,15 @@ var gO = _.forwardRef((e, t) => {
 });
 gO.displayName = "CheckboxIndicator";
 var pO = _.forwardRef((e, t) => {
-  const r = Gl(), o = we(r.getLabelProps(), e);
+  const r = ql(), o = we(r.getLabelProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.span, {
     ...o,
     ref: t
   });
 });
 pO.displayName = "CheckboxLabel";
-var $B = (e = {}) => {
-  const t = OB(), r = jn(), o = _.useMemo(() => we(t?.getItemProps({ value: e.value }) ?? {}, e), [e, t]), a = _.useId(), { getRootNode: l } = Bi(), { dir: c } = Bl(), d = {
+var $8 = (e = {}) => {
+  const t = O8(), r = jn(), o = _.useMemo(() => we(t?.getItemProps({ value: e.value }) ?? {}, e), [e, t]), a = _.useId(), { getRootNode: l } = Bi(), { dir: c } = Bl(), d = {
     id: a,
     ids: {
       label: r?.ids.label,
@@ -9343,8 +9343,8 @@ var $B = (e = {}) => {
     ...o
   }, f = Ka(dV, d);
   return uV(f, jl);
-}, LB = dt(), mO = _.forwardRef((e, t) => {
-  const [r, o] = LB(e, [
+}, L8 = dt(), mO = _.forwardRef((e, t) => {
+  const [r, o] = L8(e, [
     "checked",
     "defaultChecked",
     "disabled",
@@ -9357,7 +9357,7 @@ var $B = (e = {}) => {
     "readOnly",
     "required",
     "value"
-  ]), a = $B(r), l = we(a.getRootProps(), o);
+  ]), a = $8(r), l = we(a.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(Kz, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -9367,8 +9367,8 @@ var $B = (e = {}) => {
   });
 });
 mO.displayName = "CheckboxRoot";
-var VB = dt(), vO = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = VB(e, ["value"]), a = we(r.getRootProps(), o);
+var V8 = dt(), vO = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = V8(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(Kz, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -9379,7 +9379,7 @@ var VB = dt(), vO = _.forwardRef((e, t) => {
 });
 vO.displayName = "CheckboxRootProvider";
 var Za = /* @__PURE__ */ Xa({
-  Context: () => TB,
+  Context: () => T8,
   Control: () => Qz,
   Group: () => eO,
   GroupProvider: () => tO,
@@ -9388,13 +9388,13 @@ var Za = /* @__PURE__ */ Xa({
   Label: () => pO,
   Root: () => mO,
   RootProvider: () => vO
-}), [yO, qt] = Ht({
+}), [yO, Gt] = Ht({
   name: "MenuContext",
   hookName: "useMenuContext",
   providerName: "<MenuProvider />",
   strict: !1
 }), bO = _.forwardRef((e, t) => {
-  const r = qt(), o = we(r.getArrowProps(), e);
+  const r = Gt(), o = we(r.getArrowProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...o,
     ref: t
@@ -9402,14 +9402,14 @@ var Za = /* @__PURE__ */ Xa({
 });
 bO.displayName = "MenuArrow";
 var xO = _.forwardRef((e, t) => {
-  const r = qt(), o = we(r.getArrowTipProps(), e);
+  const r = Gt(), o = we(r.getArrowTipProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...o,
     ref: t
   });
 });
 xO.displayName = "MenuArrowTip";
-var [gx, HB] = Ht({
+var [gx, H8] = Ht({
   name: "MenuItemContext",
   hookName: "useMenuItemContext",
   providerName: "<MenuItemProvider />"
@@ -9417,8 +9417,8 @@ var [gx, HB] = Ht({
   name: "MenuItemPropsContext",
   hookName: "useMenuItemPropsContext",
   providerName: "<MenuItemPropsProvider />"
-}), BB = dt(), SO = _.forwardRef((e, t) => {
-  const [r, o] = BB(e, [
+}), B8 = dt(), SO = _.forwardRef((e, t) => {
+  const [r, o] = B8(e, [
     "checked",
     "closeOnSelect",
     "disabled",
@@ -9428,7 +9428,7 @@ var [gx, HB] = Ht({
   ]), a = {
     ...r,
     type: "checkbox"
-  }, l = qt(), c = we(l.getOptionItemProps(a), o), d = l.getOptionItemState(a);
+  }, l = Gt(), c = we(l.getOptionItemProps(a), o), d = l.getOptionItemState(a);
   return /* @__PURE__ */ P.jsx(Kg, {
     value: a,
     children: /* @__PURE__ */ P.jsx(gx, {
@@ -9442,7 +9442,7 @@ var [gx, HB] = Ht({
 });
 SO.displayName = "MenuCheckboxItem";
 var CO = _.forwardRef((e, t) => {
-  const r = qt(), o = ex(), a = we(r.getContentProps(), o.getPresenceProps(), e), l = nd(o.ref, t);
+  const r = Gt(), o = ex(), a = we(r.getContentProps(), o.getPresenceProps(), e), l = nd(o.ref, t);
   return /* @__PURE__ */ P.jsx(A2, {
     presence: o,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9452,8 +9452,8 @@ var CO = _.forwardRef((e, t) => {
   });
 });
 CO.displayName = "MenuContent";
-var jB = (e) => e.children(qt()), EO = _.forwardRef((e, t) => {
-  const r = qt(), o = we(r.getContextTriggerProps(), e);
+var j8 = (e) => e.children(Gt()), EO = _.forwardRef((e, t) => {
+  const r = Gt(), o = we(r.getContextTriggerProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.button, {
     ...o,
     ref: t
@@ -9461,21 +9461,21 @@ var jB = (e) => e.children(qt()), EO = _.forwardRef((e, t) => {
 });
 EO.displayName = "MenuContextTrigger";
 var _O = _.forwardRef((e, t) => {
-  const r = qt(), o = we(r.getIndicatorProps(), e);
+  const r = Gt(), o = we(r.getIndicatorProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...o,
     ref: t
   });
 });
 _O.displayName = "MenuIndicator";
-var UB = dt(), kO = _.forwardRef((e, t) => {
-  const [r, o] = UB(e, [
+var U8 = dt(), kO = _.forwardRef((e, t) => {
+  const [r, o] = U8(e, [
     "closeOnSelect",
     "disabled",
     "value",
     "valueText",
     "onSelect"
-  ]), a = qt(), l = we(a.getItemProps(r), o), c = a.getItemState(r);
+  ]), a = Gt(), l = we(a.getItemProps(r), o), c = a.getItemState(r);
   return _.useEffect(() => a.addItemListener({
     id: c.id,
     onSelect: r.onSelect
@@ -9491,12 +9491,12 @@ var UB = dt(), kO = _.forwardRef((e, t) => {
   });
 });
 kO.displayName = "MenuItem";
-var WB = (e) => e.children(HB()), [TO, RO] = Ht({
+var W8 = (e) => e.children(H8()), [TO, RO] = Ht({
   name: "MenuItemGroupContext",
   hookName: "useMenuItemGroupContext",
   providerName: "<MenuItemGroupProvider />"
-}), FB = dt(), zO = _.forwardRef((e, t) => {
-  const [r, o] = FB(e, ["id"]), a = qt(), l = {
+}), F8 = dt(), zO = _.forwardRef((e, t) => {
+  const [r, o] = F8(e, ["id"]), a = Gt(), l = {
     id: _.useId(),
     ...r
   }, c = we(a.getItemGroupProps(l), o);
@@ -9510,7 +9510,7 @@ var WB = (e) => e.children(HB()), [TO, RO] = Ht({
 });
 zO.displayName = "MenuItemGroup";
 var OO = _.forwardRef((e, t) => {
-  const r = qt(), o = RO(), a = we(r.getItemGroupLabelProps({ htmlFor: o.id }), e);
+  const r = Gt(), o = RO(), a = we(r.getItemGroupLabelProps({ htmlFor: o.id }), e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...a,
     ref: t
@@ -9518,7 +9518,7 @@ var OO = _.forwardRef((e, t) => {
 });
 OO.displayName = "MenuItemGroupLabel";
 var AO = _.forwardRef((e, t) => {
-  const r = qt(), o = wO(), a = we(r.getItemIndicatorProps(o), e);
+  const r = Gt(), o = wO(), a = we(r.getItemIndicatorProps(o), e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...a,
     ref: t
@@ -9526,7 +9526,7 @@ var AO = _.forwardRef((e, t) => {
 });
 AO.displayName = "MenuItemIndicator";
 var NO = _.forwardRef((e, t) => {
-  const r = qt(), o = wO(), a = we(r.getItemTextProps(o), e);
+  const r = Gt(), o = wO(), a = we(r.getItemTextProps(o), e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...a,
     ref: t
@@ -9534,20 +9534,20 @@ var NO = _.forwardRef((e, t) => {
 });
 NO.displayName = "MenuItemText";
 var MO = _.forwardRef((e, t) => {
-  const r = qt(), o = we(r.getPositionerProps(), e);
+  const r = Gt(), o = we(r.getPositionerProps(), e);
   return ex().unmounted ? null : /* @__PURE__ */ P.jsx(Ee.div, {
     ...o,
     ref: t
   });
 });
 MO.displayName = "MenuPositioner";
-var qB = dt(), PO = _.forwardRef((e, t) => {
-  const [r, o] = qB(e, [
+var G8 = dt(), PO = _.forwardRef((e, t) => {
+  const [r, o] = G8(e, [
     "closeOnSelect",
     "disabled",
     "value",
     "valueText"
-  ]), a = qt(), l = RO(), c = {
+  ]), a = Gt(), l = RO(), c = {
     ...r,
     checked: l.value === r.value,
     type: "radio",
@@ -9565,12 +9565,12 @@ var qB = dt(), PO = _.forwardRef((e, t) => {
   });
 });
 PO.displayName = "MenuRadioItem";
-var GB = dt(), IO = _.forwardRef((e, t) => {
-  const [r, o] = GB(e, [
+var q8 = dt(), IO = _.forwardRef((e, t) => {
+  const [r, o] = q8(e, [
     "id",
     "onValueChange",
     "value"
-  ]), a = qt(), l = {
+  ]), a = Gt(), l = {
     id: _.useId(),
     ...r
   }, c = we(a.getItemGroupProps({ id: l.id }), o);
@@ -9583,7 +9583,7 @@ var GB = dt(), IO = _.forwardRef((e, t) => {
   });
 });
 IO.displayName = "MenuRadioItemGroup";
-var YB = (e) => {
+var Y8 = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = {
     id: t,
     dir: o,
@@ -9591,7 +9591,7 @@ var YB = (e) => {
     ...e
   }, l = Ka(XH, a);
   return {
-    api: GH(l, jl),
+    api: qH(l, jl),
     service: l
   };
 }, DO = (e) => {
@@ -9606,13 +9606,13 @@ var YB = (e) => {
   hookName: "useMenuMachineContext",
   providerName: "<MenuMachineProvider />",
   strict: !1
-}), [VO, XB] = Ht({
+}), [VO, X8] = Ht({
   name: "MenuMachineContext",
   hookName: "useMenuMachineContext",
   providerName: "<MenuMachineProvider />",
   strict: !1
-}), KB = dt(), QB = (e) => {
-  const [t, r] = k2(e), [o, a] = KB(r, [
+}), K8 = dt(), Q8 = (e) => {
+  const [t, r] = k2(e), [o, a] = K8(r, [
     "anchorPoint",
     "aria-label",
     "closeOnSelect",
@@ -9638,7 +9638,7 @@ var YB = (e) => {
     "triggerValue",
     "defaultTriggerValue",
     "typeahead"
-  ]), l = qt(), c = LO(), { api: d, service: f } = YB(o), g = Z0(we({ present: d.open }, t));
+  ]), l = Gt(), c = LO(), { api: d, service: f } = Y8(o), g = Z0(we({ present: d.open }, t));
   DO(() => {
     c && l && (l.setChild(f), d.setParent(c));
   });
@@ -9656,8 +9656,8 @@ var YB = (e) => {
       })
     })
   });
-}, ZB = (e) => {
-  const t = qt(), r = LO(), [o, { value: a, children: l }] = k2(e), { api: c, service: d } = a, f = Z0(we({ present: c.open }, o));
+}, Z8 = (e) => {
+  const t = Gt(), r = LO(), [o, { value: a, children: l }] = k2(e), { api: c, service: d } = a, f = Z0(we({ present: c.open }, o));
   DO(() => {
     r && t && (t.setChild(d), c.setParent(r));
   });
@@ -9676,15 +9676,15 @@ var YB = (e) => {
     })
   });
 }, HO = _.forwardRef((e, t) => {
-  const r = qt(), o = we(r.getSeparatorProps(), e);
+  const r = Gt(), o = we(r.getSeparatorProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.hr, {
     ...o,
     ref: t
   });
 });
 HO.displayName = "MenuSeparator";
-var JB = dt(), BO = _.forwardRef((e, t) => {
-  const [r, o] = JB(e, ["value"]), a = qt(), l = ex(), c = a.getTriggerProps(r), d = we({
+var J8 = dt(), BO = _.forwardRef((e, t) => {
+  const [r, o] = J8(e, ["value"]), a = Gt(), l = ex(), c = a.getTriggerProps(r), d = we({
     ...c,
     "aria-controls": l.unmounted ? void 0 : c["aria-controls"]
   }, o);
@@ -9695,7 +9695,7 @@ var JB = dt(), BO = _.forwardRef((e, t) => {
 });
 BO.displayName = "MenuTrigger";
 var jO = _.forwardRef((e, t) => {
-  const r = XB(), o = we(r?.() ?? {}, e);
+  const r = X8(), o = we(r?.() ?? {}, e);
   return /* @__PURE__ */ P.jsx(Kg, {
     value: { value: o["data-value"] },
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9710,11 +9710,11 @@ var Rt = /* @__PURE__ */ Xa({
   ArrowTip: () => xO,
   CheckboxItem: () => SO,
   Content: () => CO,
-  Context: () => jB,
+  Context: () => j8,
   ContextTrigger: () => EO,
   Indicator: () => _O,
   Item: () => kO,
-  ItemContext: () => WB,
+  ItemContext: () => W8,
   ItemGroup: () => zO,
   ItemGroupLabel: () => OO,
   ItemIndicator: () => AO,
@@ -9722,22 +9722,22 @@ var Rt = /* @__PURE__ */ Xa({
   Positioner: () => MO,
   RadioItem: () => PO,
   RadioItemGroup: () => IO,
-  Root: () => QB,
-  RootProvider: () => ZB,
+  Root: () => Q8,
+  RootProvider: () => Z8,
   Separator: () => HO,
   Trigger: () => BO,
   TriggerItem: () => jO
 }), UO = (e) => {
-  const { children: t, disabled: r } = e, [o, a] = _.useState(e.container?.current), l = _.useSyncExternalStore(t8, () => !1, () => !0), { getRootNode: c } = Bi();
+  const { children: t, disabled: r } = e, [o, a] = _.useState(e.container?.current), l = _.useSyncExternalStore(tB, () => !1, () => !0), { getRootNode: c } = Bi();
   if (_.useEffect(() => {
     a(() => e.container?.current);
   }, [e.container]), l || r) return /* @__PURE__ */ P.jsx(P.Fragment, { children: t });
-  const d = o ?? e8(c);
+  const d = o ?? eB(c);
   return /* @__PURE__ */ P.jsx(P.Fragment, { children: _.Children.map(t, (f) => ld.createPortal(f, d)) });
-}, e8 = (e) => {
+}, eB = (e) => {
   const t = e?.(), r = t.getRootNode();
   return Ia(r) ? r : rr(t).body;
-}, t8 = () => () => {
+}, tB = () => () => {
 }, [WO, Zo] = Ht({
   name: "ProgressContext",
   hookName: "useProgressContext",
@@ -9750,23 +9750,23 @@ var Rt = /* @__PURE__ */ Xa({
   });
 });
 FO.displayName = "ProgressCircle";
-var qO = _.forwardRef((e, t) => {
+var GO = _.forwardRef((e, t) => {
   const r = Zo(), o = we(r.getCircleRangeProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.circle, {
     ref: t,
     ...o
   });
 });
-qO.displayName = "ProgressCircleRange";
-var GO = _.forwardRef((e, t) => {
+GO.displayName = "ProgressCircleRange";
+var qO = _.forwardRef((e, t) => {
   const r = Zo(), o = we(r.getCircleTrackProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.circle, {
     ref: t,
     ...o
   });
 });
-GO.displayName = "ProgressCircleTrack";
-var n8 = (e) => e.children(Zo()), YO = _.forwardRef((e, t) => {
+qO.displayName = "ProgressCircleTrack";
+var nB = (e) => e.children(Zo()), YO = _.forwardRef((e, t) => {
   const r = Zo(), o = we(r.getLabelProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.span, {
     ...o,
@@ -9782,17 +9782,17 @@ var XO = _.forwardRef((e, t) => {
   });
 });
 XO.displayName = "ProgressRange";
-var r8 = (e) => {
+var rB = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o, locale: a } = Bl(), l = {
     id: t,
     dir: o,
     locale: a,
     getRootNode: r,
     ...e
-  }, c = Ka(iB, l);
-  return tB(c, jl);
-}, o8 = dt(), KO = _.forwardRef((e, t) => {
-  const [r, o] = o8(e, [
+  }, c = Ka(i8, l);
+  return t8(c, jl);
+}, oB = dt(), KO = _.forwardRef((e, t) => {
+  const [r, o] = oB(e, [
     "defaultValue",
     "formatOptions",
     "id",
@@ -9804,7 +9804,7 @@ var r8 = (e) => {
     "orientation",
     "translations",
     "value"
-  ]), a = r8(r), l = we(a.getRootProps(), o);
+  ]), a = rB(r), l = we(a.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(WO, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9814,8 +9814,8 @@ var r8 = (e) => {
   });
 });
 KO.displayName = "ProgressRoot";
-var i8 = dt(), QO = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = i8(e, ["value"]), a = we(r.getRootProps(), o);
+var iB = dt(), QO = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = iB(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(WO, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9842,8 +9842,8 @@ var JO = _.forwardRef((e, t) => {
   });
 });
 JO.displayName = "ProgressValueText";
-var a8 = dt(), eA = _.forwardRef((e, t) => {
-  const [r, o] = a8(e, ["state"]), a = Zo(), l = we(a.getViewProps(r), o);
+var aB = dt(), eA = _.forwardRef((e, t) => {
+  const [r, o] = aB(e, ["state"]), a = Zo(), l = we(a.getViewProps(r), o);
   return /* @__PURE__ */ P.jsx(Ee.span, {
     ...l,
     ref: t
@@ -9852,9 +9852,9 @@ var a8 = dt(), eA = _.forwardRef((e, t) => {
 eA.displayName = "ProgressView";
 var Ja = /* @__PURE__ */ Xa({
   Circle: () => FO,
-  CircleRange: () => qO,
-  CircleTrack: () => GO,
-  Context: () => n8,
+  CircleRange: () => GO,
+  CircleTrack: () => qO,
+  Context: () => nB,
   Label: () => YO,
   Range: () => XO,
   Root: () => KO,
@@ -9866,7 +9866,7 @@ var Ja = /* @__PURE__ */ Xa({
   name: "SegmentGroupContext",
   hookName: "useSegmentGroupContext",
   providerName: "<SegmentGroupProvider />"
-}), s8 = (e) => e.children(es()), nA = _.forwardRef((e, t) => {
+}), sB = (e) => e.children(es()), nA = _.forwardRef((e, t) => {
   const r = es(), o = we(r.getIndicatorProps(), Qa.indicator.attrs, e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...o,
@@ -9874,23 +9874,23 @@ var Ja = /* @__PURE__ */ Xa({
   });
 });
 nA.displayName = "SegmentGroupIndicator";
-var [l8, c8] = Ht({
+var [lB, cB] = Ht({
   name: "SegmentGroupItemContext",
   hookName: "useSegmentGroupItemContext",
   providerName: "<SegmentGroupItemProvider />"
-}), [u8, px] = Ht({
+}), [uB, px] = Ht({
   name: "SegmentGroupItemPropsContext",
   hookName: "useSegmentGroupItemPropsContext",
   providerName: "<SegmentGroupItemPropsProvider />"
-}), d8 = dt(), rA = _.forwardRef((e, t) => {
-  const [r, o] = d8(e, [
+}), dB = dt(), rA = _.forwardRef((e, t) => {
+  const [r, o] = dB(e, [
     "value",
     "disabled",
     "invalid"
   ]), a = es(), l = we(a.getItemProps(r), Qa.item.attrs, o), c = a.getItemState(r);
-  return /* @__PURE__ */ P.jsx(u8, {
+  return /* @__PURE__ */ P.jsx(uB, {
     value: r,
-    children: /* @__PURE__ */ P.jsx(l8, {
+    children: /* @__PURE__ */ P.jsx(lB, {
       value: c,
       children: /* @__PURE__ */ P.jsx(Ee.label, {
         ...l,
@@ -9900,7 +9900,7 @@ var [l8, c8] = Ht({
   });
 });
 rA.displayName = "SegmentGroupItem";
-var f8 = (e) => e.children(c8()), oA = _.forwardRef((e, t) => {
+var fB = (e) => e.children(cB()), oA = _.forwardRef((e, t) => {
   const r = es(), o = px(), a = we(r.getItemControlProps(o), Qa.itemControl.attrs, e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...a,
@@ -9932,16 +9932,16 @@ var sA = _.forwardRef((e, t) => {
   });
 });
 sA.displayName = "SegmentGroupLabel";
-var h8 = (e) => {
+var hB = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = {
     id: t,
     dir: o,
     getRootNode: r,
     ...e
-  }, l = Ka(bB, a);
-  return mB(l, jl);
-}, g8 = dt(), lA = _.forwardRef((e, t) => {
-  const [r, o] = g8(e, [
+  }, l = Ka(b8, a);
+  return m8(l, jl);
+}, gB = dt(), lA = _.forwardRef((e, t) => {
+  const [r, o] = gB(e, [
     "defaultValue",
     "disabled",
     "form",
@@ -9954,7 +9954,7 @@ var h8 = (e) => {
     "readOnly",
     "required",
     "value"
-  ]), a = h8(r), l = we(a.getRootProps(), Qa.root.attrs, o);
+  ]), a = hB(r), l = we(a.getRootProps(), Qa.root.attrs, o);
   return /* @__PURE__ */ P.jsx(tA, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9964,8 +9964,8 @@ var h8 = (e) => {
   });
 });
 lA.displayName = "SegmentGroupRoot";
-var p8 = dt(), cA = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = p8(e, ["value"]), a = we(r.getRootProps(), Qa.root.attrs, o);
+var pB = dt(), cA = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = pB(e, ["value"]), a = we(r.getRootProps(), Qa.root.attrs, o);
   return /* @__PURE__ */ P.jsx(tA, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9976,10 +9976,10 @@ var p8 = dt(), cA = _.forwardRef((e, t) => {
 });
 cA.displayName = "SegmentGroupRootProvider";
 var Wi = /* @__PURE__ */ Xa({
-  Context: () => s8,
+  Context: () => sB,
   Indicator: () => nA,
   Item: () => rA,
-  ItemContext: () => f8,
+  ItemContext: () => fB,
   ItemControl: () => oA,
   ItemHiddenInput: () => iA,
   ItemText: () => aA,
@@ -9990,7 +9990,7 @@ var Wi = /* @__PURE__ */ Xa({
   name: "SwitchContext",
   hookName: "useSwitchContext",
   providerName: "<SwitchProvider />"
-}), m8 = (e) => e.children(ts()), dA = _.forwardRef((e, t) => {
+}), mB = (e) => e.children(ts()), dA = _.forwardRef((e, t) => {
   const r = ts(), o = we(r.getControlProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.span, {
     ...o,
@@ -10015,7 +10015,7 @@ var hA = _.forwardRef((e, t) => {
   });
 });
 hA.displayName = "SwitchLabel";
-var v8 = (e) => {
+var vB = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = jn(), l = {
     id: t,
     ids: {
@@ -10029,10 +10029,10 @@ var v8 = (e) => {
     required: a?.required,
     getRootNode: r,
     ...e
-  }, c = Ka(EB, l);
-  return CB(c, jl);
-}, y8 = dt(), gA = _.forwardRef((e, t) => {
-  const [r, o] = y8(e, [
+  }, c = Ka(E8, l);
+  return C8(c, jl);
+}, yB = dt(), gA = _.forwardRef((e, t) => {
+  const [r, o] = yB(e, [
     "checked",
     "defaultChecked",
     "disabled",
@@ -10046,7 +10046,7 @@ var v8 = (e) => {
     "readOnly",
     "required",
     "value"
-  ]), a = v8(r), l = we(a.getRootProps(), o);
+  ]), a = vB(r), l = we(a.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(uA, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -10056,8 +10056,8 @@ var v8 = (e) => {
   });
 });
 gA.displayName = "SwitchRoot";
-var b8 = dt(), pA = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = b8(e, ["value"]), a = we(r.getRootProps(), o);
+var bB = dt(), pA = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = bB(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(uA, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -10076,7 +10076,7 @@ var mA = _.forwardRef((e, t) => {
 });
 mA.displayName = "SwitchThumb";
 var ns = /* @__PURE__ */ Xa({
-  Context: () => m8,
+  Context: () => mB,
   Control: () => dA,
   HiddenInput: () => fA,
   Label: () => hA,
@@ -10090,7 +10090,7 @@ function vA(e, t = []) {
     o in r && delete r[o];
   return r;
 }
-const x8 = (e, t) => {
+const xB = (e, t) => {
   if (!e || typeof e != "string")
     return { invalid: !0, value: e };
   const [r, o] = e.split("/");
@@ -10165,7 +10165,7 @@ function po(e, t, r = {}) {
 function yA(e, t) {
   return Array.isArray(e) ? e.map((r) => Bb(r) ? t(r) : r) : Ln(e) ? po(e, (r) => t(r)) : Bb(e) ? t(e) : e;
 }
-const gh = ["value", "type", "description"], w8 = (e) => e && typeof e == "object" && !Array.isArray(e), bA = (...e) => {
+const gh = ["value", "type", "description"], wB = (e) => e && typeof e == "object" && !Array.isArray(e), bA = (...e) => {
   const t = Li({}, ...e.map(Vb));
   return t.theme?.tokens && po(
     t.theme.tokens,
@@ -10178,11 +10178,11 @@ const gh = ["value", "type", "description"], w8 = (e) => e && typeof e == "objec
     },
     {
       stop(r) {
-        return w8(r) && gh.some((o) => r[o] != null);
+        return wB(r) && gh.some((o) => r[o] != null);
       }
     }
   ), t;
-}, S8 = (e) => e, Gt = (e) => e, ze = (e) => e, C8 = (e) => e, E8 = (e) => e, Fi = (e) => e, _8 = (e) => e, k8 = (e) => e, T8 = (e) => e;
+}, SB = (e) => e, qt = (e) => e, ze = (e) => e, CB = (e) => e, EB = (e) => e, Fi = (e) => e, _B = (e) => e, kB = (e) => e, TB = (e) => e;
 function xA() {
   const e = (t) => t;
   return new Proxy(e, {
@@ -10191,23 +10191,23 @@ function xA() {
     }
   });
 }
-const Bt = /* @__PURE__ */ xA(), mx = /* @__PURE__ */ xA(), wA = (e) => e, R8 = /[^a-zA-Z0-9_\u0081-\uffff-]/g;
-function z8(e) {
-  return `${e}`.replace(R8, (t) => `\\${t}`);
+const Bt = /* @__PURE__ */ xA(), mx = /* @__PURE__ */ xA(), wA = (e) => e, RB = /[^a-zA-Z0-9_\u0081-\uffff-]/g;
+function zB(e) {
+  return `${e}`.replace(RB, (t) => `\\${t}`);
 }
-const O8 = /[A-Z]/g;
-function A8(e) {
-  return e.replace(O8, (t) => `-${t.toLowerCase()}`);
+const OB = /[A-Z]/g;
+function AB(e) {
+  return e.replace(OB, (t) => `-${t.toLowerCase()}`);
 }
 function SA(e, t = {}) {
-  const { fallback: r = "", prefix: o = "" } = t, a = A8(["-", o, z8(e)].filter(Boolean).join("-"));
+  const { fallback: r = "", prefix: o = "" } = t, a = AB(["-", o, zB(e)].filter(Boolean).join("-"));
   return {
     var: a,
     ref: `var(${a}${r ? `, ${r}` : ""})`
   };
 }
-const N8 = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t})` : t, Sa = (e) => {
-  if (N8(e) || e == null) return e;
+const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t})` : t, Sa = (e) => {
+  if (NB(e) || e == null) return e;
   const t = typeof e == "string" && !e.endsWith("deg");
   return typeof e == "number" || t ? `${e}deg` : e;
 }, B_ = (e) => ({
@@ -10251,11 +10251,11 @@ const N8 = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
       }
     }[t] ?? {};
   }
-}), M8 = ct("borderColor"), Do = (e) => ({
+}), MB = ct("borderColor"), Do = (e) => ({
   transition: e,
   transitionTimingFunction: "cubic-bezier(0.4, 0, 0.2, 1)",
   transitionDuration: "150ms"
-}), P8 = S8({
+}), PB = SB({
   hover: [
     "@media (hover: hover)",
     "&:is(:hover, [data-hover]):not(:disabled, [data-disabled])"
@@ -10366,8 +10366,8 @@ const N8 = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
 }), gl = SA("bg-currentcolor"), j_ = (e) => e === gl.ref || e === "currentBg", lt = (e) => ({
   ...e("colors"),
   currentBg: gl
-}), I8 = wA({
-  conditions: P8,
+}), IB = wA({
+  conditions: PB,
   utilities: {
     // background
     background: {
@@ -10670,7 +10670,7 @@ const N8 = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
       values: lt,
       transform(e, t) {
         return {
-          "& > :not(style, [hidden]) ~ :not(style, [hidden])": M8(
+          "& > :not(style, [hidden]) ~ :not(style, [hidden])": MB(
             e,
             t
           )
@@ -11210,7 +11210,7 @@ const N8 = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
     srOnly: {
       values: { type: "boolean" },
       transform(e) {
-        return D8[e] || {};
+        return DB[e] || {};
       }
     },
     debug: {
@@ -11230,7 +11230,7 @@ const N8 = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
     },
     cursor: { values: "cursor" }
   }
-}), D8 = {
+}), DB = {
   true: {
     position: "absolute",
     width: "1px",
@@ -11253,12 +11253,12 @@ const N8 = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
     whiteSpace: "normal"
   }
 };
-var $8 = "", L8 = $8.split(","), V8 = "WebkitAppearance,WebkitBorderBefore,WebkitBorderBeforeColor,WebkitBorderBeforeStyle,WebkitBorderBeforeWidth,WebkitBoxReflect,WebkitLineClamp,WebkitMask,WebkitMaskAttachment,WebkitMaskClip,WebkitMaskComposite,WebkitMaskImage,WebkitMaskOrigin,WebkitMaskPosition,WebkitMaskPositionX,WebkitMaskPositionY,WebkitMaskRepeat,WebkitMaskRepeatX,WebkitMaskRepeatY,WebkitMaskSize,WebkitOverflowScrolling,WebkitTapHighlightColor,WebkitTextFillColor,WebkitTextStroke,WebkitTextStrokeColor,WebkitTextStrokeWidth,WebkitTouchCallout,WebkitUserModify,WebkitUserSelect,accentColor,alignContent,alignItems,alignSelf,alignTracks,all,anchorName,anchorScope,animation,animationComposition,animationDelay,animationDirection,animationDuration,animationFillMode,animationIterationCount,animationName,animationPlayState,animationRange,animationRangeEnd,animationRangeStart,animationTimeline,animationTimingFunction,appearance,aspectRatio,backdropFilter,backfaceVisibility,background,backgroundAttachment,backgroundBlendMode,backgroundClip,backgroundColor,backgroundImage,backgroundOrigin,backgroundPosition,backgroundPositionX,backgroundPositionY,backgroundRepeat,backgroundSize,blockSize,border,borderBlock,borderBlockColor,borderBlockEnd,borderBlockEndColor,borderBlockEndStyle,borderBlockEndWidth,borderBlockStart,borderBlockStartColor,borderBlockStartStyle,borderBlockStartWidth,borderBlockStyle,borderBlockWidth,borderBottom,borderBottomColor,borderBottomLeftRadius,borderBottomRightRadius,borderBottomStyle,borderBottomWidth,borderCollapse,borderColor,borderEndEndRadius,borderEndStartRadius,borderImage,borderImageOutset,borderImageRepeat,borderImageSlice,borderImageSource,borderImageWidth,borderInline,borderInlineColor,borderInlineEnd,borderInlineEndColor,borderInlineEndStyle,borderInlineEndWidth,borderInlineStart,borderInlineStartColor,borderInlineStartStyle,borderInlineStartWidth,borderInlineStyle,borderInlineWidth,borderLeft,borderLeftColor,borderLeftStyle,borderLeftWidth,borderRadius,borderRight,borderRightColor,borderRightStyle,borderRightWidth,borderSpacing,borderStartEndRadius,borderStartStartRadius,borderStyle,borderTop,borderTopColor,borderTopLeftRadius,borderTopRightRadius,borderTopStyle,borderTopWidth,borderWidth,bottom,boxAlign,boxDecorationBreak,boxDirection,boxFlex,boxFlexGroup,boxLines,boxOrdinalGroup,boxOrient,boxPack,boxShadow,boxSizing,breakAfter,breakBefore,breakInside,captionSide,caret,caretColor,caretShape,clear,clip,clipPath,clipRule,color,colorInterpolationFilters,colorScheme,columnCount,columnFill,columnGap,columnRule,columnRuleColor,columnRuleStyle,columnRuleWidth,columnSpan,columnWidth,columns,contain,containIntrinsicBlockSize,containIntrinsicHeight,containIntrinsicInlineSize,containIntrinsicSize,containIntrinsicWidth,container,containerName,containerType,content,contentVisibility,cornerShape,counterIncrement,counterReset,counterSet,cursor,cx,cy,d,direction,display,dominantBaseline,emptyCells,fieldSizing,fill,fillOpacity,fillRule,filter,flex,flexBasis,flexDirection,flexFlow,flexGrow,flexShrink,flexWrap,float,floodColor,floodOpacity,font,fontFamily,fontFeatureSettings,fontKerning,fontLanguageOverride,fontOpticalSizing,fontPalette,fontSize,fontSizeAdjust,fontSmooth,fontStretch,fontStyle,fontSynthesis,fontSynthesisPosition,fontSynthesisSmallCaps,fontSynthesisStyle,fontSynthesisWeight,fontVariant,fontVariantAlternates,fontVariantCaps,fontVariantEastAsian,fontVariantEmoji,fontVariantLigatures,fontVariantNumeric,fontVariantPosition,fontVariationSettings,fontWeight,forcedColorAdjust,gap,grid,gridArea,gridAutoColumns,gridAutoFlow,gridAutoRows,gridColumn,gridColumnEnd,gridColumnGap,gridColumnStart,gridGap,gridRow,gridRowEnd,gridRowGap,gridRowStart,gridTemplate,gridTemplateAreas,gridTemplateColumns,gridTemplateRows,hangingPunctuation,height,hyphenateCharacter,hyphenateLimitChars,hyphens,imageOrientation,imageRendering,imageResolution,imeMode,initialLetter,initialLetterAlign,inlineSize,inset,insetBlock,insetBlockEnd,insetBlockStart,insetInline,insetInlineEnd,insetInlineStart,interpolateSize,isolation,justifyContent,justifyItems,justifySelf,justifyTracks,left,letterSpacing,lightingColor,lineBreak,lineClamp,lineHeight,lineHeightStep,listStyle,listStyleImage,listStylePosition,listStyleType,margin,marginBlock,marginBlockEnd,marginBlockStart,marginBottom,marginInline,marginInlineEnd,marginInlineStart,marginLeft,marginRight,marginTop,marginTrim,marker,markerEnd,markerMid,markerStart,mask,maskBorder,maskBorderMode,maskBorderOutset,maskBorderRepeat,maskBorderSlice,maskBorderSource,maskBorderWidth,maskClip,maskComposite,maskImage,maskMode,maskOrigin,maskPosition,maskRepeat,maskSize,maskType,masonryAutoFlow,mathDepth,mathShift,mathStyle,maxBlockSize,maxHeight,maxInlineSize,maxLines,maxWidth,minBlockSize,minHeight,minInlineSize,minWidth,mixBlendMode,objectFit,objectPosition,offset,offsetAnchor,offsetDistance,offsetPath,offsetPosition,offsetRotate,opacity,order,orphans,outline,outlineColor,outlineOffset,outlineStyle,outlineWidth,overflow,overflowAnchor,overflowBlock,overflowClipBox,overflowClipMargin,overflowInline,overflowWrap,overflowX,overflowY,overlay,overscrollBehavior,overscrollBehaviorBlock,overscrollBehaviorInline,overscrollBehaviorX,overscrollBehaviorY,padding,paddingBlock,paddingBlockEnd,paddingBlockStart,paddingBottom,paddingInline,paddingInlineEnd,paddingInlineStart,paddingLeft,paddingRight,paddingTop,page,pageBreakAfter,pageBreakBefore,pageBreakInside,paintOrder,perspective,perspectiveOrigin,placeContent,placeItems,placeSelf,pointerEvents,position,positionAnchor,positionArea,positionTry,positionTryFallbacks,positionTryOrder,positionVisibility,printColorAdjust,quotes,r,resize,right,rotate,rowGap,rubyAlign,rubyMerge,rubyPosition,rx,ry,scale,scrollBehavior,scrollMargin,scrollMarginBlock,scrollMarginBlockEnd,scrollMarginBlockStart,scrollMarginBottom,scrollMarginInline,scrollMarginInlineEnd,scrollMarginInlineStart,scrollMarginLeft,scrollMarginRight,scrollMarginTop,scrollPadding,scrollPaddingBlock,scrollPaddingBlockEnd,scrollPaddingBlockStart,scrollPaddingBottom,scrollPaddingInline,scrollPaddingInlineEnd,scrollPaddingInlineStart,scrollPaddingLeft,scrollPaddingRight,scrollPaddingTop,scrollSnapAlign,scrollSnapCoordinate,scrollSnapDestination,scrollSnapPointsX,scrollSnapPointsY,scrollSnapStop,scrollSnapType,scrollSnapTypeX,scrollSnapTypeY,scrollTimeline,scrollTimelineAxis,scrollTimelineName,scrollbarColor,scrollbarGutter,scrollbarWidth,shapeImageThreshold,shapeMargin,shapeOutside,shapeRendering,stopColor,stopOpacity,stroke,strokeDasharray,strokeDashoffset,strokeLinecap,strokeLinejoin,strokeMiterlimit,strokeOpacity,strokeWidth,tabSize,tableLayout,textAlign,textAlignLast,textAnchor,textBox,textBoxEdge,textBoxTrim,textCombineUpright,textDecoration,textDecorationColor,textDecorationLine,textDecorationSkip,textDecorationSkipInk,textDecorationStyle,textDecorationThickness,textEmphasis,textEmphasisColor,textEmphasisPosition,textEmphasisStyle,textIndent,textJustify,textOrientation,textOverflow,textRendering,textShadow,textSizeAdjust,textSpacingTrim,textTransform,textUnderlineOffset,textUnderlinePosition,textWrap,textWrapMode,textWrapStyle,timelineScope,top,touchAction,transform,transformBox,transformOrigin,transformStyle,transition,transitionBehavior,transitionDelay,transitionDuration,transitionProperty,transitionTimingFunction,translate,unicodeBidi,userSelect,vectorEffect,verticalAlign,viewTimeline,viewTimelineAxis,viewTimelineInset,viewTimelineName,viewTransitionName,visibility,whiteSpace,whiteSpaceCollapse,widows,width,willChange,wordBreak,wordSpacing,wordWrap,writingMode,x,y,zIndex,zoom,alignmentBaseline,baselineShift,colorInterpolation,colorRendering,glyphOrientationVertical", H8 = V8.split(",").concat(L8), B8 = new Map(H8.map((e) => [e, !0]));
-function j8(e) {
+var $B = "", LB = $B.split(","), VB = "WebkitAppearance,WebkitBorderBefore,WebkitBorderBeforeColor,WebkitBorderBeforeStyle,WebkitBorderBeforeWidth,WebkitBoxReflect,WebkitLineClamp,WebkitMask,WebkitMaskAttachment,WebkitMaskClip,WebkitMaskComposite,WebkitMaskImage,WebkitMaskOrigin,WebkitMaskPosition,WebkitMaskPositionX,WebkitMaskPositionY,WebkitMaskRepeat,WebkitMaskRepeatX,WebkitMaskRepeatY,WebkitMaskSize,WebkitOverflowScrolling,WebkitTapHighlightColor,WebkitTextFillColor,WebkitTextStroke,WebkitTextStrokeColor,WebkitTextStrokeWidth,WebkitTouchCallout,WebkitUserModify,WebkitUserSelect,accentColor,alignContent,alignItems,alignSelf,alignTracks,all,anchorName,anchorScope,animation,animationComposition,animationDelay,animationDirection,animationDuration,animationFillMode,animationIterationCount,animationName,animationPlayState,animationRange,animationRangeEnd,animationRangeStart,animationTimeline,animationTimingFunction,appearance,aspectRatio,backdropFilter,backfaceVisibility,background,backgroundAttachment,backgroundBlendMode,backgroundClip,backgroundColor,backgroundImage,backgroundOrigin,backgroundPosition,backgroundPositionX,backgroundPositionY,backgroundRepeat,backgroundSize,blockSize,border,borderBlock,borderBlockColor,borderBlockEnd,borderBlockEndColor,borderBlockEndStyle,borderBlockEndWidth,borderBlockStart,borderBlockStartColor,borderBlockStartStyle,borderBlockStartWidth,borderBlockStyle,borderBlockWidth,borderBottom,borderBottomColor,borderBottomLeftRadius,borderBottomRightRadius,borderBottomStyle,borderBottomWidth,borderCollapse,borderColor,borderEndEndRadius,borderEndStartRadius,borderImage,borderImageOutset,borderImageRepeat,borderImageSlice,borderImageSource,borderImageWidth,borderInline,borderInlineColor,borderInlineEnd,borderInlineEndColor,borderInlineEndStyle,borderInlineEndWidth,borderInlineStart,borderInlineStartColor,borderInlineStartStyle,borderInlineStartWidth,borderInlineStyle,borderInlineWidth,borderLeft,borderLeftColor,borderLeftStyle,borderLeftWidth,borderRadius,borderRight,borderRightColor,borderRightStyle,borderRightWidth,borderSpacing,borderStartEndRadius,borderStartStartRadius,borderStyle,borderTop,borderTopColor,borderTopLeftRadius,borderTopRightRadius,borderTopStyle,borderTopWidth,borderWidth,bottom,boxAlign,boxDecorationBreak,boxDirection,boxFlex,boxFlexGroup,boxLines,boxOrdinalGroup,boxOrient,boxPack,boxShadow,boxSizing,breakAfter,breakBefore,breakInside,captionSide,caret,caretColor,caretShape,clear,clip,clipPath,clipRule,color,colorInterpolationFilters,colorScheme,columnCount,columnFill,columnGap,columnRule,columnRuleColor,columnRuleStyle,columnRuleWidth,columnSpan,columnWidth,columns,contain,containIntrinsicBlockSize,containIntrinsicHeight,containIntrinsicInlineSize,containIntrinsicSize,containIntrinsicWidth,container,containerName,containerType,content,contentVisibility,cornerShape,counterIncrement,counterReset,counterSet,cursor,cx,cy,d,direction,display,dominantBaseline,emptyCells,fieldSizing,fill,fillOpacity,fillRule,filter,flex,flexBasis,flexDirection,flexFlow,flexGrow,flexShrink,flexWrap,float,floodColor,floodOpacity,font,fontFamily,fontFeatureSettings,fontKerning,fontLanguageOverride,fontOpticalSizing,fontPalette,fontSize,fontSizeAdjust,fontSmooth,fontStretch,fontStyle,fontSynthesis,fontSynthesisPosition,fontSynthesisSmallCaps,fontSynthesisStyle,fontSynthesisWeight,fontVariant,fontVariantAlternates,fontVariantCaps,fontVariantEastAsian,fontVariantEmoji,fontVariantLigatures,fontVariantNumeric,fontVariantPosition,fontVariationSettings,fontWeight,forcedColorAdjust,gap,grid,gridArea,gridAutoColumns,gridAutoFlow,gridAutoRows,gridColumn,gridColumnEnd,gridColumnGap,gridColumnStart,gridGap,gridRow,gridRowEnd,gridRowGap,gridRowStart,gridTemplate,gridTemplateAreas,gridTemplateColumns,gridTemplateRows,hangingPunctuation,height,hyphenateCharacter,hyphenateLimitChars,hyphens,imageOrientation,imageRendering,imageResolution,imeMode,initialLetter,initialLetterAlign,inlineSize,inset,insetBlock,insetBlockEnd,insetBlockStart,insetInline,insetInlineEnd,insetInlineStart,interpolateSize,isolation,justifyContent,justifyItems,justifySelf,justifyTracks,left,letterSpacing,lightingColor,lineBreak,lineClamp,lineHeight,lineHeightStep,listStyle,listStyleImage,listStylePosition,listStyleType,margin,marginBlock,marginBlockEnd,marginBlockStart,marginBottom,marginInline,marginInlineEnd,marginInlineStart,marginLeft,marginRight,marginTop,marginTrim,marker,markerEnd,markerMid,markerStart,mask,maskBorder,maskBorderMode,maskBorderOutset,maskBorderRepeat,maskBorderSlice,maskBorderSource,maskBorderWidth,maskClip,maskComposite,maskImage,maskMode,maskOrigin,maskPosition,maskRepeat,maskSize,maskType,masonryAutoFlow,mathDepth,mathShift,mathStyle,maxBlockSize,maxHeight,maxInlineSize,maxLines,maxWidth,minBlockSize,minHeight,minInlineSize,minWidth,mixBlendMode,objectFit,objectPosition,offset,offsetAnchor,offsetDistance,offsetPath,offsetPosition,offsetRotate,opacity,order,orphans,outline,outlineColor,outlineOffset,outlineStyle,outlineWidth,overflow,overflowAnchor,overflowBlock,overflowClipBox,overflowClipMargin,overflowInline,overflowWrap,overflowX,overflowY,overlay,overscrollBehavior,overscrollBehaviorBlock,overscrollBehaviorInline,overscrollBehaviorX,overscrollBehaviorY,padding,paddingBlock,paddingBlockEnd,paddingBlockStart,paddingBottom,paddingInline,paddingInlineEnd,paddingInlineStart,paddingLeft,paddingRight,paddingTop,page,pageBreakAfter,pageBreakBefore,pageBreakInside,paintOrder,perspective,perspectiveOrigin,placeContent,placeItems,placeSelf,pointerEvents,position,positionAnchor,positionArea,positionTry,positionTryFallbacks,positionTryOrder,positionVisibility,printColorAdjust,quotes,r,resize,right,rotate,rowGap,rubyAlign,rubyMerge,rubyPosition,rx,ry,scale,scrollBehavior,scrollMargin,scrollMarginBlock,scrollMarginBlockEnd,scrollMarginBlockStart,scrollMarginBottom,scrollMarginInline,scrollMarginInlineEnd,scrollMarginInlineStart,scrollMarginLeft,scrollMarginRight,scrollMarginTop,scrollPadding,scrollPaddingBlock,scrollPaddingBlockEnd,scrollPaddingBlockStart,scrollPaddingBottom,scrollPaddingInline,scrollPaddingInlineEnd,scrollPaddingInlineStart,scrollPaddingLeft,scrollPaddingRight,scrollPaddingTop,scrollSnapAlign,scrollSnapCoordinate,scrollSnapDestination,scrollSnapPointsX,scrollSnapPointsY,scrollSnapStop,scrollSnapType,scrollSnapTypeX,scrollSnapTypeY,scrollTimeline,scrollTimelineAxis,scrollTimelineName,scrollbarColor,scrollbarGutter,scrollbarWidth,shapeImageThreshold,shapeMargin,shapeOutside,shapeRendering,stopColor,stopOpacity,stroke,strokeDasharray,strokeDashoffset,strokeLinecap,strokeLinejoin,strokeMiterlimit,strokeOpacity,strokeWidth,tabSize,tableLayout,textAlign,textAlignLast,textAnchor,textBox,textBoxEdge,textBoxTrim,textCombineUpright,textDecoration,textDecorationColor,textDecorationLine,textDecorationSkip,textDecorationSkipInk,textDecorationStyle,textDecorationThickness,textEmphasis,textEmphasisColor,textEmphasisPosition,textEmphasisStyle,textIndent,textJustify,textOrientation,textOverflow,textRendering,textShadow,textSizeAdjust,textSpacingTrim,textTransform,textUnderlineOffset,textUnderlinePosition,textWrap,textWrapMode,textWrapStyle,timelineScope,top,touchAction,transform,transformBox,transformOrigin,transformStyle,transition,transitionBehavior,transitionDelay,transitionDuration,transitionProperty,transitionTimingFunction,translate,unicodeBidi,userSelect,vectorEffect,verticalAlign,viewTimeline,viewTimelineAxis,viewTimelineInset,viewTimelineName,viewTransitionName,visibility,whiteSpace,whiteSpaceCollapse,widows,width,willChange,wordBreak,wordSpacing,wordWrap,writingMode,x,y,zIndex,zoom,alignmentBaseline,baselineShift,colorInterpolation,colorRendering,glyphOrientationVertical", HB = VB.split(",").concat(LB), BB = new Map(HB.map((e) => [e, !0]));
+function jB(e) {
   const t = /* @__PURE__ */ Object.create(null);
   return (r) => (t[r] === void 0 && (t[r] = e(r)), t[r]);
 }
-var U8 = /&|@/, W8 = /* @__PURE__ */ j8((e) => B8.has(e) || e.startsWith("--") || U8.test(e));
+var UB = /&|@/, WB = /* @__PURE__ */ jB((e) => BB.has(e) || e.startsWith("--") || UB.test(e));
 function Ir(e, t) {
   const r = {};
   for (const o in e) {
@@ -11277,14 +11277,14 @@ function CA(e, t) {
     { stop: t }
   ), r;
 }
-var F8 = Object.defineProperty, q8 = (e, t, r) => t in e ? F8(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, U_ = (e, t, r) => q8(e, typeof t != "symbol" ? t + "" : t, r);
+var FB = Object.defineProperty, GB = (e, t, r) => t in e ? FB(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, U_ = (e, t, r) => GB(e, typeof t != "symbol" ? t + "" : t, r);
 function sg(e) {
   if (e === null) return "null";
   if (e === void 0) return "undefined";
   const t = typeof e;
   return t === "string" ? `s:${e}` : t === "number" ? `n:${e}` : t === "boolean" ? `b:${e}` : t === "function" ? `f:${e.name || "anonymous"}` : Array.isArray(e) ? `a:[${e.map(sg).join(",")}]` : t === "object" ? `o:{${Object.keys(e).sort().map((o) => `${o}:${sg(e[o])}`).join(",")}}` : String(e);
 }
-class G8 {
+class qB {
   constructor(t = 500) {
     U_(this, "cache", /* @__PURE__ */ new Map()), U_(this, "maxSize"), this.maxSize = t;
   }
@@ -11306,7 +11306,7 @@ class G8 {
   }
 }
 const Jt = (e) => {
-  const t = new G8();
+  const t = new qB();
   function r(...o) {
     const a = o.length === 1 ? sg(o[0]) : o.map(sg).join("|");
     let l = t.get(a);
@@ -11338,9 +11338,9 @@ function TA(e = "") {
   if (t === lg)
     return `${parseFloat(e) / EA}${Cu}`;
 }
-const Y8 = (e) => e.charAt(0).toUpperCase() + e.slice(1);
-function X8(e) {
-  const t = K8(e), r = Object.fromEntries(t);
+const YB = (e) => e.charAt(0).toUpperCase() + e.slice(1);
+function XB(e) {
+  const t = KB(e), r = Object.fromEntries(t);
   function o(y) {
     return r[y];
   }
@@ -11348,7 +11348,7 @@ function X8(e) {
     return nl(o(y));
   }
   function l() {
-    const y = Object.keys(r), b = Q8(y), x = y.flatMap((w) => {
+    const y = Object.keys(r), b = QB(y), x = y.flatMap((w) => {
       const S = o(w), k = [
         `${w}Down`,
         nl({ max: jh(S.min) })
@@ -11358,7 +11358,7 @@ function X8(e) {
       b.map(([w, S]) => {
         const k = o(w), T = o(S);
         return [
-          `${w}To${Y8(S)}`,
+          `${w}To${YB(S)}`,
           nl({ min: k.min, max: jh(T.min) })
         ];
       })
@@ -11393,13 +11393,13 @@ function jh(e) {
   const t = parseFloat(kA(e) ?? "") - 0.04;
   return TA(`${t}px`);
 }
-function K8(e) {
+function KB(e) {
   return Object.entries(e).sort(([, r], [, o]) => parseInt(r, 10) < parseInt(o, 10) ? -1 : 1).map(([r, o], a, l) => {
     let c = null;
     return a <= l.length - 1 && (c = l[a + 1]?.[1]), c != null && (c = jh(c)), [r, { name: r, min: TA(o), max: c }];
   });
 }
-function Q8(e) {
+function QB(e) {
   const t = [];
   return e.forEach((r, o) => {
     let a = o;
@@ -11419,13 +11419,13 @@ function nl({
     t && `(max-width: ${t})`
   ].filter(Boolean).join(" and ");
 }
-const Z8 = /^@|&|&$/, J8 = (e) => {
+const ZB = /^@|&|&$/, JB = (e) => {
   const { breakpoints: t, conditions: r = {} } = e, o = Ir(r, (p, v) => [`_${p}`, v]), a = Object.assign({}, o, t.conditions);
   function l() {
     return Object.keys(a);
   }
   function c(p) {
-    return l().includes(p) || Z8.test(p) || p.startsWith("_");
+    return l().includes(p) || ZB.test(p) || p.startsWith("_");
   }
   const d = Jt((p) => p.filter((v) => v !== "base").sort((v, y) => {
     const b = c(v), x = c(y);
@@ -11465,7 +11465,7 @@ const RA = (e) => ({
 }), tj = RA("width"), nj = RA("height"), zA = (e) => ({
   isMin: X_(e.minMax, e.maxMin, e.min),
   isMax: X_(e.maxMin, e.minMax, e.max)
-}), { isMin: jb, isMax: W_ } = zA(tj), { isMin: Ub, isMax: F_ } = zA(nj), q_ = /print/i, G_ = /^print$/i, rj = /(-?\d*\.?\d+)(ch|em|ex|px|rem)/, oj = /(\d)/, pu = Number.MAX_VALUE, ij = { ch: 8.8984375, em: 16, rem: 16, ex: 8.296875, px: 1 };
+}), { isMin: jb, isMax: W_ } = zA(tj), { isMin: Ub, isMax: F_ } = zA(nj), G_ = /print/i, q_ = /^print$/i, rj = /(-?\d*\.?\d+)(ch|em|ex|px|rem)/, oj = /(\d)/, pu = Number.MAX_VALUE, ij = { ch: 8.8984375, em: 16, rem: 16, ex: 8.296875, px: 1 };
 function Y_(e) {
   const t = rj.exec(e) || (jb(e) || Ub(e) ? oj.exec(e) : null);
   if (!t) return pu;
@@ -11477,7 +11477,7 @@ function X_(e, t, r) {
   return (o) => e.test(o) || !t.test(o) && r.test(o);
 }
 function aj(e, t) {
-  const r = q_.test(e), o = G_.test(e), a = q_.test(t), l = G_.test(t);
+  const r = G_.test(e), o = q_.test(e), a = G_.test(t), l = q_.test(t);
   return r && a ? !o && l ? 1 : o && !l ? -1 : e.localeCompare(t) : r ? 1 : a ? -1 : null;
 }
 const sj = Jt((e, t) => {
@@ -12196,10 +12196,10 @@ function Fj(e) {
     tokens: r = {},
     semanticTokens: o = {},
     breakpoints: a = {}
-  } = e, l = (q) => q.join("."), c = (q, Z) => SA(q.join("-"), { prefix: Z }), d = [], f = /* @__PURE__ */ new Map(), g = /* @__PURE__ */ new Map(), p = /* @__PURE__ */ new Map(), v = /* @__PURE__ */ new Map(), y = /* @__PURE__ */ new Map(), b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), S = [];
-  function k(q, Z) {
-    d.push(q), (q.extensions.condition === "base" || !f.has(q.name)) && f.set(q.name, q), Z && w.forEach((pe) => {
-      pe.enforce === Z && se(pe, q);
+  } = e, l = (G) => G.join("."), c = (G, Z) => SA(G.join("-"), { prefix: Z }), d = [], f = /* @__PURE__ */ new Map(), g = /* @__PURE__ */ new Map(), p = /* @__PURE__ */ new Map(), v = /* @__PURE__ */ new Map(), y = /* @__PURE__ */ new Map(), b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), S = [];
+  function k(G, Z) {
+    d.push(G), (G.extensions.condition === "base" || !f.has(G.name)) && f.set(G.name, G), Z && w.forEach((pe) => {
+      pe.enforce === Z && se(pe, G);
     });
   }
   const T = Wj(a), E = ed({
@@ -12213,10 +12213,10 @@ function Fj(e) {
   function z() {
     po(
       E,
-      (q, Z) => {
+      (G, Z) => {
         const pe = Z.includes("DEFAULT");
         Z = ok(Z);
-        const le = Z[0], ue = l(Z), ve = $r(q) ? { value: q } : q, Ae = VA(le, ve.value), Ne = {
+        const le = Z[0], ue = l(Z), ve = $r(G) ? { value: G } : G, Ae = VA(le, ve.value), Ne = {
           value: Ae,
           originalValue: Ae,
           name: ue,
@@ -12233,10 +12233,10 @@ function Fj(e) {
       { stop: rk }
     ), po(
       o,
-      (q, Z) => {
+      (G, Z) => {
         const pe = Z.includes("DEFAULT");
         Z = BA(ok(Z));
-        const le = Z[0], ue = l(Z), ve = $r(q.value) || Array.isArray(q.value) ? { value: { base: q.value } } : q, Ae = Nj(le, ve.value), Ne = {
+        const le = Z[0], ue = l(Z), ve = $r(G.value) || Array.isArray(G.value) ? { value: { base: G.value } } : G, Ae = Nj(le, ve.value), Ne = {
           value: Ae.base ?? "",
           originalValue: Ae.base ?? "",
           name: ue,
@@ -12254,50 +12254,50 @@ function Fj(e) {
       { stop: rk }
     );
   }
-  function O(q) {
-    return f.get(q);
+  function O(G) {
+    return f.get(G);
   }
-  function A(q) {
-    const { condition: Z } = q.extensions;
-    Z && (g.has(Z) || g.set(Z, /* @__PURE__ */ new Set()), g.get(Z).add(q));
+  function A(G) {
+    const { condition: Z } = G.extensions;
+    Z && (g.has(Z) || g.set(Z, /* @__PURE__ */ new Set()), g.get(Z).add(G));
   }
-  function N(q) {
-    const { category: Z, prop: pe, condition: le, conditions: ue } = q.extensions;
+  function N(G) {
+    const { category: Z, prop: pe, condition: le, conditions: ue } = G.extensions;
     if (!Z) return;
     x.has(Z) || x.set(Z, /* @__PURE__ */ new Map());
     const ve = x.get(Z), Ae = ve.get(pe);
     if (le == null || le === "base") {
-      ve.set(pe, q);
+      ve.set(pe, G);
       return;
     }
-    ue && !Ae && ve.set(pe, q);
+    ue && !Ae && ve.set(pe, G);
   }
-  function L(q) {
-    const { condition: Z, negative: pe, virtual: le, cssVar: ue } = q.extensions;
-    pe || le || !Z || !ue || q.value === "" || (p.has(Z) || p.set(Z, /* @__PURE__ */ new Map()), p.get(Z).set(ue.var, q.value));
+  function L(G) {
+    const { condition: Z, negative: pe, virtual: le, cssVar: ue } = G.extensions;
+    pe || le || !Z || !ue || G.value === "" || (p.has(Z) || p.set(Z, /* @__PURE__ */ new Map()), p.get(Z).set(ue.var, G.value));
   }
-  function H(q) {
-    const { category: Z, prop: pe, cssVar: le, negative: ue } = q.extensions;
+  function H(G) {
+    const { category: Z, prop: pe, cssVar: le, negative: ue } = G.extensions;
     if (!Z) return;
     b.has(Z) || b.set(Z, /* @__PURE__ */ new Map());
-    const ve = ue ? q.extensions.conditions ? q.originalValue : q.value : le.ref;
+    const ve = ue ? G.extensions.conditions ? G.originalValue : G.value : le.ref;
     b.get(Z).set(pe, ve), y.set([Z, pe].join("."), ve);
   }
-  function V(q) {
-    const { colorPalette: Z, virtual: pe, default: le } = q.extensions;
+  function V(G) {
+    const { colorPalette: Z, virtual: pe, default: le } = G.extensions;
     !Z || pe || Z.roots.forEach((ue) => {
       const ve = l(ue);
       v.has(ve) || v.set(ve, /* @__PURE__ */ new Map());
-      const Ae = Gj(
-        [...q.path],
+      const Ae = qj(
+        [...G.path],
         [...ue]
       ), Ne = l(Ae), Ie = O(Ne);
       if (!Ie || !Ie.extensions.cssVar) return;
       const { var: Be } = Ie.extensions.cssVar;
-      if (v.get(ve).set(Be, q.extensions.cssVar.ref), le && ue.length === 1) {
+      if (v.get(ve).set(Be, G.extensions.cssVar.ref), le && ue.length === 1) {
         const He = l(["colors", "colorPalette"]), pt = O(He);
         if (!pt) return;
-        const Yt = l(q.path), Et = O(Yt);
+        const Yt = l(G.path), Et = O(Yt);
         if (!Et) return;
         const Wn = Z.keys[0]?.filter(Boolean);
         if (!Wn.length) return;
@@ -12311,13 +12311,13 @@ function Fj(e) {
   }
   let j = {};
   function B() {
-    d.forEach((q) => {
-      A(q), N(q), L(q), H(q), V(q);
+    d.forEach((G) => {
+      A(G), N(G), L(G), H(G), V(G);
     }), j = IA(b);
   }
-  const G = (q, Z) => {
-    if (!q || typeof q != "string") return { invalid: !0, value: q };
-    const [pe, le] = q.split("/");
+  const q = (G, Z) => {
+    if (!G || typeof G != "string") return { invalid: !0, value: G };
+    const [pe, le] = G.split("/");
     if (!pe || !le)
       return { invalid: !0, value: pe };
     const ue = Z(pe), ve = O(`opacity.${le}`)?.value;
@@ -12329,10 +12329,10 @@ function Fj(e) {
       color: Ne,
       value: `color-mix(in srgb, ${Ne} ${Ae}, transparent)`
     };
-  }, I = Jt((q, Z) => y.get(q) ?? Z), W = Jt((q) => j[q] || null), D = Jt((q) => PA(q, (Z) => {
+  }, I = Jt((G, Z) => y.get(G) ?? Z), W = Jt((G) => j[G] || null), D = Jt((G) => PA(G, (Z) => {
     if (!Z) return;
     if (Z.includes("/")) {
-      const le = G(Z, (ue) => I(ue));
+      const le = q(Z, (ue) => I(ue));
       if (le.invalid)
         throw new Error("Invalid color mix at " + Z + ": " + le.value);
       return le.value;
@@ -12355,51 +12355,51 @@ function Fj(e) {
     getCategoryValues: W,
     expandReferenceInValue: D
   };
-  function Y(...q) {
-    q.forEach((Z) => {
+  function Y(...G) {
+    G.forEach((Z) => {
       w.set(Z.name, Z);
     });
   }
-  function ne(...q) {
-    S.push(...q);
+  function ne(...G) {
+    S.push(...G);
   }
-  function se(q, Z) {
-    if (Z.extensions.references || D0(q.match) && !q.match(Z)) return;
-    const le = ((ue) => q.transform(ue, F))(Z);
+  function se(G, Z) {
+    if (Z.extensions.references || D0(G.match) && !G.match(Z)) return;
+    const le = ((ue) => G.transform(ue, F))(Z);
     switch (!0) {
-      case q.type === "extensions":
+      case G.type === "extensions":
         Object.assign(Z.extensions, le);
         break;
-      case q.type === "value":
+      case G.type === "value":
         Z.value = le;
         break;
       default:
-        Z[q.type] = le;
+        Z[G.type] = le;
         break;
     }
   }
-  function J(q) {
+  function J(G) {
     S.forEach((Z) => {
-      Z.enforce === q && Z.transform(F);
+      Z.enforce === G && Z.transform(F);
     });
   }
-  function ce(q) {
+  function ce(G) {
     w.forEach((Z) => {
-      Z.enforce === q && d.forEach((pe) => {
+      Z.enforce === G && d.forEach((pe) => {
         se(Z, pe);
       });
     });
   }
   function he() {
-    d.slice().forEach((q) => {
-      const Z = qj(q);
+    d.slice().forEach((G) => {
+      const Z = Gj(G);
       !Z || Z.length === 0 || Z.forEach((pe) => {
         k(pe);
       });
     });
   }
-  function $(q) {
-    const Z = $A(q), pe = [];
+  function $(G) {
+    const Z = $A(G), pe = [];
     for (let le = 0; le < Z.length; le++) {
       const ue = O(Z[le]);
       ue && pe.push(ue);
@@ -12407,15 +12407,15 @@ function Fj(e) {
     return pe;
   }
   function Q() {
-    d.forEach((q) => {
-      if (!Aj(q.value)) return;
-      const Z = $(q.value);
-      q.extensions.references = Z.reduce((pe, le) => (pe[le.name] = le, pe), {});
+    d.forEach((G) => {
+      if (!Aj(G.value)) return;
+      const Z = $(G.value);
+      G.extensions.references = Z.reduce((pe, le) => (pe[le.name] = le, pe), {});
     });
   }
   function me() {
-    d.forEach((q) => {
-      LA(q);
+    d.forEach((G) => {
+      LA(G);
     });
   }
   function ge() {
@@ -12429,7 +12429,7 @@ function ok(e) {
 function BA(e) {
   return e.filter((t) => t !== "base");
 }
-function qj(e) {
+function Gj(e) {
   if (!e.extensions.conditions) return;
   const { conditions: t } = e.extensions, r = [];
   return po(t, (o, a) => {
@@ -12446,7 +12446,7 @@ function qj(e) {
     r.push(c);
   }), r;
 }
-function Gj(e, t) {
+function qj(e, t) {
   const r = e.findIndex(
     (o, a) => t.every(
       (l, c) => e[a + c] === l
@@ -12541,15 +12541,15 @@ function Xj(e) {
     return L;
   }, w = (L, H) => {
     const { values: V } = L, j = (B) => {
-      const G = H?.(B);
-      return G ? { [G]: G } : void 0;
+      const q = H?.(B);
+      return q ? { [q]: q } : void 0;
     };
     if ($r(V))
       return j?.(V) ?? r.getCategoryValues(V) ?? ot;
     if (Array.isArray(V)) {
       const B = {};
-      for (let G = 0; G < V.length; G++)
-        B[V[G]] = V[G];
+      for (let q = 0; q < V.length; q++)
+        B[V[q]] = V[q];
       return B;
     }
     return D0(V) ? V(H ? j : r.getCategoryValues) : V;
@@ -12566,11 +12566,11 @@ function Xj(e) {
     const B = a.get(V)?.[H];
     if (!j.transform)
       return S(L, B ?? H);
-    const G = (I) => x8(I, k);
+    const q = (I) => xB(I, k);
     return j.transform(B ?? H, {
       raw: H,
       token: k,
-      utils: { colorMix: G }
+      utils: { colorMix: q }
     });
   });
   function E() {
@@ -12602,7 +12602,7 @@ function jA(...e) {
     tokens: r.tokens,
     semanticTokens: r.semanticTokens,
     prefix: c
-  }), p = X8(r.breakpoints ?? ot), v = J8({
+  }), p = XB(r.breakpoints ?? ot), v = JB({
     conditions: t.conditions ?? ot,
     breakpoints: p
   }), y = Xj({
@@ -12615,8 +12615,8 @@ function jA(...e) {
       layerStyle: $,
       animationStyle: Q
     });
-    for (const [ge, q] of Object.entries(me)) {
-      const Z = CA(q ?? ot, UA);
+    for (const [ge, G] of Object.entries(me)) {
+      const Z = CA(G ?? ot, UA);
       y.register(ge, {
         values: Object.keys(Z),
         transform(pe) {
@@ -12630,7 +12630,7 @@ function jA(...e) {
     Object.keys(r.keyframes ?? ot)
   );
   const x = /* @__PURE__ */ new Set(["css", ...y.keys(), ...v.keys()]), w = Jt(
-    (he) => x.has(he) || W8(he)
+    (he) => x.has(he) || WB(he)
   ), S = (he) => {
     if (Array.isArray(he)) {
       const $ = Qg();
@@ -12665,9 +12665,9 @@ function jA(...e) {
     for (const [$, Q] of g.cssVarMap.entries()) {
       const me = Object.fromEntries(Q);
       if (Object.keys(me).length === 0) continue;
-      const ge = $ === "base" ? l : v.resolve($), q = ge.startsWith("@"), Z = E(
+      const ge = $ === "base" ? l : v.resolve($), G = ge.startsWith("@"), Z = E(
         T({
-          [ge]: q ? { [l]: me } : me
+          [ge]: G ? { [l]: me } : me
         })
       );
       Li(he, Z);
@@ -12693,7 +12693,7 @@ function jA(...e) {
   function B(he, $) {
     return r.recipes?.[he] ?? $;
   }
-  function G(he, $) {
+  function q(he, $) {
     return r.slotRecipes?.[he] ?? $;
   }
   const I = /* @__PURE__ */ new Map(), W = /* @__PURE__ */ new Map();
@@ -12703,7 +12703,7 @@ function jA(...e) {
   }
   function F(he, $) {
     let Q = W.get(he);
-    return Q || (Q = O(G(he, $ ?? ot)), W.set(he, Q)), Q;
+    return Q || (Q = O(q(he, $ ?? ot)), W.set(he, Q)), Q;
   }
   function Y(he) {
     return Object.hasOwnProperty.call(r.recipes ?? ot, he);
@@ -12752,7 +12752,7 @@ function jA(...e) {
     cva: z,
     sva: O,
     getRecipe: B,
-    getSlotRecipe: G,
+    getSlotRecipe: q,
     getRecipeFn: D,
     getSlotRecipeFn: F,
     hasRecipe: se,
@@ -12804,7 +12804,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   lg: "1024px",
   xl: "1280px",
   "2xl": "1536px"
-}, Ry = "var(--chakra-empty, )", Zj = E8({
+}, Ry = "var(--chakra-empty, )", Zj = EB({
   "*": {
     fontFeatureSettings: '"cv11"',
     "--ring-inset": Ry,
@@ -12854,7 +12854,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   "*::selection": {
     bg: "colorPalette.emphasized/80"
   }
-}), Jj = T8({
+}), Jj = TB({
   // fill: some background color + color combination
   "fill.muted": {
     value: {
@@ -12963,7 +12963,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   none: {
     value: {}
   }
-}), e7 = k8({
+}), e7 = kB({
   "slide-fade-in": {
     value: {
       transformOrigin: "var(--transform-origin)",
@@ -13010,7 +13010,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
       animationName: "scale-out, fade-out"
     }
   }
-}), yx = Gt({
+}), yx = qt({
   className: "chakra-badge",
   base: {
     display: "inline-flex",
@@ -13076,7 +13076,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     variant: "subtle",
     size: "sm"
   }
-}), t7 = Gt({
+}), t7 = qt({
   className: "chakra-button",
   base: {
     display: "inline-flex",
@@ -13253,7 +13253,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     size: "md",
     variant: "solid"
   }
-}), cn = Gt({
+}), cn = qt({
   className: "chakra-checkmark",
   base: {
     display: "inline-flex",
@@ -13341,7 +13341,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     variant: "solid",
     size: "md"
   }
-}), { variants: n7, defaultVariants: r7 } = yx, o7 = Gt({
+}), { variants: n7, defaultVariants: r7 } = yx, o7 = qt({
   className: "chakra-code",
   base: {
     fontFamily: "mono",
@@ -13351,7 +13351,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   },
   variants: n7,
   defaultVariants: r7
-}), WA = Gt({
+}), WA = qt({
   className: "color-swatch",
   base: {
     boxSize: "var(--swatch-size)",
@@ -13387,7 +13387,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     size: "md",
     shape: "rounded"
   }
-}), i7 = Gt({
+}), i7 = qt({
   className: "chakra-container",
   base: {
     position: "relative",
@@ -13410,7 +13410,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
       }
     }
   }
-}), a7 = Gt({
+}), a7 = qt({
   className: "chakra-heading",
   base: {
     fontFamily: "heading",
@@ -13434,7 +13434,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   defaultVariants: {
     size: "xl"
   }
-}), s7 = Gt({
+}), s7 = qt({
   className: "chakra-icon",
   base: {
     display: "inline-block",
@@ -13457,7 +13457,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   defaultVariants: {
     size: "inherit"
   }
-}), It = Gt({
+}), It = qt({
   className: "chakra-input",
   base: {
     width: "100%",
@@ -13553,7 +13553,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     size: "md",
     variant: "outline"
   }
-}), l7 = Gt({
+}), l7 = qt({
   className: "chakra-input-addon",
   base: {
     flex: "0 0 auto",
@@ -13590,7 +13590,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     size: "md",
     variant: "outline"
   }
-}), c7 = Gt({
+}), c7 = qt({
   className: "chakra-kbd",
   base: {
     display: "inline-flex",
@@ -13644,7 +13644,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     size: "md",
     variant: "raised"
   }
-}), u7 = Gt({
+}), u7 = qt({
   className: "chakra-link",
   base: {
     display: "inline-flex",
@@ -13676,7 +13676,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   defaultVariants: {
     variant: "plain"
   }
-}), d7 = Gt({
+}), d7 = qt({
   className: "chakra-mark",
   base: {
     bg: "transparent",
@@ -13699,7 +13699,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
       plain: {}
     }
   }
-}), un = Gt({
+}), un = qt({
   className: "chakra-radiomark",
   base: {
     display: "inline-flex",
@@ -13798,7 +13798,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     variant: "solid",
     size: "md"
   }
-}), f7 = Gt({
+}), f7 = qt({
   className: "chakra-separator",
   base: {
     display: "block",
@@ -13844,7 +13844,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     variant: "solid",
     orientation: "horizontal"
   }
-}), h7 = Gt({
+}), h7 = qt({
   className: "chakra-skeleton",
   base: {},
   variants: {
@@ -13891,7 +13891,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     variant: "pulse",
     loading: !0
   }
-}), g7 = Gt({
+}), g7 = qt({
   className: "chakra-skip-nav",
   base: {
     display: "inline-flex",
@@ -13920,7 +13920,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
       insetStart: "6"
     }
   }
-}), p7 = Gt({
+}), p7 = qt({
   className: "chakra-spinner",
   base: {
     display: "inline-block",
@@ -13949,7 +13949,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   defaultVariants: {
     size: "md"
   }
-}), m7 = Gt({
+}), m7 = qt({
   className: "chakra-textarea",
   base: {
     width: "100%",
@@ -14542,14 +14542,14 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
 ), F7 = Uz.extendWith(
   "markerIndicator",
   "markerLabel"
-), q7 = ke("stat").parts(
+), G7 = ke("stat").parts(
   "root",
   "label",
   "helpText",
   "valueText",
   "valueUnit",
   "indicator"
-), G7 = ke("status").parts("root", "indicator"), Y7 = ke("steps", [
+), q7 = ke("status").parts("root", "indicator"), Y7 = ke("steps", [
   "root",
   "list",
   "item",
@@ -14982,7 +14982,7 @@ const o9 = AH, i9 = ze({
     inline: !1
   }
 }), l9 = ze({
-  slots: G2.keys(),
+  slots: q2.keys(),
   className: "chakra-avatar",
   base: {
     root: {
@@ -19655,7 +19655,7 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "solid"
   }
-}), q9 = ze({
+}), G9 = ze({
   className: "chakra-rating-group",
   slots: j7.keys(),
   base: {
@@ -19736,7 +19736,7 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), G9 = ze({
+}), q9 = ze({
   className: "chakra-scroll-area",
   slots: Hz.keys(),
   base: {
@@ -20254,7 +20254,7 @@ const o9 = AH, i9 = ze({
   }
 }), Q9 = ze({
   className: "chakra-stat",
-  slots: q7.keys(),
+  slots: G7.keys(),
   base: {
     root: {
       display: "flex",
@@ -20330,7 +20330,7 @@ const o9 = AH, i9 = ze({
   }
 }), Z9 = ze({
   className: "chakra-status",
-  slots: G7.keys(),
+  slots: q7.keys(),
   base: {
     root: {
       display: "inline-flex",
@@ -21280,7 +21280,7 @@ const o9 = AH, i9 = ze({
     variant: "surface"
   }
 }), oU = ze({
-  slots: Gz.keys(),
+  slots: qz.keys(),
   className: "tags-input",
   base: {
     root: {
@@ -21981,8 +21981,8 @@ const o9 = AH, i9 = ze({
   progressCircle: j9,
   radioCard: W9,
   radioGroup: F9,
-  ratingGroup: q9,
-  scrollArea: G9,
+  ratingGroup: G9,
+  scrollArea: q9,
   segmentGroup: Y9,
   select: mu,
   combobox: y9,
@@ -22004,7 +22004,7 @@ const o9 = AH, i9 = ze({
   treeView: lU,
   marquee: P9,
   floatingPanel: O9
-}, uU = _8({
+}, uU = _B({
   "2xs": { value: { fontSize: "2xs", lineHeight: "0.75rem" } },
   xs: { value: { fontSize: "xs", lineHeight: "1rem" } },
   sm: { value: { fontSize: "sm", lineHeight: "1.25rem" } },
@@ -22292,7 +22292,7 @@ const o9 = AH, i9 = ze({
   mono: {
     value: 'SFMono-Regular,Menlo,Monaco,Consolas,"Liberation Mono","Courier New",monospace'
   }
-}), SU = C8({
+}), SU = CB({
   spin: {
     "0%": { transform: "rotate(0deg)" },
     "100%": { transform: "rotate(360deg)" }
@@ -22480,7 +22480,7 @@ const o9 = AH, i9 = ze({
   "3xl": { value: "1.5rem" },
   "4xl": { value: "2rem" },
   full: { value: "9999px" }
-}), qA = Bt.spacing({
+}), GA = Bt.spacing({
   0.5: { value: "0.125rem" },
   1: { value: "0.25rem" },
   1.5: { value: "0.375rem" },
@@ -22572,7 +22572,7 @@ const o9 = AH, i9 = ze({
   "11/12": { value: "91.666667%" }
 }), zU = Bt.sizes({
   ...kU,
-  ...qA,
+  ...GA,
   ...RU,
   ...TU
 }), OU = Bt.zIndex({
@@ -22603,7 +22603,7 @@ const o9 = AH, i9 = ze({
   letterSpacings: CU,
   lineHeights: EU,
   radii: _U,
-  spacing: qA,
+  spacing: GA,
   sizes: zU,
   zIndex: OU,
   cursor: mU
@@ -22627,8 +22627,8 @@ const o9 = AH, i9 = ze({
     layerStyles: Jj,
     animationStyles: e7
   }
-}), GA = bA(I8, IU);
-jA(GA);
+}), qA = bA(IB, IU);
+jA(qA);
 const YA = et("div", {
   base: {
     position: "absolute",
@@ -22790,12 +22790,12 @@ const DU = (e) => /* @__PURE__ */ P.jsx(
     const o = jU(), a = WU(), l = typeof o.status == "string" ? FU[o.status] : _.Fragment, { children: c = /* @__PURE__ */ P.jsx(l, {}), ...d } = t;
     return /* @__PURE__ */ P.jsx(et.span, { ref: r, ...d, css: [a.indicator, t.css], children: c });
   }
-), { withContext: qU } = Ko({
+), { withContext: GU } = Ko({
   key: "badge"
-}), xx = qU("span"), {
-  withProvider: GU,
+}), xx = GU("span"), {
+  withProvider: qU,
   withContext: Yl
-} = or({ key: "breadcrumb" }), YU = GU(
+} = or({ key: "breadcrumb" }), YU = qU(
   "nav",
   "root",
   {
@@ -22935,7 +22935,7 @@ const cg = eN(
   "label",
   { forwardAsChild: !0 }
 ), tW = _.forwardRef(function(t, r) {
-  const { checked: o, indeterminate: a, ...l } = t, c = Gl(), d = eW();
+  const { checked: o, indeterminate: a, ...l } = t, c = ql(), d = eW();
   return o && c.checked ? /* @__PURE__ */ P.jsx(
     et.svg,
     {
@@ -23007,7 +23007,7 @@ const Sx = _.forwardRef(function(t, r) {
 Sx.displayName = "CloseButton";
 const { withContext: nW } = Ko({
   key: "code"
-}), qb = nW("code");
+}), Gb = nW("code");
 function rW(e) {
   const { gap: t, direction: r } = e, o = {
     column: {
@@ -23338,7 +23338,7 @@ const { withContext: AW } = Ko({
   key: "skeleton"
 }), op = AW("div"), NW = _.forwardRef(function(t, r) {
   const { size: o, ...a } = t;
-  return /* @__PURE__ */ P.jsx(GR, { size: o, asChild: !0, ref: r, children: /* @__PURE__ */ P.jsx(op, { ...a }) });
+  return /* @__PURE__ */ P.jsx(qR, { size: o, asChild: !0, ref: r, children: /* @__PURE__ */ P.jsx(op, { ...a }) });
 });
 NW.displayName = "SkeletonCircle";
 const MW = _.forwardRef(
@@ -23436,7 +23436,7 @@ const VW = ns.HiddenInput, {
       }
     ) }) });
   }
-), Gb = Jo(
+), qb = Jo(
   "tr",
   "row"
 );
@@ -23474,10 +23474,10 @@ const {
 } = or({ key: "tag" }), FW = WW(
   "div",
   "root"
-), qW = ip(
+), GW = ip(
   "span",
   "label"
-), GW = ip("button", "closeTrigger", {
+), qW = ip("button", "closeTrigger", {
   defaultProps: { type: "button", children: /* @__PURE__ */ P.jsx(XA, {}) }
 });
 ip("span", "startElement");
@@ -23608,8 +23608,8 @@ function XW() {
         E(j);
       };
     else if (typeof MessageChannel < "u") {
-      var G = new MessageChannel(), I = G.port2;
-      G.port1.onmessage = j, B = function() {
+      var q = new MessageChannel(), I = q.port2;
+      q.port1.onmessage = j, B = function() {
         I.postMessage(null);
       };
     } else
@@ -23911,20 +23911,20 @@ function QW() {
     }
     return null;
   }
-  var N = Object.assign, L = /* @__PURE__ */ Symbol.for("react.element"), H = /* @__PURE__ */ Symbol.for("react.transitional.element"), V = /* @__PURE__ */ Symbol.for("react.portal"), j = /* @__PURE__ */ Symbol.for("react.fragment"), B = /* @__PURE__ */ Symbol.for("react.strict_mode"), G = /* @__PURE__ */ Symbol.for("react.profiler"), I = /* @__PURE__ */ Symbol.for("react.consumer"), W = /* @__PURE__ */ Symbol.for("react.context"), D = /* @__PURE__ */ Symbol.for("react.forward_ref"), F = /* @__PURE__ */ Symbol.for("react.suspense"), Y = /* @__PURE__ */ Symbol.for("react.suspense_list"), ne = /* @__PURE__ */ Symbol.for("react.memo"), se = /* @__PURE__ */ Symbol.for("react.lazy"), J = /* @__PURE__ */ Symbol.for("react.activity"), ce = /* @__PURE__ */ Symbol.for("react.legacy_hidden"), he = /* @__PURE__ */ Symbol.for("react.memo_cache_sentinel"), $ = /* @__PURE__ */ Symbol.for("react.view_transition"), Q = /* @__PURE__ */ Symbol.for("react.recoverable"), me = Symbol.iterator;
+  var N = Object.assign, L = /* @__PURE__ */ Symbol.for("react.element"), H = /* @__PURE__ */ Symbol.for("react.transitional.element"), V = /* @__PURE__ */ Symbol.for("react.portal"), j = /* @__PURE__ */ Symbol.for("react.fragment"), B = /* @__PURE__ */ Symbol.for("react.strict_mode"), q = /* @__PURE__ */ Symbol.for("react.profiler"), I = /* @__PURE__ */ Symbol.for("react.consumer"), W = /* @__PURE__ */ Symbol.for("react.context"), D = /* @__PURE__ */ Symbol.for("react.forward_ref"), F = /* @__PURE__ */ Symbol.for("react.suspense"), Y = /* @__PURE__ */ Symbol.for("react.suspense_list"), ne = /* @__PURE__ */ Symbol.for("react.memo"), se = /* @__PURE__ */ Symbol.for("react.lazy"), J = /* @__PURE__ */ Symbol.for("react.activity"), ce = /* @__PURE__ */ Symbol.for("react.legacy_hidden"), he = /* @__PURE__ */ Symbol.for("react.memo_cache_sentinel"), $ = /* @__PURE__ */ Symbol.for("react.view_transition"), Q = /* @__PURE__ */ Symbol.for("react.recoverable"), me = Symbol.iterator;
   function ge(n) {
     return n === null || typeof n != "object" ? null : (n = me && n[me] || n["@@iterator"], typeof n == "function" ? n : null);
   }
-  var q = /* @__PURE__ */ Symbol.for("react.client.reference");
+  var G = /* @__PURE__ */ Symbol.for("react.client.reference");
   function Z(n) {
     if (n == null) return null;
     if (typeof n == "function")
-      return n.$$typeof === q ? null : n.displayName || n.name || null;
+      return n.$$typeof === G ? null : n.displayName || n.name || null;
     if (typeof n == "string") return n;
     switch (n) {
       case j:
         return "Fragment";
-      case G:
+      case q:
         return "Profiler";
       case B:
         return "StrictMode";
@@ -24506,7 +24506,7 @@ Error generating stack: ` + u.message + `
       n.setAttributeNS(i, s, u);
     }
   }
-  function qn(n) {
+  function Gn(n) {
     switch (typeof n) {
       case "bigint":
       case "boolean":
@@ -24581,7 +24581,7 @@ Error generating stack: ` + u.message + `
     );
   }
   function Hp(n, i, s, u, h, m, C, M) {
-    n.name = "", C != null && typeof C != "function" && typeof C != "symbol" && typeof C != "boolean" ? n.type = C : n.removeAttribute("type"), i != null ? C === "number" ? (i === 0 && n.value === "" || n.value != i) && (n.value = "" + qn(i)) : n.value !== "" + qn(i) && (n.value = "" + qn(i)) : C !== "submit" && C !== "reset" || n.removeAttribute("value"), i != null ? C === "number" && n.value == i ? Bp(n, qn(n.value)) : Bp(n, qn(i)) : s != null ? Bp(n, qn(s)) : u != null && n.removeAttribute("value"), h == null && m != null && (n.defaultChecked = !!m), h != null && (n.checked = h && typeof h != "function" && typeof h != "symbol"), M != null && typeof M != "function" && typeof M != "symbol" && typeof M != "boolean" ? n.name = "" + qn(M) : n.removeAttribute("name");
+    n.name = "", C != null && typeof C != "function" && typeof C != "symbol" && typeof C != "boolean" ? n.type = C : n.removeAttribute("type"), i != null ? C === "number" ? (i === 0 && n.value === "" || n.value != i) && (n.value = "" + Gn(i)) : n.value !== "" + Gn(i) && (n.value = "" + Gn(i)) : C !== "submit" && C !== "reset" || n.removeAttribute("value"), i != null ? C === "number" && n.value == i ? Bp(n, Gn(n.value)) : Bp(n, Gn(i)) : s != null ? Bp(n, Gn(s)) : u != null && n.removeAttribute("value"), h == null && m != null && (n.defaultChecked = !!m), h != null && (n.checked = h && typeof h != "function" && typeof h != "symbol"), M != null && typeof M != "function" && typeof M != "symbol" && typeof M != "boolean" ? n.name = "" + Gn(M) : n.removeAttribute("name");
   }
   function _w(n, i, s, u, h, m, C, M) {
     if (m != null && typeof m != "function" && typeof m != "symbol" && typeof m != "boolean" && (n.type = m), i != null || s != null) {
@@ -24589,7 +24589,7 @@ Error generating stack: ` + u.message + `
         Vp(n);
         return;
       }
-      s = s != null ? "" + qn(s) : "", i = i != null ? "" + qn(i) : s, M || i === n.value || (n.value = i), n.defaultValue = i;
+      s = s != null ? "" + Gn(s) : "", i = i != null ? "" + Gn(i) : s, M || i === n.value || (n.value = i), n.defaultValue = i;
     }
     u = u ?? h, u = typeof u != "function" && typeof u != "symbol" && !!u, n.checked = M ? n.checked : !!u, n.defaultChecked = !!u, C != null && typeof C != "function" && typeof C != "symbol" && typeof C != "boolean" && (n.name = C), Vp(n);
   }
@@ -24604,7 +24604,7 @@ Error generating stack: ` + u.message + `
       for (s = 0; s < n.length; s++)
         h = i.hasOwnProperty("$" + n[s].value), n[s].selected !== h && (n[s].selected = h), h && u && (n[s].defaultSelected = !0);
     } else {
-      for (s = "" + qn(s), i = null, h = 0; h < n.length; h++) {
+      for (s = "" + Gn(s), i = null, h = 0; h < n.length; h++) {
         if (n[h].value === s) {
           n[h].selected = !0, u && (n[h].defaultSelected = !0);
           return;
@@ -24615,11 +24615,11 @@ Error generating stack: ` + u.message + `
     }
   }
   function kw(n, i, s) {
-    if (i != null && (i = "" + qn(i), i !== n.value && (n.value = i), s == null)) {
+    if (i != null && (i = "" + Gn(i), i !== n.value && (n.value = i), s == null)) {
       n.defaultValue !== i && (n.defaultValue = i);
       return;
     }
-    n.defaultValue = s != null ? "" + qn(s) : "";
+    n.defaultValue = s != null ? "" + Gn(s) : "";
   }
   function Tw(n, i, s, u) {
     if (i == null) {
@@ -24633,7 +24633,7 @@ Error generating stack: ` + u.message + `
       }
       s == null && (s = ""), i = s;
     }
-    s = qn(i), n.defaultValue = s, u = n.textContent, u === s && u !== "" && u !== null && (n.value = u), Vp(n);
+    s = Gn(i), n.defaultValue = s, u = n.textContent, u === s && u !== "" && u !== null && (n.value = u), Vp(n);
   }
   function ps(n, i) {
     if (i) {
@@ -24865,22 +24865,22 @@ Error generating stack: ` + u.message + `
       );
     return s;
   }
-  var So = !(typeof window > "u" || typeof window.document > "u" || typeof window.document.createElement > "u"), qp = !1;
+  var So = !(typeof window > "u" || typeof window.document > "u" || typeof window.document.createElement > "u"), Gp = !1;
   if (So)
     try {
       var dc = {};
       Object.defineProperty(dc, "passive", {
         get: function() {
-          qp = !0;
+          Gp = !0;
         }
       }), window.addEventListener("test", dc, dc), window.removeEventListener("test", dc, dc);
     } catch {
-      qp = !1;
+      Gp = !1;
     }
-  var oi = null, Gp = null, jd = null;
+  var oi = null, qp = null, jd = null;
   function Nw() {
     if (jd) return jd;
-    var n, i = Gp, s = i.length, u, h = "value" in oi ? oi.value : oi.textContent, m = h.length;
+    var n, i = qp, s = i.length, u, h = "value" in oi ? oi.value : oi.textContent, m = h.length;
     for (n = 0; n < s && i[n] === h[n]; n++) ;
     var C = s - n;
     for (u = 1; u <= C && i[s - u] === h[m - u]; u++) ;
@@ -24927,7 +24927,7 @@ Error generating stack: ` + u.message + `
     },
     defaultPrevented: 0,
     isTrusted: 0
-  }, Fd = Cn(ii), fc = N({}, ii, { view: 0, detail: 0 }), DP = Cn(fc), Yp, Xp, hc, qd = N({}, fc, {
+  }, Fd = Cn(ii), fc = N({}, ii, { view: 0, detail: 0 }), DP = Cn(fc), Yp, Xp, hc, Gd = N({}, fc, {
     screenX: 0,
     screenY: 0,
     clientX: 0,
@@ -24950,7 +24950,7 @@ Error generating stack: ` + u.message + `
     movementY: function(n) {
       return "movementY" in n ? n.movementY : Xp;
     }
-  }), Pw = Cn(qd), $P = N({}, qd, { dataTransfer: 0 }), LP = Cn($P), VP = N({}, fc, { relatedTarget: 0 }), Kp = Cn(VP), HP = N({}, ii, {
+  }), Pw = Cn(Gd), $P = N({}, Gd, { dataTransfer: 0 }), LP = Cn($P), VP = N({}, fc, { relatedTarget: 0 }), Kp = Cn(VP), HP = N({}, ii, {
     animationName: 0,
     elapsedTime: 0,
     pseudoElement: 0
@@ -24971,7 +24971,7 @@ Error generating stack: ` + u.message + `
     Apps: "ContextMenu",
     Scroll: "ScrollLock",
     MozPrintableKey: "Unidentified"
-  }, qP = {
+  }, GP = {
     8: "Backspace",
     9: "Tab",
     12: "Clear",
@@ -25008,7 +25008,7 @@ Error generating stack: ` + u.message + `
     144: "NumLock",
     145: "ScrollLock",
     224: "Meta"
-  }, GP = {
+  }, qP = {
     Alt: "altKey",
     Control: "ctrlKey",
     Meta: "metaKey",
@@ -25016,7 +25016,7 @@ Error generating stack: ` + u.message + `
   };
   function YP(n) {
     var i = this.nativeEvent;
-    return i.getModifierState ? i.getModifierState(n) : (n = GP[n]) ? !!i[n] : !1;
+    return i.getModifierState ? i.getModifierState(n) : (n = qP[n]) ? !!i[n] : !1;
   }
   function Qp() {
     return YP;
@@ -25027,7 +25027,7 @@ Error generating stack: ` + u.message + `
         var i = FP[n.key] || n.key;
         if (i !== "Unidentified") return i;
       }
-      return n.type === "keypress" ? (n = Ud(n), n === 13 ? "Enter" : String.fromCharCode(n)) : n.type === "keydown" || n.type === "keyup" ? qP[n.keyCode] || "Unidentified" : "";
+      return n.type === "keypress" ? (n = Ud(n), n === 13 ? "Enter" : String.fromCharCode(n)) : n.type === "keydown" || n.type === "keyup" ? GP[n.keyCode] || "Unidentified" : "";
     },
     code: 0,
     location: 0,
@@ -25047,7 +25047,7 @@ Error generating stack: ` + u.message + `
     which: function(n) {
       return n.type === "keypress" ? Ud(n) : n.type === "keydown" || n.type === "keyup" ? n.keyCode : 0;
     }
-  }), KP = Cn(XP), QP = N({}, qd, {
+  }), KP = Cn(XP), QP = N({}, Gd, {
     pointerId: 0,
     width: 0,
     height: 0,
@@ -25071,7 +25071,7 @@ Error generating stack: ` + u.message + `
     propertyName: 0,
     elapsedTime: 0,
     pseudoElement: 0
-  }), r3 = Cn(n3), o3 = N({}, qd, {
+  }), r3 = Cn(n3), o3 = N({}, Gd, {
     deltaX: function(n) {
       return "deltaX" in n ? n.deltaX : "wheelDeltaX" in n ? -n.wheelDeltaX : 0;
     },
@@ -25119,7 +25119,7 @@ Error generating stack: ` + u.message + `
   }
   function d3(n, i) {
     if (ys)
-      return n === "compositionend" || !Zp && Hw(n, i) ? (n = Nw(), jd = Gp = oi = null, ys = !1, n) : null;
+      return n === "compositionend" || !Zp && Hw(n, i) ? (n = Nw(), jd = qp = oi = null, ys = !1, n) : null;
     switch (n) {
       case "paste":
         return null;
@@ -25170,7 +25170,7 @@ Error generating stack: ` + u.message + `
   function h3(n) {
     OC(n, 0);
   }
-  function Gd(n) {
+  function qd(n) {
     var i = Ji(n);
     if (Ew(i)) return n;
   }
@@ -25183,18 +25183,18 @@ Error generating stack: ` + u.message + `
     if (So) {
       var em = "oninput" in document;
       if (!em) {
-        var qw = document.createElement("div");
-        qw.setAttribute("oninput", "return;"), em = typeof qw.oninput == "function";
+        var Gw = document.createElement("div");
+        Gw.setAttribute("oninput", "return;"), em = typeof Gw.oninput == "function";
       }
       Jp = em;
     } else Jp = !1;
     Fw = Jp && (!document.documentMode || 9 < document.documentMode);
   }
-  function Gw() {
+  function qw() {
     pc && (pc.detachEvent("onpropertychange", Yw), mc = pc = null);
   }
   function Yw(n) {
-    if (n.propertyName === "value" && Gd(mc)) {
+    if (n.propertyName === "value" && qd(mc)) {
       var i = [];
       Uw(
         i,
@@ -25205,32 +25205,32 @@ Error generating stack: ` + u.message + `
     }
   }
   function g3(n, i, s) {
-    n === "focusin" ? (Gw(), pc = i, mc = s, pc.attachEvent("onpropertychange", Yw)) : n === "focusout" && Gw();
+    n === "focusin" ? (qw(), pc = i, mc = s, pc.attachEvent("onpropertychange", Yw)) : n === "focusout" && qw();
   }
   function p3(n) {
     if (n === "selectionchange" || n === "keyup" || n === "keydown")
-      return Gd(mc);
+      return qd(mc);
   }
   function m3(n, i) {
-    if (n === "click") return Gd(i);
+    if (n === "click") return qd(i);
   }
   function v3(n, i) {
     if (n === "input" || n === "change")
-      return Gd(i);
+      return qd(i);
   }
   function y3(n, i) {
     return n === i && (n !== 0 || 1 / n === 1 / i) || n !== n && i !== i;
   }
-  var Gn = typeof Object.is == "function" ? Object.is : y3;
+  var qn = typeof Object.is == "function" ? Object.is : y3;
   function vc(n, i) {
-    if (Gn(n, i)) return !0;
+    if (qn(n, i)) return !0;
     if (typeof n != "object" || n === null || typeof i != "object" || i === null)
       return !1;
     var s = Object.keys(n), u = Object.keys(i);
     if (s.length !== u.length) return !1;
     for (u = 0; u < s.length; u++) {
       var h = s[u];
-      if (!tc.call(i, h) || !Gn(n[h], i[h]))
+      if (!tc.call(i, h) || !qn(n[h], i[h]))
         return !1;
     }
     return !0;
@@ -25461,8 +25461,8 @@ Error generating stack: ` + u.message + `
         case B:
           C = 8, h |= 24;
           break;
-        case G:
-          return n = Nn(12, s, i, h | 2), n.elementType = G, n.lanes = m, n;
+        case q:
+          return n = Nn(12, s, i, h | 2), n.elementType = q, n.lanes = m, n;
         case F:
           return n = Nn(13, s, i, h), n.elementType = F, n.lanes = m, n;
         case Y:
@@ -25538,22 +25538,22 @@ Error generating stack: ` + u.message + `
       stack: Ed(i)
     };
   }
-  var Cs = [], Es = 0, Jd = null, bc = 0, cr = [], ur = 0, ai = null, qr = 1, Gr = "";
+  var Cs = [], Es = 0, Jd = null, bc = 0, cr = [], ur = 0, ai = null, Gr = 1, qr = "";
   function ko(n, i) {
     Cs[Es++] = bc, Cs[Es++] = Jd, Jd = n, bc = i;
   }
   function dS(n, i, s) {
-    cr[ur++] = qr, cr[ur++] = Gr, cr[ur++] = ai, ai = n;
-    var u = qr;
-    n = Gr;
+    cr[ur++] = Gr, cr[ur++] = qr, cr[ur++] = ai, ai = n;
+    var u = Gr;
+    n = qr;
     var h = 32 - Sn(u) - 1;
     u &= ~(1 << h), s += 1;
     var m = 32 - Sn(i) + h;
     if (30 < m) {
       var C = h - h % 5;
-      m = (u & (1 << C) - 1).toString(32), u >>= C, h -= C, qr = 1 << 32 - Sn(i) + h | s << h | u, Gr = m + n;
+      m = (u & (1 << C) - 1).toString(32), u >>= C, h -= C, Gr = 1 << 32 - Sn(i) + h | s << h | u, qr = m + n;
     } else
-      qr = 1 << m | s << h | u, Gr = n;
+      Gr = 1 << m | s << h | u, qr = n;
   }
   function ef(n) {
     n.return !== null && (ko(n, 1), dS(n, 1, 0));
@@ -25562,10 +25562,10 @@ Error generating stack: ` + u.message + `
     for (; n === Jd; )
       Jd = Cs[--Es], Cs[Es] = null, bc = Cs[--Es], Cs[Es] = null;
     for (; n === ai; )
-      ai = cr[--ur], cr[ur] = null, Gr = cr[--ur], cr[ur] = null, qr = cr[--ur], cr[ur] = null;
+      ai = cr[--ur], cr[ur] = null, qr = cr[--ur], cr[ur] = null, Gr = cr[--ur], cr[ur] = null;
   }
   function fS(n, i) {
-    cr[ur++] = qr, cr[ur++] = Gr, cr[ur++] = ai, qr = i.id, Gr = i.overflow, ai = n;
+    cr[ur++] = Gr, cr[ur++] = qr, cr[ur++] = ai, Gr = i.id, qr = i.overflow, ai = n;
   }
   var Xt = null, ft = null, Ve = !1, si = null, dr = !1, hm = Error(o(519));
   function li(n) {
@@ -25740,7 +25740,7 @@ Error generating stack: ` + u.message + `
         if (C === null) throw Error(o(387));
         if (C = C.memoizedProps, C !== null) {
           var M = h.type;
-          Gn(h.pendingProps.value, C.value) || (n !== null ? n.push(M) : n = [M]);
+          qn(h.pendingProps.value, C.value) || (n !== null ? n.push(M) : n = [M]);
         }
       } else if (h === Wn.current) {
         if (C = h.alternate, C === null) throw Error(o(387));
@@ -25757,7 +25757,7 @@ Error generating stack: ` + u.message + `
   }
   function rf(n) {
     for (n = n.firstContext; n !== null; ) {
-      if (!Gn(
+      if (!qn(
         n.context._currentValue,
         n.memoizedValue
       ))
@@ -26159,17 +26159,17 @@ Error generating stack: ` + u.message + `
     function ye(ee, X, re, de) {
       for (var xe = null, Fe = null, Te = X, Me = X = 0, Pt = null; Te !== null && Me < re.length; Me++) {
         Te.index > Me ? (Pt = Te, Te = null) : Pt = Te.sibling;
-        var qe = K(
+        var Ge = K(
           ee,
           Te,
           re[Me],
           de
         );
-        if (qe === null) {
+        if (Ge === null) {
           Te === null && (Te = Pt);
           break;
         }
-        n && Te && qe.alternate === null && i(ee, Te), X = m(qe, X, Me), Fe === null ? xe = qe : Fe.sibling = qe, Fe = qe, Te = Pt;
+        n && Te && Ge.alternate === null && i(ee, Te), X = m(Ge, X, Me), Fe === null ? xe = Ge : Fe.sibling = Ge, Fe = Ge, Te = Pt;
       }
       if (Me === re.length)
         return s(ee, Te), Ve && ko(ee, Me), xe;
@@ -26189,7 +26189,7 @@ Error generating stack: ` + u.message + `
           Me,
           re[Me],
           de
-        ), Pt !== null && (n && (qe = Pt.alternate, qe !== null && Te.delete(qe.key === null ? Me : qe.key)), X = m(
+        ), Pt !== null && (n && (Ge = Pt.alternate, Ge !== null && Te.delete(Ge.key === null ? Me : Ge.key)), X = m(
           Pt,
           X,
           Me
@@ -26200,26 +26200,26 @@ Error generating stack: ` + u.message + `
     }
     function Se(ee, X, re, de) {
       if (re == null) throw Error(o(151));
-      for (var xe = null, Fe = null, Te = X, Me = X = 0, Pt = null, qe = re.next(); Te !== null && !qe.done; Me++, qe = re.next()) {
+      for (var xe = null, Fe = null, Te = X, Me = X = 0, Pt = null, Ge = re.next(); Te !== null && !Ge.done; Me++, Ge = re.next()) {
         Te.index > Me ? (Pt = Te, Te = null) : Pt = Te.sibling;
-        var zi = K(ee, Te, qe.value, de);
+        var zi = K(ee, Te, Ge.value, de);
         if (zi === null) {
           Te === null && (Te = Pt);
           break;
         }
         n && Te && zi.alternate === null && i(ee, Te), X = m(zi, X, Me), Fe === null ? xe = zi : Fe.sibling = zi, Fe = zi, Te = Pt;
       }
-      if (qe.done)
+      if (Ge.done)
         return s(ee, Te), Ve && ko(ee, Me), xe;
       if (Te === null) {
-        for (; !qe.done; Me++, qe = re.next())
-          qe = fe(ee, qe.value, de), qe !== null && (X = m(qe, X, Me), Fe === null ? xe = qe : Fe.sibling = qe, Fe = qe);
+        for (; !Ge.done; Me++, Ge = re.next())
+          Ge = fe(ee, Ge.value, de), Ge !== null && (X = m(Ge, X, Me), Fe === null ? xe = Ge : Fe.sibling = Ge, Fe = Ge);
         return Ve && ko(ee, Me), xe;
       }
-      for (Te = u(Te); !qe.done; Me++, qe = re.next())
-        qe = oe(Te, ee, Me, qe.value, de), qe !== null && (n && (Pt = qe.alternate, Pt !== null && Te.delete(
+      for (Te = u(Te); !Ge.done; Me++, Ge = re.next())
+        Ge = oe(Te, ee, Me, Ge.value, de), Ge !== null && (n && (Pt = Ge.alternate, Pt !== null && Te.delete(
           Pt.key === null ? Me : Pt.key
-        )), X = m(qe, X, Me), Fe === null ? xe = qe : Fe.sibling = qe, Fe = qe);
+        )), X = m(Ge, X, Me), Fe === null ? xe = Ge : Fe.sibling = Ge, Fe = Ge);
       return n && Te.forEach(function(u4) {
         return i(ee, u4);
       }), Ve && ko(ee, Me), xe;
@@ -26558,7 +26558,7 @@ Error generating stack: ` + u.message + `
   function zm(n, i) {
     if (i === null) return !1;
     for (var s = 0; s < i.length && s < n.length; s++)
-      if (!Gn(n[s], i[s])) return !1;
+      if (!qn(n[s], i[s])) return !1;
     return !0;
   }
   function Om(n, i, s, u, h, m) {
@@ -26734,7 +26734,7 @@ Error generating stack: ` + u.message + `
           }, U === null ? (M = U = K, C = m) : U = U.next = K, $e.lanes |= fe, xi |= fe;
         te = te.next;
       } while (te !== null && te !== i);
-      if (U === null ? C = m : U.next = M, !Gn(m, n.memoizedState) && (Mt = !0, ae && (s = ks, s !== null)))
+      if (U === null ? C = m : U.next = M, !qn(m, n.memoizedState) && (Mt = !0, ae && (s = ks, s !== null)))
         throw s;
       n.memoizedState = m, n.baseState = C, n.baseQueue = U, u.lastRenderedState = m;
     }
@@ -26751,7 +26751,7 @@ Error generating stack: ` + u.message + `
       do
         m = n(m, C.action), C = C.next;
       while (C !== h);
-      Gn(m, i.memoizedState) || (Mt = !0), i.memoizedState = m, i.baseQueue === null && (i.baseState = m), s.lastRenderedState = m;
+      qn(m, i.memoizedState) || (Mt = !0), i.memoizedState = m, i.baseQueue === null && (i.baseState = m), s.lastRenderedState = m;
     }
     return [m, u];
   }
@@ -26761,7 +26761,7 @@ Error generating stack: ` + u.message + `
       if (s === void 0) throw Error(o(407));
       s = s();
     } else s = i();
-    var C = !Gn(
+    var C = !qn(
       (it || h).memoizedState,
       s
     );
@@ -26794,7 +26794,7 @@ Error generating stack: ` + u.message + `
     n = n.value;
     try {
       var s = i();
-      return !Gn(n, s);
+      return !qn(n, s);
     } catch {
       return !0;
     }
@@ -26993,7 +26993,7 @@ Error generating stack: ` + u.message + `
   function P3(n, i) {
     n.action = i;
   }
-  function qS(n) {
+  function GS(n) {
     var i = _t(), s = it;
     if (s !== null)
       return FS(i, s, n);
@@ -27004,7 +27004,7 @@ Error generating stack: ` + u.message + `
   function As(n, i, s, u) {
     return n = { tag: n, create: s, deps: u, inst: i, next: null }, i = $e.updateQueue, i === null && (i = pf(), $e.updateQueue = i), s = i.lastEffect, s === null ? i.lastEffect = n.next = n : (u = s.next, s.next = n, n.next = u, i.lastEffect = n), n;
   }
-  function GS() {
+  function qS() {
     return _t().memoizedState;
   }
   function yf(n, i, s, u) {
@@ -27100,7 +27100,7 @@ Error generating stack: ` + u.message + `
     return s === void 0 || (zo & 1073741824) !== 0 && (We & 261930) === 0 ? n.memoizedState = i : (n.memoizedState = s, n = dC(), $e.lanes |= n, xi |= n, s);
   }
   function n1(n, i, s, u) {
-    return Gn(s, i) ? s : gi.current !== null ? (n = Bm(n, s, u), Gn(n, i) || (Mt = !0), n) : (zo & 106) === 0 || (zo & 1073741824) !== 0 && (We & 261930) === 0 ? (Mt = !0, n.memoizedState = s) : (n = dC(), $e.lanes |= n, xi |= n, i);
+    return qn(s, i) ? s : gi.current !== null ? (n = Bm(n, s, u), qn(n, i) || (Mt = !0), n) : (zo & 106) === 0 || (zo & 1073741824) !== 0 && (We & 261930) === 0 ? (Mt = !0, n.memoizedState = s) : (n = dC(), $e.lanes |= n, xi |= n, i);
   }
   function r1(n, i, s, u, h) {
     var m = ue.p;
@@ -27249,7 +27249,7 @@ Error generating stack: ` + u.message + `
       if (n.lanes === 0 && (m === null || m.lanes === 0) && (m = i.lastRenderedReducer, m !== null))
         try {
           var C = i.lastRenderedState, M = m(C, s);
-          if (h.hasEagerState = !0, h.eagerState = M, Gn(M, C))
+          if (h.hasEagerState = !0, h.eagerState = M, qn(M, C))
             return Kd(n, i, h, 0), st === null && Xd(), !1;
         } catch {
         }
@@ -27436,7 +27436,7 @@ Error generating stack: ` + u.message + `
     useId: function() {
       var n = En(), i = st.identifierPrefix;
       if (Ve) {
-        var s = Gr, u = qr;
+        var s = qr, u = Gr;
         s = (u & ~(1 << 32 - Sn(u) - 1)).toString(32) + s, i = "_" + i + "R_" + s, s = gf++, 0 < s && (i += "H" + s.toString(32)), i += "_";
       } else
         s = A3++, i = "_" + i + "r_" + s.toString(32) + "_";
@@ -27488,7 +27488,7 @@ Error generating stack: ` + u.message + `
     useLayoutEffect: QS,
     useMemo: t1,
     useReducer: vf,
-    useRef: GS,
+    useRef: qS,
     useState: function() {
       return vf(Oo);
     },
@@ -27532,7 +27532,7 @@ Error generating stack: ` + u.message + `
     useLayoutEffect: QS,
     useMemo: t1,
     useReducer: Dm,
-    useRef: GS,
+    useRef: qS,
     useState: function() {
       return Dm(Oo);
     },
@@ -27556,8 +27556,8 @@ Error generating stack: ` + u.message + `
     useSyncExternalStore: AS,
     useId: a1,
     useHostTransitionStatus: Um,
-    useFormState: qS,
-    useActionState: qS,
+    useFormState: GS,
+    useActionState: GS,
     useOptimistic: function(n, i) {
       var s = _t();
       return it !== null ? $S(s, it, n, i) : (s.baseState = n, [n, s.queue.dispatch]);
@@ -27569,7 +27569,7 @@ Error generating stack: ` + u.message + `
   function Fm(n, i, s, u) {
     i = n.memoizedState, s = s(u, i), s = s == null ? i : N({}, i, s), n.memoizedState = s, n.lanes === 0 && (n.updateQueue.baseState = s);
   }
-  var qm = {
+  var Gm = {
     enqueueSetState: function(n, i, s) {
       n = n._reactInternals;
       var u = Zn(), h = fi(u);
@@ -27590,7 +27590,7 @@ Error generating stack: ` + u.message + `
     return n = n.stateNode, typeof n.shouldComponentUpdate == "function" ? n.shouldComponentUpdate(u, m, C) : i.prototype && i.prototype.isPureReactComponent ? !vc(s, u) || !vc(h, m) : !0;
   }
   function g1(n, i, s, u) {
-    n = i.state, typeof i.componentWillReceiveProps == "function" && i.componentWillReceiveProps(s, u), typeof i.UNSAFE_componentWillReceiveProps == "function" && i.UNSAFE_componentWillReceiveProps(s, u), i.state !== n && qm.enqueueReplaceState(i, i.state, null);
+    n = i.state, typeof i.componentWillReceiveProps == "function" && i.componentWillReceiveProps(s, u), typeof i.UNSAFE_componentWillReceiveProps == "function" && i.UNSAFE_componentWillReceiveProps(s, u), i.state !== n && Gm.enqueueReplaceState(i, i.state, null);
   }
   function ga(n, i) {
     var s = i;
@@ -27638,7 +27638,7 @@ Error generating stack: ` + u.message + `
       });
     }
   }
-  function Gm(n, i, s) {
+  function qm(n, i, s) {
     return s = fi(s), s.tag = 3, s.payload = { element: null }, s.callback = function() {
       Sf(n, i);
     }, s;
@@ -27694,7 +27694,7 @@ Error generating stack: ` + u.message + `
         cause: u
       }), xc(
         lr(i, s)
-      )), n = n.current.alternate, n.flags |= 65536, h &= -h, n.lanes |= h, u = lr(u, s), h = Gm(
+      )), n = n.current.alternate, n.flags |= 65536, h &= -h, n.lanes |= h, u = lr(u, s), h = qm(
         n.stateNode,
         u,
         h
@@ -27705,7 +27705,7 @@ Error generating stack: ` + u.message + `
     do {
       switch (s.tag) {
         case 3:
-          return s.flags |= 65536, n = h & -h, s.lanes |= n, n = Gm(s.stateNode, u, n), Cm(s, n), !1;
+          return s.flags |= 65536, n = h & -h, s.lanes |= n, n = qm(s.stateNode, u, n), Cm(s, n), !1;
         case 1:
           if (i = s.type, m = s.stateNode, (s.flags & 128) === 0 && (typeof i.getDerivedStateFromError == "function" || m !== null && typeof m.componentDidCatch == "function" && (wi === null || !wi.has(m))))
             return s.flags |= 65536, h &= -h, s.lanes |= h, h = b1(h), x1(
@@ -27865,7 +27865,7 @@ Error generating stack: ` + u.message + `
           dr
         ), n = n !== null && n.data === "&" ? n : null, n !== null && (i.memoizedState = {
           dehydrated: n,
-          treeContext: ai !== null ? { id: qr, overflow: Gr } : null,
+          treeContext: ai !== null ? { id: Gr, overflow: qr } : null,
           retryLane: 536870912,
           hydrationErrors: null
         }, s = cS(n), s.return = i, i.child = s, Xt = i, ft = null)) : n = null, n === null) throw li(i);
@@ -27937,12 +27937,12 @@ Error generating stack: ` + u.message + `
   function R1(n, i, s, u, h) {
     if (sa(i), i.stateNode === null) {
       var m = Ss, C = s.contextType;
-      typeof C == "object" && C !== null && (m = nn(C)), m = new s(u, m), i.memoizedState = m.state !== null && m.state !== void 0 ? m.state : null, m.updater = qm, i.stateNode = m, m._reactInternals = i, m = i.stateNode, m.props = u, m.state = i.memoizedState, m.refs = {}, wm(i), C = s.contextType, m.context = typeof C == "object" && C !== null ? nn(C) : Ss, m.state = i.memoizedState, C = s.getDerivedStateFromProps, typeof C == "function" && (Fm(
+      typeof C == "object" && C !== null && (m = nn(C)), m = new s(u, m), i.memoizedState = m.state !== null && m.state !== void 0 ? m.state : null, m.updater = Gm, i.stateNode = m, m._reactInternals = i, m = i.stateNode, m.props = u, m.state = i.memoizedState, m.refs = {}, wm(i), C = s.contextType, m.context = typeof C == "object" && C !== null ? nn(C) : Ss, m.state = i.memoizedState, C = s.getDerivedStateFromProps, typeof C == "function" && (Fm(
         i,
         s,
         C,
         u
-      ), m.state = i.memoizedState), typeof s.getDerivedStateFromProps == "function" || typeof m.getSnapshotBeforeUpdate == "function" || typeof m.UNSAFE_componentWillMount != "function" && typeof m.componentWillMount != "function" || (C = m.state, typeof m.componentWillMount == "function" && m.componentWillMount(), typeof m.UNSAFE_componentWillMount == "function" && m.UNSAFE_componentWillMount(), C !== m.state && qm.enqueueReplaceState(m, m.state, null), Tc(i, u, m, h), kc(), m.state = i.memoizedState), typeof m.componentDidMount == "function" && (i.flags |= 4194308), u = !0;
+      ), m.state = i.memoizedState), typeof s.getDerivedStateFromProps == "function" || typeof m.getSnapshotBeforeUpdate == "function" || typeof m.UNSAFE_componentWillMount != "function" && typeof m.componentWillMount != "function" || (C = m.state, typeof m.componentWillMount == "function" && m.componentWillMount(), typeof m.UNSAFE_componentWillMount == "function" && m.UNSAFE_componentWillMount(), C !== m.state && Gm.enqueueReplaceState(m, m.state, null), Tc(i, u, m, h), kc(), m.state = i.memoizedState), typeof m.componentDidMount == "function" && (i.flags |= 4194308), u = !0;
     } else if (n === null) {
       m = i.stateNode;
       var M = i.memoizedProps, U = ga(s, M);
@@ -28038,7 +28038,7 @@ Error generating stack: ` + u.message + `
           dr
         ), n = n !== null && n.data !== "&" ? n : null, n !== null && (i.memoizedState = {
           dehydrated: n,
-          treeContext: ai !== null ? { id: qr, overflow: Gr } : null,
+          treeContext: ai !== null ? { id: Gr, overflow: qr } : null,
           retryLane: 536870912,
           hydrationErrors: null
         }, s = cS(n), s.return = i, i.child = s, Xt = i, ft = null)) : n = null, n === null) throw li(i);
@@ -29295,10 +29295,10 @@ Error generating stack: ` + u.message + `
       if (n.tag === 5) {
         var C = n.stateNode;
         if (u !== null) {
-          var M = qv(C);
+          var M = Gv(C);
           u.push(M), M.view && (m = !0);
         } else
-          m || qv(C).view && (m = !0);
+          m || Gv(C).view && (m = !0);
         Of = !0, UC(
           C,
           Mn === 0 ? i : i + "_" + Mn,
@@ -29434,16 +29434,16 @@ Error generating stack: ` + u.message + `
         Nf(n), n = n.sibling;
     else hv(n);
   }
-  function q1(n) {
+  function G1(n) {
     for (n = n.child; n !== null; )
-      n.tag === 30 ? Kr(n.child, !1) : (n.subtreeFlags & 33554432) !== 0 && q1(n), n = n.sibling;
+      n.tag === 30 ? Kr(n.child, !1) : (n.subtreeFlags & 33554432) !== 0 && G1(n), n = n.sibling;
   }
   function gv(n, i, s, u, h, m, C) {
     for (var M = !1; i !== null; ) {
       if (i.tag === 5) {
         var U = i.stateNode;
         if (m !== null && Mn < m.length) {
-          var te = m[Mn], ae = qv(U);
+          var te = m[Mn], ae = Gv(U);
           (te.view || ae.view) && (M = !0);
           var fe;
           if (fe = (n.flags & 4) === 0)
@@ -29477,7 +29477,7 @@ Error generating stack: ` + u.message + `
     }
     return M;
   }
-  function G1(n, i) {
+  function q1(n, i) {
     for (n = n.child; n !== null; ) {
       if (n.tag === 30) {
         var s = n.memoizedProps, u = n.stateNode, h = Co(s, u), m = Eo(s.default, s.update), C;
@@ -29493,12 +29493,12 @@ Error generating stack: ` + u.message + `
           !1
         ), (n.flags & 4) !== 0 && h && Bs(n, s.onUpdate);
       } else
-        (n.subtreeFlags & 33554432) !== 0 && G1(n);
+        (n.subtreeFlags & 33554432) !== 0 && q1(n);
       n = n.sibling;
     }
   }
   var Kt = !1, Ze = !1, Qr = !1, pv = !1, Y1 = typeof WeakSet == "function" ? WeakSet : Set, Qt = null, Zr = !1, Dc = !1, Mf = !1, mv = !1;
-  function q3(n, i, s) {
+  function G3(n, i, s) {
     if (n = n.containerInfo, Bv = Qs, n = Zw(n), nm(n)) {
       if ("selectionStart" in n)
         var u = {
@@ -29937,7 +29937,7 @@ Error generating stack: ` + u.message + `
         nt(i, i.return, s);
       }
   }
-  function G3(n) {
+  function q3(n) {
     switch (n.tag) {
       case 31:
       case 13:
@@ -29951,7 +29951,7 @@ Error generating stack: ` + u.message + `
     }
   }
   function If(n, i) {
-    var s = G3(n);
+    var s = q3(n);
     i.forEach(function(u) {
       if (!s.has(u)) {
         s.add(u);
@@ -30233,7 +30233,7 @@ Error generating stack: ` + u.message + `
     if (i.subtreeFlags & 9270)
       for (i = i.child; i !== null; )
         rC(i, n), i = i.sibling;
-    else G1(i);
+    else q1(i);
   }
   function rC(n, i) {
     var s = n.alternate;
@@ -30502,7 +30502,7 @@ Error generating stack: ` + u.message + `
           s,
           u
         ), i = i.sibling;
-    else h && q1(i);
+    else h && G1(i);
   }
   function oC(n, i, s, u) {
     var h = (s & 335544064) === s;
@@ -31117,7 +31117,7 @@ Error generating stack: ` + u.message + `
           var h = s[u], m = h.getSnapshot;
           h = h.value;
           try {
-            if (!Gn(m(), h)) return !1;
+            if (!qn(m(), h)) return !1;
           } catch {
             return !1;
           }
@@ -31446,7 +31446,7 @@ Error generating stack: ` + u.message + `
     })) : (n.callbackNode = null, n.callbackPriority = 0), Of = !1, u = (i.flags & 13878) !== 0, (i.subtreeFlags & 13878) !== 0 || u) {
       u = le.T, le.T = null, h = ue.p, ue.p = 2, m = Xe, Xe |= 4;
       try {
-        q3(n, i, s);
+        G3(n, i, s);
       } finally {
         Xe = m, ue.p = h, le.T = u;
       }
@@ -31622,7 +31622,7 @@ Error generating stack: ` + u.message + `
     }
   }
   function CC(n, i, s) {
-    i = lr(s, i), i = Gm(n.stateNode, i, 2), n = hi(n, i, 2), n !== null && (Qi(n, 2), to(n));
+    i = lr(s, i), i = qm(n.stateNode, i, 2), n = hi(n, i, 2), n !== null && (Qi(n, 2), to(n));
   }
   function nt(n, i, s) {
     if (n.tag === 3)
@@ -31694,12 +31694,12 @@ Error generating stack: ` + u.message + `
   function aI(n, i) {
     return nc(n, i);
   }
-  var Ws = null, Fs = null, Nv = !1, qf = !1, Mv = !1, Ci = 0;
+  var Ws = null, Fs = null, Nv = !1, Gf = !1, Mv = !1, Ci = 0;
   function to(n) {
-    n !== Fs && n.next === null && (Fs === null ? Ws = Fs = n : Fs = Fs.next = n), qf = !0, Nv || (Nv = !0, lI());
+    n !== Fs && n.next === null && (Fs === null ? Ws = Fs = n : Fs = Fs.next = n), Gf = !0, Nv || (Nv = !0, lI());
   }
   function Bc(n, i) {
-    if (!Mv && qf) {
+    if (!Mv && Gf) {
       Mv = !0;
       do
         for (var s = !1, u = Ws; u !== null; ) {
@@ -31727,12 +31727,12 @@ Error generating stack: ` + u.message + `
     _C();
   }
   function _C() {
-    qf = Nv = !1;
+    Gf = Nv = !1;
     var n = 0;
     Ci !== 0 && bI() && (n = Ci);
     for (var i = xn(), s = null, u = Ws; u !== null; ) {
       var h = u.next, m = kC(u, i);
-      m === 0 ? (u.next = null, s === null ? Ws = h : s.next = h, h === null && (Fs = s)) : (s = u, (n !== 0 || (m & 3) !== 0) && (qf = !0)), u = h;
+      m === 0 ? (u.next = null, s === null ? Ws = h : s.next = h, h === null && (Fs = s)) : (s = u, (n !== 0 || (m & 3) !== 0) && (Gf = !0)), u = h;
     }
     yt !== 0 && yt !== 5 || Bc(n), Ci !== 0 && (Ci = 0);
   }
@@ -31940,14 +31940,14 @@ Error generating stack: ` + u.message + `
       i
     );
   }
-  var Gf = "_reactListening" + Math.random().toString(36).slice(2);
+  var qf = "_reactListening" + Math.random().toString(36).slice(2);
   function Lv(n) {
-    if (!n[Gf]) {
-      n[Gf] = !0, $d.forEach(function(s) {
+    if (!n[qf]) {
+      n[qf] = !0, $d.forEach(function(s) {
         s !== "selectionchange" && (fI.has(s) || $v(s, !1, n), $v(s, !0, n));
       });
       var i = n.nodeType === 9 ? n : n.ownerDocument;
-      i === null || i[Gf] || (i[Gf] = !0, $v("selectionchange", !1, i));
+      i === null || i[qf] || (i[qf] = !0, $v("selectionchange", !1, i));
     }
   }
   function AC(n, i, s, u) {
@@ -31966,7 +31966,7 @@ Error generating stack: ` + u.message + `
       i,
       s,
       n
-    ), h = void 0, !qp || i !== "touchstart" && i !== "touchmove" && i !== "wheel" || (h = !0), u ? h !== void 0 ? n.addEventListener(i, s, {
+    ), h = void 0, !Gp || i !== "touchstart" && i !== "touchmove" && i !== "wheel" || (h = !0), u ? h !== void 0 ? n.addEventListener(i, s, {
       capture: !0,
       passive: h
     }) : n.addEventListener(i, s, !0) : h !== void 0 ? n.addEventListener(i, s, {
@@ -32202,7 +32202,7 @@ Error generating stack: ` + u.message + `
           }
         else
           ys ? Hw(n, s) && (Me = "onCompositionEnd") : n === "keydown" && s.keyCode === 229 && (Me = "onCompositionStart");
-        Me && ($w && s.locale !== "ko" && (ys || Me !== "onCompositionStart" ? Me === "onCompositionEnd" && ys && (Te = Nw()) : (oi = ae, Gp = "value" in oi ? oi.value : oi.textContent, ys = !0)), Fe = Yf(te, Me), 0 < Fe.length && (Me = new Iw(
+        Me && ($w && s.locale !== "ko" && (ys || Me !== "onCompositionStart" ? Me === "onCompositionEnd" && ys && (Te = Nw()) : (oi = ae, qp = "value" in oi ? oi.value : oi.textContent, ys = !0)), Fe = Yf(te, Me), 0 < Fe.length && (Me = new Iw(
           Me,
           n,
           null,
@@ -33154,7 +33154,7 @@ Error generating stack: ` + u.message + `
       view: 0 <= n.bottom && 0 <= n.right && n.top <= s.innerHeight && n.left <= s.innerWidth
     };
   }
-  function qv(n) {
+  function Gv(n) {
     var i = n.getBoundingClientRect(), s = getComputedStyle(n);
     return CI(i, s, n);
   }
@@ -33284,7 +33284,7 @@ Error generating stack: ` + u.message + `
     if (!(s != null && typeof s != "boolean" && (u = s.signal || null, u !== null && u.aborted))) {
       this._eventListeners === null && (this._eventListeners = []);
       var m = this._eventListeners;
-      if (GC(m, n, i, s) === -1) {
+      if (qC(m, n, i, s) === -1) {
         var C = this, M = i;
         s != null && typeof s != "boolean" && s.once === !0 && (M = function(U) {
           C.removeEventListener(
@@ -33297,7 +33297,7 @@ Error generating stack: ` + u.message + `
           n,
           i,
           s
-        ), u.addEventListener("abort", h, { once: !0 }), h = u.removeEventListener.bind(u, "abort", h)), u = qs(s), m.push({
+        ), u.addEventListener("abort", h, { once: !0 }), h = u.removeEventListener.bind(u, "abort", h)), u = Gs(s), m.push({
           type: n,
           listener: i,
           optionsOrUseCapture: s,
@@ -33324,7 +33324,7 @@ Error generating stack: ` + u.message + `
   }
   Jn.prototype.removeEventListener = function(n, i, s) {
     var u = this._eventListeners;
-    if (u !== null && (i = GC(
+    if (u !== null && (i = qC(
       u,
       n,
       i,
@@ -33333,7 +33333,7 @@ Error generating stack: ` + u.message + `
       var h = u[i];
       s = h.attachedListener;
       var m = h.cleanup;
-      h = qs(h.optionsOrUseCapture), v(
+      h = Gs(h.optionsOrUseCapture), v(
         this._fragmentFiber.child,
         !1,
         RI,
@@ -33350,18 +33350,18 @@ Error generating stack: ` + u.message + `
       u
     ), !1;
   }
-  function qs(n) {
+  function Gs(n) {
     return n != null && typeof n != "boolean" && (n.once === !0 || n.signal instanceof AbortSignal) ? { capture: n.capture, passive: n.passive } : n;
   }
-  function qC(n) {
+  function GC(n) {
     return n == null ? "c=0" : typeof n == "boolean" ? "c=" + (n ? "1" : "0") : "c=" + (n.capture ? "1" : "0");
   }
-  function GC(n, i, s, u) {
+  function qC(n, i, s, u) {
     if (n.length === 0) return -1;
-    u = qC(u);
+    u = GC(u);
     for (var h = 0; h < n.length; h++) {
       var m = n[h];
-      if (m.type === i && m.listener === s && qC(m.optionsOrUseCapture) === u)
+      if (m.type === i && m.listener === s && GC(m.optionsOrUseCapture) === u)
         return h;
     }
     return -1;
@@ -33381,7 +33381,7 @@ Error generating stack: ` + u.message + `
           u.addEventListener(
             m.type,
             m.attachedListener,
-            qs(m.optionsOrUseCapture)
+            Gs(m.optionsOrUseCapture)
           );
         }
       if (i.appendChild(u), n = u.dispatchEvent(n), s)
@@ -33389,7 +33389,7 @@ Error generating stack: ` + u.message + `
           m = s[h], u.removeEventListener(
             m.type,
             m.attachedListener,
-            qs(m.optionsOrUseCapture)
+            Gs(m.optionsOrUseCapture)
           );
       return i.removeChild(u), n;
     }
@@ -33412,14 +33412,14 @@ Error generating stack: ` + u.message + `
     v(
       this._fragmentFiber.child,
       !0,
-      Gv,
+      qv,
       i,
       void 0,
       void 0
     );
     for (var s = i.length - 1; 0 <= s && !YC(i[s], n); s--) ;
   };
-  function Gv(n, i) {
+  function qv(n, i) {
     return i.push(n), !1;
   }
   Jn.prototype.blur = function() {
@@ -33522,7 +33522,7 @@ Error generating stack: ` + u.message + `
     v(
       this._fragmentFiber.child,
       !1,
-      Gv,
+      qv,
       s,
       void 0,
       void 0
@@ -33630,7 +33630,7 @@ Error generating stack: ` + u.message + `
     v(
       this._fragmentFiber.child,
       !1,
-      Gv,
+      qv,
       i,
       void 0,
       void 0
@@ -33672,7 +33672,7 @@ Error generating stack: ` + u.message + `
         n.addEventListener(
           h.type,
           h.attachedListener,
-          qs(h.optionsOrUseCapture)
+          Gs(h.optionsOrUseCapture)
         );
       }
     n.nodeType !== 3 && (s = i._observers, s !== null && s.forEach(function(m) {
@@ -33691,7 +33691,7 @@ Error generating stack: ` + u.message + `
         n.removeEventListener(
           h.type,
           h.attachedListener,
-          qs(h.optionsOrUseCapture)
+          Gs(h.optionsOrUseCapture)
         );
       }
     n.nodeType !== 3 && (s = i._observers, s !== null && s.forEach(function(m) {
@@ -33891,8 +33891,8 @@ Error generating stack: ` + u.message + `
     r: UI,
     D: WI,
     C: FI,
-    L: qI,
-    m: GI,
+    L: GI,
+    m: qI,
     X: XI,
     S: YI,
     M: KI
@@ -33905,9 +33905,9 @@ Error generating stack: ` + u.message + `
     var i = ni(n);
     i !== null && i.tag === 5 && i.type === "form" ? i1(i) : Po.r(n);
   }
-  var Gs = typeof document > "u" ? null : document;
+  var qs = typeof document > "u" ? null : document;
   function oE(n, i, s) {
-    var u = Gs;
+    var u = qs;
     if (u && typeof i == "string" && i) {
       var h = ar(i);
       h = 'link[rel="' + n + '"][href="' + h + '"]', typeof s == "string" && (h += '[crossorigin="' + s + '"]'), rE.has(h) || (rE.add(h), n = { rel: n, crossOrigin: s, href: i }, u.querySelector(h) === null && (i = u.createElement("link"), sn(i, "link", n), Ot(i), u.head.appendChild(i)));
@@ -33919,9 +33919,9 @@ Error generating stack: ` + u.message + `
   function FI(n, i) {
     Po.C(n, i), oE("preconnect", n, i);
   }
-  function qI(n, i, s) {
+  function GI(n, i, s) {
     Po.L(n, i, s);
-    var u = Gs;
+    var u = qs;
     if (u && n && i) {
       var h = 'link[rel="preload"][as="' + ar(i) + '"]';
       i === "image" && s && s.imageSrcSet ? (h += '[imagesrcset="' + ar(
@@ -33944,7 +33944,7 @@ Error generating stack: ` + u.message + `
           as: i
         },
         s
-      ), gr.set(m, n), u.querySelector(h) !== null || i === "style" && u.querySelector(qc(m)) || i === "script" && u.querySelector(Gc(m))))) {
+      ), gr.set(m, n), u.querySelector(h) !== null || i === "style" && u.querySelector(Gc(m)) || i === "script" && u.querySelector(qc(m))))) {
         var C = u.createElement("link");
         sn(C, "link", n), i === "style" && (C[fs] = !0, C.onload = C.onerror = function() {
           lc(C);
@@ -33952,9 +33952,9 @@ Error generating stack: ` + u.message + `
       }
     }
   }
-  function GI(n, i) {
+  function qI(n, i) {
     Po.m(n, i);
-    var s = Gs;
+    var s = qs;
     if (s && n) {
       var u = i && typeof i.as == "string" ? i.as : "script", h = 'link[rel="modulepreload"][as="' + ar(u) + '"][href="' + ar(n) + '"]', m = h;
       switch (u) {
@@ -33974,7 +33974,7 @@ Error generating stack: ` + u.message + `
           case "sharedworker":
           case "worker":
           case "script":
-            if (s.querySelector(Gc(m)))
+            if (s.querySelector(qc(m)))
               return;
         }
         u = s.createElement("link"), sn(u, "link", n), Ot(u), s.head.appendChild(u);
@@ -33983,7 +33983,7 @@ Error generating stack: ` + u.message + `
   }
   function YI(n, i, s) {
     Po.S(n, i, s);
-    var u = Gs;
+    var u = qs;
     if (u && n) {
       var h = xo(u).hoistableStyles, m = Ys(n);
       i = i || "default";
@@ -33991,7 +33991,7 @@ Error generating stack: ` + u.message + `
       if (!C) {
         var M = { loading: 0, preload: null };
         if (C = u.querySelector(
-          qc(m)
+          Gc(m)
         ))
           M.loading = 5;
         else {
@@ -34019,10 +34019,10 @@ Error generating stack: ` + u.message + `
   }
   function XI(n, i) {
     Po.X(n, i);
-    var s = Gs;
+    var s = qs;
     if (s && n) {
       var u = xo(s).hoistableScripts, h = Xs(n), m = u.get(h);
-      m || (m = s.querySelector(Gc(h)), m || (n = N({ src: n, async: !0 }, i), (i = gr.get(h)) && ty(n, i), m = s.createElement("script"), Ot(m), sn(m, "link", n), s.head.appendChild(m)), m = {
+      m || (m = s.querySelector(qc(h)), m || (n = N({ src: n, async: !0 }, i), (i = gr.get(h)) && ty(n, i), m = s.createElement("script"), Ot(m), sn(m, "link", n), s.head.appendChild(m)), m = {
         type: "script",
         instance: m,
         count: 1,
@@ -34032,10 +34032,10 @@ Error generating stack: ` + u.message + `
   }
   function KI(n, i) {
     Po.M(n, i);
-    var s = Gs;
+    var s = qs;
     if (s && n) {
       var u = xo(s).hoistableScripts, h = Xs(n), m = u.get(h);
-      m || (m = s.querySelector(Gc(h)), m || (n = N({ src: n, async: !0, type: "module" }, i), (i = gr.get(h)) && ty(n, i), m = s.createElement("script"), Ot(m), sn(m, "link", n), s.head.appendChild(m)), m = {
+      m || (m = s.querySelector(qc(h)), m || (n = N({ src: n, async: !0, type: "module" }, i), (i = gr.get(h)) && ty(n, i), m = s.createElement("script"), Ot(m), sn(m, "link", n), s.head.appendChild(m)), m = {
         type: "script",
         instance: m,
         count: 1,
@@ -34071,7 +34071,7 @@ Error generating stack: ` + u.message + `
             count: 0,
             state: { loading: 0, preload: null }
           }, m.set(n, C), (m = h.querySelector(
-            qc(n)
+            Gc(n)
           )) ? m._p || (C.instance = m, C.state.loading = 5) : (m = gr.get(n), m || (m = {
             rel: "preload",
             as: "style",
@@ -34109,7 +34109,7 @@ Error generating stack: ` + u.message + `
   function Ys(n) {
     return 'href="' + ar(n) + '"';
   }
-  function qc(n) {
+  function Gc(n) {
     return 'link[rel="stylesheet"][' + n + "]";
   }
   function aE(n) {
@@ -34137,7 +34137,7 @@ Error generating stack: ` + u.message + `
   function Xs(n) {
     return '[src="' + ar(n) + '"]';
   }
-  function Gc(n) {
+  function qc(n) {
     return "script[async]" + n;
   }
   function sE(n, i, s) {
@@ -34161,7 +34161,7 @@ Error generating stack: ` + u.message + `
         case "stylesheet":
           h = Ys(s.href);
           var m = n.querySelector(
-            qc(h)
+            Gc(h)
           );
           if (m)
             return i.state.loading |= 4, i.instance = m, Ot(m), m;
@@ -34172,7 +34172,7 @@ Error generating stack: ` + u.message + `
           }), sn(m, "link", u), i.state.loading |= 4, Xf(m, s.precedence, n), i.instance = m;
         case "script":
           return m = Xs(s.src), (h = n.querySelector(
-            Gc(m)
+            qc(m)
           )) ? (i.instance = h, Ot(h), h) : (u = s, (h = gr.get(m)) && (u = N({}, s), ty(u, h)), n = n.ownerDocument || n, h = n.createElement("script"), Ot(h), sn(h, "link", u), n.head.appendChild(h), i.instance = h);
         case "void":
           return null;
@@ -34260,7 +34260,7 @@ Error generating stack: ` + u.message + `
     if (s.type === "stylesheet" && (typeof u.media != "string" || matchMedia(u.media).matches !== !1) && (s.state.loading & 4) === 0) {
       if (s.instance === null) {
         var h = Ys(u.href), m = i.querySelector(
-          qc(h)
+          Gc(h)
         );
         if (m) {
           i = m._p, i !== null && typeof i == "object" && typeof i.then == "function" && (n.count++, n = Yc.bind(n), i.then(n, n)), s.state.loading |= 4, s.instance = m, Ot(m);
@@ -35903,16 +35903,16 @@ function FF(e) {
   let t = _.useContext(Xl);
   return Ft(t, Ox(e)), t;
 }
-function qF(e) {
+function GF(e) {
   let t = _.useContext(ap);
   return Ft(t, Ox(e)), t;
 }
-function GF(e) {
+function qF(e) {
   let t = _.useContext(ei);
   return Ft(t, Ox(e)), t;
 }
 function Ax(e) {
-  let t = GF(e), r = t.matches[t.matches.length - 1];
+  let t = qF(e), r = t.matches[t.matches.length - 1];
   return Ft(
     r.route.id,
     `${e} can only be used on routes that contain a unique "id"`
@@ -35925,7 +35925,7 @@ function YF() {
   );
 }
 function XF() {
-  let e = _.useContext(zx), t = qF(
+  let e = _.useContext(zx), t = GF(
     "useRouteError"
     /* UseRouteError */
   ), r = Ax(
@@ -36028,19 +36028,19 @@ function lp(e) {
 function JF(e) {
   return lp(e) && e.tagName.toLowerCase() === "button";
 }
-function eq(e) {
+function eG(e) {
   return lp(e) && e.tagName.toLowerCase() === "form";
 }
-function tq(e) {
+function tG(e) {
   return lp(e) && e.tagName.toLowerCase() === "input";
 }
-function nq(e) {
+function nG(e) {
   return !!(e.metaKey || e.altKey || e.ctrlKey || e.shiftKey);
 }
-function rq(e, t) {
+function rG(e, t) {
   return e.button === 0 && // Ignore everything but left clicks
   (!t || t === "_self") && // Let browser handle "target=_blank" etc.
-  !nq(e);
+  !nG(e);
 }
 function Xb(e = "") {
   return new URLSearchParams(
@@ -36052,7 +36052,7 @@ function Xb(e = "") {
     }, [])
   );
 }
-function oq(e, t) {
+function oG(e, t) {
   let r = Xb(e);
   return t && t.forEach((o, a) => {
     r.has(a) || t.getAll(a).forEach((l) => {
@@ -36061,7 +36061,7 @@ function oq(e, t) {
   }), r;
 }
 var vh = null;
-function iq() {
+function iG() {
   if (vh === null)
     try {
       new FormData(
@@ -36074,30 +36074,30 @@ function iq() {
     }
   return vh;
 }
-var aq = /* @__PURE__ */ new Set([
+var aG = /* @__PURE__ */ new Set([
   "application/x-www-form-urlencoded",
   "multipart/form-data",
   "text/plain"
 ]);
 function $y(e) {
-  return e != null && !aq.has(e) ? (Lr(
+  return e != null && !aG.has(e) ? (Lr(
     !1,
     `"${e}" is not a valid \`encType\` for \`<Form>\`/\`<fetcher.Form>\` and will default to "${Wh}"`
   ), null) : e;
 }
-function sq(e, t) {
+function sG(e, t) {
   let r, o, a, l, c;
-  if (eq(e)) {
+  if (eG(e)) {
     let d = e.getAttribute("action");
     o = d ? Yo(d, t) : null, r = e.getAttribute("method") || Uh, a = $y(e.getAttribute("enctype")) || Wh, l = new FormData(e);
-  } else if (JF(e) || tq(e) && (e.type === "submit" || e.type === "image")) {
+  } else if (JF(e) || tG(e) && (e.type === "submit" || e.type === "image")) {
     let d = e.form;
     if (d == null)
       throw new Error(
         'Cannot submit a <button> or <input type="submit"> without a <form>'
       );
     let f = e.getAttribute("formaction") || d.getAttribute("action");
-    if (o = f ? Yo(f, t) : null, r = e.getAttribute("formmethod") || d.getAttribute("method") || Uh, a = $y(e.getAttribute("formenctype")) || $y(d.getAttribute("enctype")) || Wh, l = new FormData(d, e), !iq()) {
+    if (o = f ? Yo(f, t) : null, r = e.getAttribute("formmethod") || d.getAttribute("method") || Uh, a = $y(e.getAttribute("formenctype")) || $y(d.getAttribute("enctype")) || Wh, l = new FormData(d, e), !iG()) {
       let { name: g, type: p, value: v } = e;
       if (p === "image") {
         let y = g ? `${g}.` : "";
@@ -36127,7 +36127,7 @@ function HN(e, t, r, o) {
   ) : e;
   return r ? a.pathname.endsWith("/") ? a.pathname = `${a.pathname}_.${o}` : a.pathname = `${a.pathname}.${o}` : a.pathname === "/" ? a.pathname = `_root.${o}` : t && Yo(a.pathname, t) === "/" ? a.pathname = `${Rl(t)}/_root.${o}` : a.pathname = `${Rl(a.pathname)}.${o}`, a;
 }
-async function lq(e, t) {
+async function lG(e, t) {
   if (e.id in t)
     return t[e.id];
   try {
@@ -36144,22 +36144,22 @@ async function lq(e, t) {
     });
   }
 }
-function cq(e) {
+function cG(e) {
   return e == null ? !1 : e.href == null ? e.rel === "preload" && typeof e.imageSrcSet == "string" && typeof e.imageSizes == "string" : typeof e.rel == "string" && typeof e.href == "string";
 }
-async function uq(e, t, r) {
+async function uG(e, t, r) {
   let o = await Promise.all(
     e.map(async (a) => {
       let l = t.routes[a.route.id];
       if (l) {
-        let c = await lq(l, r);
+        let c = await lG(l, r);
         return c.links ? c.links() : [];
       }
       return [];
     })
   );
-  return gq(
-    o.flat(1).filter(cq).filter((a) => a.rel === "stylesheet" || a.rel === "preload").map(
+  return gG(
+    o.flat(1).filter(cG).filter((a) => a.rel === "stylesheet" || a.rel === "preload").map(
       (a) => a.rel === "stylesheet" ? { ...a, rel: "prefetch", as: "style" } : { ...a, rel: "prefetch" }
     )
   );
@@ -36196,8 +36196,8 @@ function Ok(e, t, r, o, a, l) {
     return !0;
   }) : [];
 }
-function dq(e, t, { includeHydrateFallback: r } = {}) {
-  return fq(
+function dG(e, t, { includeHydrateFallback: r } = {}) {
+  return fG(
     e.map((o) => {
       let a = t.routes[o.route.id];
       if (!a) return [];
@@ -36206,19 +36206,19 @@ function dq(e, t, { includeHydrateFallback: r } = {}) {
     }).flat(1)
   );
 }
-function fq(e) {
+function fG(e) {
   return [...new Set(e)];
 }
-function hq(e) {
+function hG(e) {
   let t = {}, r = Object.keys(e).sort();
   for (let o of r)
     t[o] = e[o];
   return t;
 }
-function gq(e, t) {
+function gG(e, t) {
   let r = /* @__PURE__ */ new Set();
   return new Set(t), e.reduce((o, a) => {
-    let l = JSON.stringify(hq(a));
+    let l = JSON.stringify(hG(a));
     return r.has(l) || (r.add(l), o.push({ key: l, link: a })), o;
   }, []);
 }
@@ -36229,7 +36229,7 @@ function Mx() {
     "You must render this element inside a <DataRouterContext.Provider> element"
   ), e;
 }
-function pq() {
+function pG() {
   let e = _.useContext(ap);
   return Nx(
     e,
@@ -36245,7 +36245,7 @@ function cp() {
     "You must render this element inside a <HydratedRouter> element"
   ), e;
 }
-function mq(e, t) {
+function mG(e, t) {
   let r = _.useContext(Px), [o, a] = _.useState(!1), [l, c] = _.useState(!1), { onFocus: d, onBlur: f, onMouseEnter: g, onMouseLeave: p, onTouchStart: v } = t, y = _.useRef(null);
   _.useEffect(() => {
     if (e === "render" && c(!0), e === "viewport") {
@@ -36290,18 +36290,18 @@ function iu(e, t) {
     e && e(r), r.defaultPrevented || t(r);
   };
 }
-function vq({ page: e, ...t }) {
+function vG({ page: e, ...t }) {
   let r = OF(), { nonce: o } = cp(), { router: a } = Mx(), l = _.useMemo(
     () => xN(a.routes, e, a.basename),
     [a.routes, e, a.basename]
   );
-  return l ? (t.nonce == null && o && (t = { ...t, nonce: o }), r ? /* @__PURE__ */ _.createElement(bq, { page: e, matches: l, ...t }) : /* @__PURE__ */ _.createElement(xq, { page: e, matches: l, ...t })) : null;
+  return l ? (t.nonce == null && o && (t = { ...t, nonce: o }), r ? /* @__PURE__ */ _.createElement(bG, { page: e, matches: l, ...t }) : /* @__PURE__ */ _.createElement(xG, { page: e, matches: l, ...t })) : null;
 }
-function yq(e) {
+function yG(e) {
   let { manifest: t, routeModules: r } = cp(), [o, a] = _.useState([]);
   return _.useEffect(() => {
     let l = !1;
-    return uq(e, t, r).then(
+    return uG(e, t, r).then(
       (c) => {
         l || a(c);
       }
@@ -36310,7 +36310,7 @@ function yq(e) {
     };
   }, [e, t, r]), o;
 }
-function bq({
+function bG({
   page: e,
   matches: t,
   ...r
@@ -36336,12 +36336,12 @@ function bq({
   ]);
   return /* @__PURE__ */ _.createElement(_.Fragment, null, c.map((d) => /* @__PURE__ */ _.createElement("link", { key: d, rel: "prefetch", as: "fetch", href: d, ...r })));
 }
-function xq({
+function xG({
   page: e,
   matches: t,
   ...r
 }) {
-  let o = mo(), { future: a, manifest: l, routeModules: c } = cp(), { basename: d } = Mx(), { loaderData: f, matches: g } = pq(), p = _.useMemo(
+  let o = mo(), { future: a, manifest: l, routeModules: c } = cp(), { basename: d } = Mx(), { loaderData: f, matches: g } = pG(), p = _.useMemo(
     () => Ok(
       e,
       t,
@@ -36391,9 +36391,9 @@ function xq({
     e,
     c
   ]), b = _.useMemo(
-    () => dq(v, l),
+    () => dG(v, l),
     [v, l]
-  ), x = yq(v);
+  ), x = yG(v);
   return /* @__PURE__ */ _.createElement(_.Fragment, null, y.map((w) => /* @__PURE__ */ _.createElement("link", { key: w, rel: "prefetch", as: "fetch", href: w, ...r })), b.map((w) => /* @__PURE__ */ _.createElement("link", { key: w, rel: "modulepreload", href: w, ...r })), x.map(({ key: w, link: S }) => (
     // these don't spread `linkProps` because they are full link descriptors
     // already with their own props
@@ -36408,20 +36408,20 @@ function xq({
     )
   )));
 }
-function wq(...e) {
+function wG(...e) {
   return (t) => {
     e.forEach((r) => {
       typeof r == "function" ? r(t) : r != null && (r.current = t);
     });
   };
 }
-var Sq = typeof window < "u" && typeof window.document < "u" && typeof window.document.createElement < "u";
+var SG = typeof window < "u" && typeof window.document < "u" && typeof window.document.createElement < "u";
 try {
-  Sq && (window.__reactRouterVersion = // @ts-expect-error
+  SG && (window.__reactRouterVersion = // @ts-expect-error
   "7.18.5");
 } catch {
 }
-function Cq({
+function CG({
   basename: e,
   children: t,
   useTransitions: r,
@@ -36479,10 +36479,10 @@ var BN = _.forwardRef(
       );
       S !== "/" && (W.pathname = W.pathname === "/" ? S : Dr([S, W.pathname])), N = k.createHref(W);
     }
-    let [L, H, V] = mq(
+    let [L, H, V] = mG(
       o,
       x
-    ), j = Tq(p, {
+    ), j = TG(p, {
       replace: c,
       mask: d,
       state: f,
@@ -36496,26 +36496,26 @@ var BN = _.forwardRef(
     function B(W) {
       t && t(W), W.defaultPrevented || j(W);
     }
-    let G = !(z.isExternal || l), I = (
+    let q = !(z.isExternal || l), I = (
       // eslint-disable-next-line jsx-a11y/anchor-has-content
       /* @__PURE__ */ _.createElement(
         "a",
         {
           ...x,
           ...V,
-          href: (G ? N : void 0) || z.absoluteURL || O,
-          onClick: G ? B : t,
-          ref: wq(w, H),
+          href: (q ? N : void 0) || z.absoluteURL || O,
+          onClick: q ? B : t,
+          ref: wG(w, H),
           target: g,
           "data-discover": !E && r === "render" ? "true" : void 0
         }
       )
     );
-    return L && !E ? /* @__PURE__ */ _.createElement(_.Fragment, null, I, /* @__PURE__ */ _.createElement(vq, { page: O })) : I;
+    return L && !E ? /* @__PURE__ */ _.createElement(_.Fragment, null, I, /* @__PURE__ */ _.createElement(vG, { page: O })) : I;
   }
 );
 BN.displayName = "Link";
-var Eq = _.forwardRef(
+var EG = _.forwardRef(
   function({
     "aria-current": t = "page",
     caseSensitive: r = !1,
@@ -36529,7 +36529,7 @@ var Eq = _.forwardRef(
   }, p) {
     let v = pd(c, { relative: g.relative }), y = mo(), b = _.useContext(ap), { navigator: x, basename: w } = _.useContext(br), S = b != null && // Conditional usage is OK here because the usage of a data router is static
     // eslint-disable-next-line react-hooks/rules-of-hooks
-    Mq(v) && d === !0, k = x.encodeLocation ? x.encodeLocation(v).pathname : v.pathname, T = y.pathname, E = b && b.navigation && b.navigation.location ? b.navigation.location.pathname : null;
+    MG(v) && d === !0, k = x.encodeLocation ? x.encodeLocation(v).pathname : v.pathname, T = y.pathname, E = b && b.navigation && b.navigation.location ? b.navigation.location.pathname : null;
     r || (T = T.toLowerCase(), E = E ? E.toLowerCase() : null, k = k.toLowerCase()), E && w && (E = Yo(E, w) || E);
     const z = k !== "/" && k.endsWith("/") ? k.length - 1 : k.length;
     let O = T === k || !a && T.startsWith(k) && T.charAt(z) === "/", A = E != null && (E === k || !a && E.startsWith(k) && E.charAt(k.length) === "/"), N = {
@@ -36559,8 +36559,8 @@ var Eq = _.forwardRef(
     );
   }
 );
-Eq.displayName = "NavLink";
-var _q = _.forwardRef(
+EG.displayName = "NavLink";
+var _G = _.forwardRef(
   ({
     discover: e = "render",
     fetcherKey: t,
@@ -36577,7 +36577,7 @@ var _q = _.forwardRef(
     defaultShouldRevalidate: y,
     ...b
   }, x) => {
-    let { useTransitions: w } = _.useContext(br), S = Aq(), k = Nq(d, { relative: g }), T = c.toLowerCase() === "get" ? "get" : "post", E = typeof d == "string" && Tx.test(d), z = (O) => {
+    let { useTransitions: w } = _.useContext(br), S = AG(), k = NG(d, { relative: g }), T = c.toLowerCase() === "get" ? "get" : "post", E = typeof d == "string" && Tx.test(d), z = (O) => {
       if (f && f(O), O.defaultPrevented) return;
       O.preventDefault();
       let A = O.nativeEvent.submitter, N = A?.getAttribute("formmethod") || c, L = () => S(A || O.currentTarget, {
@@ -36606,15 +36606,15 @@ var _q = _.forwardRef(
     );
   }
 );
-_q.displayName = "Form";
-function kq(e) {
+_G.displayName = "Form";
+function kG(e) {
   return `${e} must be used within a data router.  See https://reactrouter.com/en/main/routers/picking-a-router.`;
 }
 function jN(e) {
   let t = _.useContext(Xl);
-  return Ft(t, kq(e)), t;
+  return Ft(t, kG(e)), t;
 }
-function Tq(e, {
+function TG(e, {
   target: t,
   replace: r,
   mask: o,
@@ -36628,7 +36628,7 @@ function Tq(e, {
   let p = $N(), v = mo(), y = pd(e, { relative: c });
   return _.useCallback(
     (b) => {
-      if (rq(b, t)) {
+      if (rG(b, t)) {
         b.preventDefault();
         let x = r !== void 0 ? r : Tl(v) === Tl(y), w = () => p(e, {
           replace: x,
@@ -36659,7 +36659,7 @@ function Tq(e, {
     ]
   );
 }
-function Rq(e) {
+function RG(e) {
   Lr(
     typeof URLSearchParams < "u",
     "You cannot use the `useSearchParams` hook in a browser that does not support the URLSearchParams API. If you need to support Internet Explorer 11, we recommend you load a polyfill such as https://github.com/ungap/url-search-params."
@@ -36669,7 +36669,7 @@ function Rq(e) {
       // Only merge in the defaults if we haven't yet called setSearchParams.
       // Once we call that we want those to take precedence, otherwise you can't
       // remove a param with setSearchParams({}) if it has an initial value
-      oq(
+      oG(
         o.search,
         r.current ? null : t.current
       )
@@ -36686,20 +36686,20 @@ function Rq(e) {
   );
   return [a, c];
 }
-var zq = 0, Oq = () => `__${String(++zq)}__`;
-function Aq() {
+var zG = 0, OG = () => `__${String(++zG)}__`;
+function AG() {
   let { router: e } = jN(
     "useSubmit"
     /* UseSubmit */
   ), { basename: t } = _.useContext(br), r = YF(), o = e.fetch, a = e.navigate;
   return _.useCallback(
     async (l, c = {}) => {
-      let { action: d, method: f, encType: g, formData: p, body: v } = sq(
+      let { action: d, method: f, encType: g, formData: p, body: v } = sG(
         l,
         t
       );
       if (c.navigate === !1) {
-        let y = c.fetcherKey || Oq();
+        let y = c.fetcherKey || OG();
         await o(y, r, c.action || d, {
           defaultShouldRevalidate: c.defaultShouldRevalidate,
           preventScrollReset: c.preventScrollReset,
@@ -36727,7 +36727,7 @@ function Aq() {
     [o, a, t, r]
   );
 }
-function Nq(e, { relative: t } = {}) {
+function NG(e, { relative: t } = {}) {
   let { basename: r } = _.useContext(br), o = _.useContext(ei);
   Ft(o, "useFormAction must be used inside a RouteContext");
   let [a] = o.matches.slice(-1), l = { ...pd(e || ".", { relative: t }) }, c = mo();
@@ -36742,7 +36742,7 @@ function Nq(e, { relative: t } = {}) {
   }
   return (!e || e === ".") && a.route.index && (l.search = l.search ? l.search.replace(/^\?/, "?index&") : "?index"), r !== "/" && (l.pathname = l.pathname === "/" ? r : Dr([r, l.pathname])), Tl(l);
 }
-function Mq(e, { relative: t } = {}) {
+function MG(e, { relative: t } = {}) {
   let r = _.useContext(MN);
   Ft(
     r != null,
@@ -36761,19 +36761,19 @@ const UN = _.createContext(void 0), rs = (e) => {
   const t = _.useContext(UN);
   if (!t) throw new Error("No QueryClient set, use QueryClientProvider to set one");
   return t;
-}, Pq = ({ client: e, children: t }) => (_.useEffect(() => (e.mount(), () => {
+}, PG = ({ client: e, children: t }) => (_.useEffect(() => (e.mount(), () => {
   e.unmount();
 }), [e]), /* @__PURE__ */ P.jsx(UN.Provider, {
   value: e,
   children: t
-})), Iq = {
+})), IG = {
   setTimeout: (e, t) => setTimeout(e, t),
   clearTimeout: (e) => clearTimeout(e),
   setInterval: (e, t) => setInterval(e, t),
   clearInterval: (e) => clearInterval(e)
 };
-var Dq = class {
-  #t = Iq;
+var DG = class {
+  #t = IG;
   #e = !1;
   /**
   * `setTimeoutProvider` can be used to set a custom implementation of the
@@ -36891,14 +36891,14 @@ var Dq = class {
     this.#t.clearInterval(e);
   }
 };
-const Ta = new Dq();
-function $q(e) {
+const Ta = new DG();
+function $G(e) {
   setTimeout(e, 0);
 }
-const Lq = typeof window > "u" || "Deno" in globalThis;
+const LG = typeof window > "u" || "Deno" in globalThis;
 function mn() {
 }
-function Vq(e, t) {
+function VG(e, t) {
   return typeof e == "function" ? e(t) : e;
 }
 function WN(e) {
@@ -36954,7 +36954,7 @@ function zl(e, t) {
   }
   return !1;
 }
-const qN = Object.prototype.hasOwnProperty;
+const GN = Object.prototype.hasOwnProperty;
 function Dx(e, t, r = 0) {
   if (e === t) return e;
   if (r > 500) return t;
@@ -36965,7 +36965,7 @@ function Dx(e, t, r = 0) {
   for (let g = 0; g < c; g++) {
     const p = o ? g : l[g], v = e[p], y = t[p];
     if (v === y) {
-      d[p] = v, (o ? g < a : qN.call(e, p)) && f++;
+      d[p] = v, (o ? g < a : GN.call(e, p)) && f++;
       continue;
     }
     if (v === null || y === null || typeof v != "object" || typeof y != "object") {
@@ -36979,7 +36979,7 @@ function Dx(e, t, r = 0) {
 }
 function Eu(e, t) {
   if (!t || Object.keys(e).length !== Object.keys(t).length) return !1;
-  for (const r of Object.keys(e)) if (!qN.call(t, r) || e[r] !== t[r]) return !1;
+  for (const r of Object.keys(e)) if (!GN.call(t, r) || e[r] !== t[r]) return !1;
   return !0;
 }
 function Mk(e) {
@@ -36996,7 +36996,7 @@ function Kb(e) {
 function Pk(e) {
   return Object.prototype.toString.call(e) === "[object Object]";
 }
-function Hq(e) {
+function HG(e) {
   return new Promise((t) => {
     Ta.setTimeout(t, e);
   });
@@ -37004,14 +37004,14 @@ function Hq(e) {
 function Qb(e, t, r) {
   return typeof r.structuralSharing == "function" ? r.structuralSharing(e, t) : r.structuralSharing !== !1 ? Dx(e, t) : t;
 }
-function GN(e) {
+function qN(e) {
   return e;
 }
-function Bq(e, t, r = 0) {
+function BG(e, t, r = 0) {
   const o = [...e, t];
   return r && o.length > r ? o.slice(-r) : o;
 }
-function jq(e, t, r = 0) {
+function jG(e, t, r = 0) {
   const o = [t, ...e];
   return r && o.length > r ? o.slice(0, r) : o;
 }
@@ -37023,7 +37023,7 @@ function Lx(e, t) {
   return typeof e == "function" ? e(...t) : !!e;
 }
 const Vx = /* @__PURE__ */ Symbol();
-function Uq(e, t, r, o) {
+function UG(e, t, r, o) {
   let a = !1, l;
   return Object.defineProperties(e, {
     [Vx]: { value: o },
@@ -37033,8 +37033,8 @@ function Uq(e, t, r, o) {
     }
   }), e;
 }
-let Wq = () => Lq;
-const Hx = () => Wq();
+let WG = () => LG;
+const Hx = () => WG();
 var os = class {
   constructor() {
     this.listeners = /* @__PURE__ */ new Set(), this.subscribe = this.subscribe.bind(this);
@@ -37078,7 +37078,7 @@ var os = class {
   */
   onUnsubscribe() {
   }
-}, Fq = class extends os {
+}, FG = class extends os {
   #t;
   #e;
   #n;
@@ -37167,13 +37167,13 @@ var os = class {
     return typeof this.#t == "boolean" ? this.#t : globalThis.document?.visibilityState !== "hidden";
   }
 };
-const Bx = new Fq(), qq = $q;
-function Gq() {
+const Bx = new FG(), GG = $G;
+function qG() {
   let e = [], t = 0, r = (d) => {
     d();
   }, o = (d) => {
     d();
-  }, a = qq;
+  }, a = GG;
   const l = (d) => {
     t ? e.push(d) : a(() => {
       r(d);
@@ -37269,8 +37269,8 @@ function Gq() {
     }
   };
 }
-const Ct = Gq();
-var Yq = class extends os {
+const Ct = qG();
+var YG = class extends os {
   #t = !0;
   #e;
   #n;
@@ -37339,8 +37339,8 @@ var Yq = class extends os {
     return this.#t;
   }
 };
-const gg = new Yq();
-function Xq(e) {
+const gg = new YG();
+function XG(e) {
   return Math.min(1e3 * 2 ** e, 3e4);
 }
 function XN(e) {
@@ -37387,12 +37387,12 @@ function KN(e) {
     }
     Promise.resolve(T).then(x).catch((z) => {
       if (f()) return;
-      const O = e.retry ?? (Hx() ? 0 : 3), A = e.retryDelay ?? Xq, N = typeof A == "function" ? A(r, z) : A, L = O === !0 || typeof O == "number" && r < O || typeof O == "function" && O(r, z);
+      const O = e.retry ?? (Hx() ? 0 : 3), A = e.retryDelay ?? XG, N = typeof A == "function" ? A(r, z) : A, L = O === !0 || typeof O == "number" && r < O || typeof O == "function" && O(r, z);
       if (t || !L) {
         w(z);
         return;
       }
-      r++, e.onFail?.(r, z), Hq(N).then(() => f() || y() ? void 0 : S(y)).then(() => {
+      r++, e.onFail?.(r, z), HG(N).then(() => f() || y() ? void 0 : S(y)).then(() => {
         t ? w(z) : k();
       });
     });
@@ -37408,7 +37408,7 @@ function KN(e) {
     start: () => (b() ? k() : S(b).then(k), d)
   };
 }
-function Kq(e) {
+function KG(e) {
   return { onFetch: (t, r) => {
     const o = t.options, a = t.fetchOptions?.meta?.fetchMore?.direction, l = t.state.data?.pages || [], c = t.state.data?.pageParams || [];
     let d = {
@@ -37418,7 +37418,7 @@ function Kq(e) {
     const g = async () => {
       let p = !1;
       const v = t, y = (w) => {
-        Uq(w, () => t.signal, () => p = !0, v[Vx]);
+        UG(w, () => t.signal, () => p = !0, v[Vx]);
       }, b = YN(t.options, t.fetchOptions), x = async (w, S, k) => {
         if (p) return Promise.reject(t.signal.reason);
         if (S == null && w.pages.length) return Promise.resolve(w);
@@ -37431,7 +37431,7 @@ function Kq(e) {
             meta: t.options.meta
           };
           return y(N), N;
-        })(), z = await b(E), { maxPages: O } = t.options, A = k ? jq : Bq;
+        })(), z = await b(E), { maxPages: O } = t.options, A = k ? jG : BG;
         return {
           pages: A(w.pages, z, O),
           pageParams: A(w.pageParams, S, O)
@@ -37468,10 +37468,10 @@ function Jb(e, { pages: t, pageParams: r }) {
 function QN(e, { pages: t, pageParams: r }) {
   return t.length > 0 ? e.getPreviousPageParam?.(t[0], t, r[0], r) : void 0;
 }
-function Qq(e, t) {
+function QG(e, t) {
   return t ? Jb(e, t) != null : !1;
 }
-function Zq(e, t) {
+function ZG(e, t) {
   return !t || !e.getPreviousPageParam ? !1 : QN(e, t) != null;
 }
 var ZN = class {
@@ -37507,7 +37507,7 @@ var ZN = class {
   clearGcTimeout() {
     this.#t !== void 0 && (Ta.clearTimeout(this.#t), this.#t = void 0);
   }
-}, Jq = class extends ZN {
+}, JG = class extends ZN {
   #t;
   #e;
   #n;
@@ -37833,7 +37833,7 @@ var ZN = class {
       };
       return o(g), g;
     })();
-    (this.#t === "infinite" ? Kq(this.options.pages) : this.options.behavior)?.onFetch(c, this), this.#n = this.state, (this.state.fetchStatus === "idle" || this.state.fetchMeta !== c.fetchOptions?.meta) && this.#s({
+    (this.#t === "infinite" ? KG(this.options.pages) : this.options.behavior)?.onFetch(c, this), this.#n = this.state, (this.state.fetchStatus === "idle" || this.state.fetchMeta !== c.fetchOptions?.meta) && this.#s({
       type: "fetch",
       meta: c.fetchOptions?.meta
     });
@@ -38339,11 +38339,11 @@ var up = class extends os {
     this.updateResult(), this.hasListeners() && this.#b();
   }
 };
-function eG(e, t) {
+function eq(e, t) {
   return vt(t.enabled, e) !== !1 && e.state.data === void 0 && !(e.state.status === "error" && vt(t.retryOnMount, e) === !1);
 }
 function $k(e, t) {
-  return eG(e, t) || e.state.data !== void 0 && e0(e, t, t.refetchOnMount);
+  return eq(e, t) || e.state.data !== void 0 && e0(e, t, t.refetchOnMount);
 }
 function e0(e, t, r) {
   if (vt(t.enabled, e) !== !1 && vt(t.staleTime, e) !== "static") {
@@ -38358,7 +38358,7 @@ function Lk(e, t, r, o) {
 function jx(e, t) {
   return vt(t.enabled, e) !== !1 && e.isStaleByTime(vt(t.staleTime, e));
 }
-var tG = class extends up {
+var tq = class extends up {
   constructor(e, t) {
     super(e, t);
   }
@@ -38444,8 +38444,8 @@ var tG = class extends up {
       ...o,
       fetchNextPage: this.fetchNextPage,
       fetchPreviousPage: this.fetchPreviousPage,
-      hasNextPage: Qq(t, r.data),
-      hasPreviousPage: Zq(t, r.data),
+      hasNextPage: QG(t, r.data),
+      hasPreviousPage: ZG(t, r.data),
       isFetchNextPageError: g,
       isFetchingNextPage: p,
       isFetchPreviousPageError: v,
@@ -38454,7 +38454,7 @@ var tG = class extends up {
       isRefetching: l && !p && !y
     };
   }
-}, nG = class extends ZN {
+}, nq = class extends ZN {
   #t;
   #e;
   #n;
@@ -38713,7 +38713,7 @@ function eM() {
     submittedAt: 0
   };
 }
-var rG = class extends os {
+var rq = class extends os {
   #t;
   #e;
   #n;
@@ -38730,7 +38730,7 @@ var rG = class extends os {
   * @returns The new mutation, already added to the cache.
   */
   build(e, t, r) {
-    const o = new nG({
+    const o = new nq({
       client: e,
       mutationCache: this,
       mutationId: ++this.#n,
@@ -38906,7 +38906,7 @@ var rG = class extends os {
 function yh(e) {
   return e.options.scope?.id;
 }
-var oG = class extends os {
+var oq = class extends os {
   #t;
   #e = void 0;
   #n;
@@ -39065,7 +39065,7 @@ function Vk(e, t) {
   const r = new Set(t);
   return e.filter((o) => !r.has(o));
 }
-var iG = class extends os {
+var iq = class extends os {
   #t;
   #e;
   #n;
@@ -39232,7 +39232,7 @@ var iG = class extends os {
       });
     }
   }
-}, aG = class extends os {
+}, aq = class extends os {
   #t;
   constructor(e = {}) {
     super(), this.config = e, this.#t = /* @__PURE__ */ new Map();
@@ -39261,7 +39261,7 @@ var iG = class extends os {
   build(e, t, r) {
     const o = t.queryKey, a = t.queryHash ?? Ix(o, t);
     let l = this.get(a);
-    return l || (l = new Jq({
+    return l || (l = new JG({
       client: e,
       queryKey: o,
       queryHash: a,
@@ -39432,7 +39432,7 @@ var iG = class extends os {
       });
     });
   }
-}, sG = class {
+}, sq = class {
   #t;
   #e;
   #n;
@@ -39442,7 +39442,7 @@ var iG = class extends os {
   #a;
   #l;
   constructor(e = {}) {
-    this.#t = e.queryCache || new aG(), this.#e = e.mutationCache || new rG(), this.#n = e.defaultOptions || {}, this.#r = /* @__PURE__ */ new Map(), this.#o = /* @__PURE__ */ new Map(), this.#i = 0;
+    this.#t = e.queryCache || new aq(), this.#e = e.mutationCache || new rq(), this.#n = e.defaultOptions || {}, this.#r = /* @__PURE__ */ new Map(), this.#o = /* @__PURE__ */ new Map(), this.#i = 0;
   }
   /**
   * Called by a framework adapter's `QueryClientProvider`-equivalent when it mounts, to start
@@ -39575,7 +39575,7 @@ var iG = class extends os {
   * ```
   */
   setQueryData(e, t, r) {
-    const o = this.defaultQueryOptions({ queryKey: e }), a = this.#t.get(o.queryHash)?.state.data, l = Vq(t, a);
+    const o = this.defaultQueryOptions({ queryKey: e }), a = this.#t.get(o.queryHash)?.state.data, l = VG(t, a);
     if (l !== void 0)
       return this.#t.build(this, o).setData(l, {
         ...r,
@@ -40082,7 +40082,7 @@ var iG = class extends os {
 };
 const tM = _.createContext(!1), nM = () => _.useContext(tM);
 tM.Provider;
-function lG() {
+function lq() {
   let e = !1;
   return {
     /**
@@ -40104,7 +40104,7 @@ function lG() {
     isReset: () => e
   };
 }
-const cG = _.createContext(lG()), rM = () => _.useContext(cG), oM = (e, t, r) => {
+const cq = _.createContext(lq()), rM = () => _.useContext(cq), oM = (e, t, r) => {
   const o = r?.state.status === "error" && typeof e.throwOnError == "function" ? Lx(e.throwOnError, [r.state.error, r]) : e.throwOnError;
   (e.suspense || o) && (t.isReset() || (e.retryOnMount = !1));
 }, iM = (e) => {
@@ -40134,7 +40134,7 @@ function cM({ queries: e, ...t }, r) {
     const S = o.getQueryCache().get(w.queryHash);
     oM(w, l, S);
   }), iM(l);
-  const [f] = _.useState(() => new iG(o, d, t)), [g, p, v] = f.getOptimisticResult(d, t.combine);
+  const [f] = _.useState(() => new iq(o, d, t)), [g, p, v] = f.getOptimisticResult(d, t.combine);
   _.useEffect(() => {
     f.setQueries(d, t);
   }, [
@@ -40190,8 +40190,8 @@ function uM(e, t, r) {
 function bt(e, t) {
   return uM(e, up);
 }
-function uG(e, t) {
-  const r = rs(), [o] = _.useState(() => new oG(r, e));
+function uq(e, t) {
+  const r = rs(), [o] = _.useState(() => new oq(r, e));
   _.useEffect(() => {
     o.setOptions(e);
   }, [o, e]);
@@ -40205,8 +40205,8 @@ function uG(e, t) {
     mutateAsync: a.mutate
   };
 }
-function dG(e, t) {
-  return uM(e, tG);
+function dq(e, t) {
+  return uM(e, tq);
 }
 const n0 = /* @__PURE__ */ new Map(), r0 = /* @__PURE__ */ new Set();
 function Hk(e, t) {
@@ -40214,14 +40214,14 @@ function Hk(e, t) {
     r();
   });
 }
-function fG(e) {
+function fq(e) {
   return r0.add(e), () => {
     r0.delete(e);
   };
 }
-function hG(e) {
+function hq(e) {
   const t = JSON.stringify(e);
-  return _.useSyncExternalStore(fG, () => n0.get(t));
+  return _.useSyncExternalStore(fq, () => n0.get(t));
 }
 class Vu extends Error {
   constructor(t, r, o = "about:blank") {
@@ -40269,22 +40269,22 @@ async function fM(e, t, r) {
   if (!o.headers.get("Content-Type")?.startsWith("text/event-stream") || !o.body)
     return await o.json();
   try {
-    const { status: a, body: l } = await gG(o.body, (c) => {
+    const { status: a, body: l } = await gq(o.body, (c) => {
       Hk(r, c);
     });
-    if (a >= 400) throw dM(a, l, "the question could not be answered");
+    if (a >= 400) throw dM(a, l, "The query failed.");
     return l;
   } finally {
     Hk(r, void 0);
   }
 }
-async function gG(e, t) {
+async function gq(e, t) {
   const r = e.getReader(), o = new TextDecoder();
   let a = "", l;
   for (; ; ) {
     const { value: c, done: d } = await r.read();
     if (d && l) return l;
-    if (d) throw new Error("the connection ended before the answer");
+    if (d) throw new Error("The connection closed before the answer arrived. Try again.");
     const f = (a + o.decode(c, { stream: !0 })).split(`
 
 `);
@@ -40304,26 +40304,26 @@ async function yr(e, t, r, o) {
 function dp(e, t) {
   return { method: "POST", body: JSON.stringify(e), headers: { "Content-Type": "application/json" }, signal: t };
 }
-function pG(e, t, r, o) {
+function pq(e, t, r, o) {
   return Kl(`/datasets/${e}/export`, { version: t, where: r, format: o });
 }
 async function Bk(e, t) {
   return (await Hu(Kl("/trace/graph", { format: t }), dp({ ...e, to: null }))).blob();
 }
-async function mG(e, t, r, o) {
+async function mq(e, t, r, o) {
   return (await Hu(Kl(`/${e}/export`, { answer_version: r, format: o }), dp(t))).blob();
 }
-async function vG(e, { id: t, version: r }, o) {
+async function vq(e, { id: t, version: r }, o) {
   return (await Hu(Kl("/trace/export", { node: t, node_version: r, format: o }), dp(e))).blob();
 }
-const yG = 1e4;
+const yq = 1e4;
 function hM(e) {
   const t = /* @__PURE__ */ new Set();
   for (const r of e.split(",")) {
     const o = /^\s*(\d{1,15})(?:-(\d{1,15}))?\s*$/.exec(r);
     if (!o) continue;
     const a = Number(o[1]), l = Number(o[2] ?? o[1]);
-    for (let c = a; c <= l && t.size < yG; c += 1) t.add(c);
+    for (let c = a; c <= l && t.size < yq; c += 1) t.add(c);
   }
   return [...t].sort((r, o) => r - o);
 }
@@ -40336,7 +40336,7 @@ function Wx(e) {
   }
   return t.join(",");
 }
-const bG = ["backward", "forward", "co_contributory", "co_dependency", "composition", "happened"], xG = /* @__PURE__ */ new Map([
+const bq = ["backward", "forward", "co_contributory", "co_dependency", "composition", "happened"], xq = /* @__PURE__ */ new Map([
   ["together", "co_contributory"],
   ["siblings", "co_dependency"]
 ]), o0 = { way: null, to: null, through: null, column: null }, bh = { at: null, all: !1, example: null, step: null, tab: null }, jk = {
@@ -40367,25 +40367,25 @@ function xh(e) {
     at: e.get("at"),
     step: e.get("step"),
     tab: e.get("tab"),
-    via: e.getAll("via").flatMap((t) => SG(t))
+    via: e.getAll("via").flatMap((t) => Sq(t))
   };
 }
 function ol(e) {
   const t = new URLSearchParams(), r = (o, a) => a && t.append(o, a);
-  return r("q", e.search), r("ds", e.dataset), r("v", e.version), r("rows", Wx(e.rows)), e.where.forEach((o) => r("where", o)), r("trace", e.way), r("to", e.to), r("through", e.through), r("column", e.column), r("context", e.context ? "1" : ""), r("gone", e.gone ? "1" : ""), r("all", e.all ? "1" : ""), r("example", e.example === null ? null : String(e.example)), r("at", e.at), r("step", e.step), r("tab", e.tab), e.via.forEach((o) => r("via", wG(o))), t;
+  return r("q", e.search), r("ds", e.dataset), r("v", e.version), r("rows", Wx(e.rows)), e.where.forEach((o) => r("where", o)), r("trace", e.way), r("to", e.to), r("through", e.through), r("column", e.column), r("context", e.context ? "1" : ""), r("gone", e.gone ? "1" : ""), r("all", e.all ? "1" : ""), r("example", e.example === null ? null : String(e.example)), r("at", e.at), r("step", e.step), r("tab", e.tab), e.via.forEach((o) => r("via", wq(o))), t;
 }
 function gM(e) {
-  return bG.find((t) => t === e) ?? xG.get(e) ?? null;
+  return bq.find((t) => t === e) ?? xq.get(e) ?? null;
 }
 function pM(e) {
   const t = typeof e == "string" && e ? Number(e) : e;
   return Number.isSafeInteger(t) && Number(t) >= 0 ? Number(t) : null;
 }
-function wG(e) {
+function wq(e) {
   const { dataset: t, version: r, rows: o, where: a, way: l, to: c, through: d, column: f, at: g, all: p, example: v } = e;
   return JSON.stringify([t, r, Wx(o), a, l, c, d, f, g, p ? 1 : 0, v]);
 }
-function SG(e) {
+function Sq(e) {
   const t = (r) => typeof r == "string" ? r : null;
   try {
     const [r, o, a, l, c, d, f, g, p, v, y] = JSON.parse(e);
@@ -40415,7 +40415,7 @@ function Ql({ dataset: e, version: t, rows: r, where: o }) {
   const a = r.length > 0;
   return { dataset: e, version: t, rows: a ? r : null, where: !a && o.length ? o : null };
 }
-function CG(e) {
+function Cq(e) {
   return {
     ...Ql(e),
     direction: e.way === "forward" ? "forward" : "backward",
@@ -40428,7 +40428,7 @@ function Vy() {
   return new URLSearchParams(window.location.search);
 }
 function zt() {
-  const [e, t] = Rq(), r = _.useMemo(() => xh(e), [e]), o = _.useCallback(
+  const [e, t] = RG(), r = _.useMemo(() => xh(e), [e]), o = _.useCallback(
     (f, g = !1) => {
       t(ol({ ...xh(Vy()), ...f }), { replace: g });
     },
@@ -40452,7 +40452,7 @@ function zt() {
   }, [o]);
   return { state: r, go: o, open: a, on: l, leave: c, quit: d };
 }
-function EG({ root: e }) {
+function Eq({ root: e }) {
   const { state: t, open: r, go: o, quit: a } = zt(), l = (c) => {
     const d = t.via[c];
     d && o({ ...d, via: t.via.slice(0, c), step: null });
@@ -40519,7 +40519,7 @@ function By({ place: e }) {
   }), r = e.rows.length || e.where.length ? ` · ${vM(e)}${mM(e)}` : "";
   return /* @__PURE__ */ R(P.Fragment, { children: `${t?.label ?? "…"}${r}` });
 }
-const _G = {
+const _q = {
   backward: " ←",
   forward: " →",
   co_contributory: " · used together",
@@ -40528,7 +40528,7 @@ const _G = {
   happened: " · what happened"
 };
 function mM(e) {
-  return e.way ? _G[e.way] : "";
+  return e.way ? _q[e.way] : "";
 }
 function vM(e) {
   if (e.rows.length) {
@@ -40537,14 +40537,14 @@ function vM(e) {
   }
   return e.where.length ? e.where.join(" and ") : "all rows";
 }
-const kG = new Intl.NumberFormat("en-US");
+const kq = new Intl.NumberFormat("en-US");
 function Re(e) {
-  return kG.format(e);
+  return kq.format(e);
 }
 function at(e, t = "row") {
   return e === 0 ? `no ${t}` : `${Re(e)} ${t}${e === 1 ? "" : "s"}`;
 }
-function qi(e, t) {
+function Gi(e, t) {
   return e === 0 ? `no row of ${Re(t)}` : `${Re(e)} of ${Re(t)}`;
 }
 function yM(e, t) {
@@ -40560,10 +40560,10 @@ function Zl(e) {
 function Bu(e) {
   return e == null ? "null" : typeof e == "string" ? e : typeof e == "number" || typeof e == "boolean" ? String(e) : JSON.stringify(e);
 }
-function TG(e) {
+function Tq(e) {
   return typeof e == "object" ? e.key : e;
 }
-function RG(e, t) {
+function Rq(e, t) {
   const r = e.length;
   return new Proxy(e, {
     get(o, a, l) {
@@ -40608,7 +40608,7 @@ function Uk(e, t) {
     throw new Error("Unexpected undefined");
   return e;
 }
-const _a = (e, t) => Math.abs(e - t) < 1.01, zG = (e, t, r) => {
+const _a = (e, t) => Math.abs(e - t) < 1.01, zq = (e, t, r) => {
   let o;
   return Object.assign(
     function(...a) {
@@ -40624,7 +40624,7 @@ const _a = (e, t) => Math.abs(e - t) < 1.01, zG = (e, t, r) => {
     }
   );
 };
-function OG({
+function Oq({
   offset: e,
   isScrolling: t,
   elementMax: r,
@@ -40636,8 +40636,8 @@ function OG({
   var d;
   return t && l === null && e === a ? "spurious" : l !== null && Math.abs(e - l.target) < 1.5 ? "readBack" : l !== null && !l.smooth && r !== null && l.target > r + o + 0.5 && Math.abs(e - (r + o)) < 1.5 || l !== null && !l.smooth && ((d = l.lowMaxes) != null && d.some((f) => Math.abs(e - f) < 1.5)) ? "clampedReadBack" : c !== null && Math.abs(e - c) < 1.5 ? "clampedEcho" : "external";
 }
-const AG = (e) => e === "smooth" || e === "smoothFinishing";
-function NG({
+const Aq = (e) => e === "smooth" || e === "smoothFinishing";
+function Nq({
   kind: e,
   offset: t,
   command: r,
@@ -40655,14 +40655,14 @@ function NG({
   // keeps it reconciling (#1294). While a smooth scroll's animation may
   // still report, its events look like a user's, so it yields only once it
   // has landed.
-  !AG(r.phase) && !_a(t, r.lastTargetOffset) && !_a(t, o()) && // A compensation write's clamped echo (#1258) keeps the command. The
+  !Aq(r.phase) && !_a(t, r.lastTargetOffset) && !_a(t, o()) && // A compensation write's clamped echo (#1258) keeps the command. The
   // order is deliberate, not tidiness: this clause stays after `target()`
   // (and `clampedReadBack` before it) because `target()` can rebuild the
   // measurements, so it must run for exactly the events it always did.
   e !== "clampedEcho";
 }
 const i0 = 40;
-function MG(e) {
+function Mq(e) {
   const t = e[e.length - 1];
   if (t === void 0) return !1;
   let r = e.length - 2;
@@ -40675,7 +40675,7 @@ function MG(e) {
   const l = e[a], c = (t.offset - o.offset) / (t.t - o.t), d = (o.offset - l.offset) / (o.t - l.t);
   return c * d >= 0 && Math.abs(c) >= 2 * Math.abs(d) && Math.abs(c) - Math.abs(d) >= 0.8;
 }
-function PG(e) {
+function Pq(e) {
   const t = e[e.length - 1];
   if (t === void 0) return !1;
   let r = e.length - 2;
@@ -40693,11 +40693,11 @@ const pg = () => {
   return au = navigator.platform === "MacIntel" && e !== void 0 && e > 0;
 };
 let jy;
-const IG = () => jy !== void 0 ? jy : jy = pg() && typeof CSS < "u" && typeof CSS.supports == "function" && CSS.supports("overflow-anchor: auto"), DG = () => !pg() || IG(), al = {
+const Iq = () => jy !== void 0 ? jy : jy = pg() && typeof CSS < "u" && typeof CSS.supports == "function" && CSS.supports("overflow-anchor: auto"), Dq = () => !pg() || Iq(), al = {
   capture: !0,
   passive: !0
 };
-class $G {
+class $q {
   constructor(t) {
     this.host = t, this._touch = null, this.inMotion = () => this._touch !== null && this._touch.phase !== "lateFling", this.dragging = () => {
       var r;
@@ -40776,12 +40776,12 @@ const Wk = (e) => {
       t.forEach((r) => e.cancelAnimationFrame(r)), t.clear();
     }
   };
-}, LG = (e) => e, VG = (e) => {
+}, Lq = (e) => e, Vq = (e) => {
   const t = e.overscan * Math.max(e.lanes ?? 1, 1), r = Math.max(e.startIndex - t, 0), a = Math.min(e.endIndex + t, e.count - 1) - r + 1, l = new Array(a);
   for (let c = 0; c < a; c++)
     l[c] = r + c;
   return l;
-}, HG = (e, t) => {
+}, Hq = (e, t) => {
   const r = e.scrollElement;
   if (!r)
     return;
@@ -40806,16 +40806,16 @@ const Wk = (e) => {
   };
 }, Fk = {
   passive: !0
-}, BG = typeof window > "u" ? !0 : "onscrollend" in window, jG = (e, t, r) => {
+}, Bq = typeof window > "u" ? !0 : "onscrollend" in window, jq = (e, t, r) => {
   const o = e.scrollElement;
   if (!o)
     return;
   const a = e.targetWindow;
   if (!a)
     return;
-  const l = e.options.useScrollendEvent && BG;
+  const l = e.options.useScrollendEvent && Bq;
   let c = 0;
-  const d = l ? null : zG(
+  const d = l ? null : zq(
     a,
     () => t(r(o), !1),
     e.options.isScrollingResetDelay
@@ -40825,10 +40825,10 @@ const Wk = (e) => {
   return o.addEventListener("scroll", g, Fk), l && o.addEventListener("scrollend", p, Fk), () => {
     o.removeEventListener("scroll", g), l && o.removeEventListener("scrollend", p), d?.cancel();
   };
-}, UG = (e, t) => jG(e, t, (r) => {
+}, Uq = (e, t) => jq(e, t, (r) => {
   const { horizontal: o, isRtl: a } = e.options;
   return o ? r.scrollLeft * (a && -1 || 1) : r.scrollTop;
-}), WG = (e, t, r) => {
+}), Wq = (e, t, r) => {
   if (r.options.useCachedMeasurements) {
     const o = r.indexFromElement(e), a = r.options.getItemKey(o);
     return r.itemSizeCache.get(a) ?? r.options.estimateSize(o);
@@ -40846,7 +40846,7 @@ const Wk = (e) => {
       return l;
   }
   return e[r.options.horizontal ? "offsetWidth" : "offsetHeight"];
-}, FG = (e, {
+}, Fq = (e, {
   adjustments: t = 0,
   behavior: r
 }, o) => {
@@ -40856,8 +40856,8 @@ const Wk = (e) => {
     [c.horizontal ? "left" : "top"]: f ? -d : d,
     behavior: r
   });
-}, qG = FG, qk = (e, t) => e === "smooth" ? t ? "smoothLanded" : "smooth" : "instant", su = (e) => e?.phase === "smooth" || e?.phase === "smoothLanded";
-function GG(e, t, r, o) {
+}, Gq = Fq, Gk = (e, t) => e === "smooth" ? t ? "smoothLanded" : "smooth" : "instant", su = (e) => e?.phase === "smooth" || e?.phase === "smoothLanded";
+function qq(e, t, r, o) {
   if (t === 0) return !1;
   const a = o(0), l = /* @__PURE__ */ new Set();
   let c = 0;
@@ -40874,9 +40874,9 @@ function GG(e, t, r, o) {
     if (l.has(o(f))) return !1;
   return !0;
 }
-class YG {
+class Yq {
   constructor(t) {
-    this.unsubs = [], this.scrollElement = null, this.targetWindow = null, this.isScrolling = !1, this.scrollState = null, this.measurementsCache = [], this._singleLaneMeasurements = null, this.itemSizeCache = /* @__PURE__ */ new Map(), this.itemSizeCacheVersion = 0, this.laneAssignments = /* @__PURE__ */ new Map(), this.pendingMin = null, this.prevLanes = void 0, this.lanesChangedFlag = !1, this.lanesSettling = !1, this.pendingScrollAnchor = null, this.scrollRect = null, this.scrollOffset = null, this.scrollDirection = null, this._holdOffset = 0, this._reportedOverscroll = !1, this._iosGesture = new $G({
+    this.unsubs = [], this.scrollElement = null, this.targetWindow = null, this.isScrolling = !1, this.scrollState = null, this.measurementsCache = [], this._singleLaneMeasurements = null, this.itemSizeCache = /* @__PURE__ */ new Map(), this.itemSizeCacheVersion = 0, this.laneAssignments = /* @__PURE__ */ new Map(), this.pendingMin = null, this.prevLanes = void 0, this.lanesChangedFlag = !1, this.lanesSettling = !1, this.pendingScrollAnchor = null, this.scrollRect = null, this.scrollOffset = null, this.scrollDirection = null, this._holdOffset = 0, this._reportedOverscroll = !1, this._iosGesture = new $q({
       getWindow: () => this.targetWindow,
       now: () => this.now(),
       // The end of a fling can move less than a pixel per scroll event, so
@@ -40894,7 +40894,7 @@ class YG {
       },
       onTailClosed: () => {
         const r = this.scrollState;
-        r?.phase === "queued" && PG(r.samples ?? []) && (this.scrollState = null), this._flushHoldIfReady(!0), this._writeAwaitingCommand(), this._retryClampedAdjustment();
+        r?.phase === "queued" && Pq(r.samples ?? []) && (this.scrollState = null), this._flushHoldIfReady(!0), this._writeAwaitingCommand(), this._retryClampedAdjustment();
       }
     }), this._lastElementOffset = null, this.pendingWrite = null, this._clampedAdjustment = null, this.elementsCache = /* @__PURE__ */ new Map(), this._resizeBatch = null, this.now = () => {
       var r, o, a;
@@ -40977,11 +40977,11 @@ class YG {
         scrollPaddingStart: 0,
         scrollPaddingEnd: 0,
         horizontal: !1,
-        getItemKey: LG,
-        rangeExtractor: VG,
+        getItemKey: Lq,
+        rangeExtractor: Vq,
         onChange: () => {
         },
-        measureElement: WG,
+        measureElement: Wq,
         initialRect: { width: 0, height: 0 },
         scrollMargin: 0,
         gap: 0,
@@ -41006,13 +41006,13 @@ class YG {
       const l = this.options;
       let c = null, d = null, f = !1;
       if (l !== void 0 && l.enabled && a.enabled && a.anchorTo === "end" && this.scrollElement !== null) {
-        const p = l.count, v = a.count, y = this.getMeasurements(), b = ((o = this._singleLaneMeasurements) == null ? void 0 : o.items) ?? y, x = (E) => TG(b[E]), w = p > 0 ? x(0) : null, S = p > 0 ? x(p - 1) : null;
+        const p = l.count, v = a.count, y = this.getMeasurements(), b = ((o = this._singleLaneMeasurements) == null ? void 0 : o.items) ?? y, x = (E) => Tq(b[E]), w = p > 0 ? x(0) : null, S = p > 0 ? x(p - 1) : null;
         if (v !== p || p > 0 && v > 0 && (a.getItemKey(0) !== w || a.getItemKey(v - 1) !== S)) {
           f = !0;
           const E = p > 0 ? this.getVirtualItemForOffset(this.getScrollOffset()) ?? y[0] : null;
           E && (c = [E.key, this.getScrollOffset() - E.start]);
           const z = a.followOnAppend === !0 ? "auto" : a.followOnAppend || null;
-          z && v > 0 && this.isAtEnd(l.scrollEndThreshold) && (p === 0 || a.getItemKey(v - 1) !== S) && (v > p || GG(
+          z && v > 0 && this.isAtEnd(l.scrollEndThreshold) && (p === 0 || a.getItemKey(v - 1) !== S) && (v > p || qq(
             p,
             v,
             x,
@@ -41090,7 +41090,7 @@ class YG {
             );
             if (x === "spurious") return;
             x === "readBack" ? l = this.pendingWrite.target : x === "clampedReadBack" && ((d = this.scrollState) == null ? void 0 : d.index) != null && // Not `elementMax`: an adapter can report the read-back at rest.
-            l < this.getMaxScrollOffset() - 1.5 ? this.scrollState.lastTargetOffset = l : NG({
+            l < this.getMaxScrollOffset() - 1.5 ? this.scrollState.lastTargetOffset = l : Nq({
               kind: x,
               offset: l,
               command: this.scrollState,
@@ -41109,7 +41109,7 @@ class YG {
                     (E) => T - E.t <= 200
                   ),
                   { t: T, offset: b }
-                ], (S !== null && this.scrollDirection !== S || MG(k.samples)) && (this.scrollState = null);
+                ], (S !== null && this.scrollDirection !== S || Mq(k.samples)) && (this.scrollState = null);
               }
             this._iosGesture.onScroll({
               isScrolling: c,
@@ -41134,7 +41134,7 @@ class YG {
       ) || (this._followOffsetTarget(a.delta), this._scrollToOffset(this.getScrollOffset())) : (this._holdOffset += a.delta, this._followOffsetTarget(a.delta), this.notify(!1)) : this.scrollToEnd({ behavior: a.behavior })), this._flushHoldIfReady(!1), this._retryClampedAdjustment();
     }, this._classifyScrollEvent = (r, o, a) => {
       var l;
-      return OG({
+      return Oq({
         offset: r,
         isScrolling: o,
         elementMax: a,
@@ -41154,7 +41154,7 @@ class YG {
       const { behavior: o } = r;
       this.getMeasurements();
       const a = this.getScrollStateTarget(r);
-      r.lastTargetOffset = a, this._clampedAdjustment = null, r.phase = qk(
+      r.lastTargetOffset = a, this._clampedAdjustment = null, r.phase = Gk(
         o,
         r.index != null && _a(a, this.getScrollOffset())
       ), this._scrollToOffset(a, { behavior: o }), this.scheduleScrollReconcile();
@@ -41238,7 +41238,7 @@ class YG {
             E[N * 2] = O, E[N * 2 + 1] = V, O += V + g;
           }
           this._singleLaneMeasurements = { flat: E, items: z };
-          const A = RG(z, E);
+          const A = Rq(z, E);
           return this.measurementsCache = A, A;
         }
         const x = this.measurementsCache.slice(0, b), w = new Array(d).fill(
@@ -41258,10 +41258,10 @@ class YG {
             const j = w[O], B = j !== void 0 ? x[j] : void 0;
             A = B ? B.end + g : o + a;
           } else if (k === d) {
-            let j = 0, B = S[0], G = w[0];
+            let j = 0, B = S[0], q = w[0];
             for (let I = 1; I < d; I++) {
               const W = S[I];
-              (W < B || W === B && w[I] < G) && (j = I, B = W, G = w[I]);
+              (W < B || W === B && w[I] < q) && (j = I, B = W, q = w[I]);
             }
             O = j, A = B + g, N && this.laneAssignments.set(T, O);
           } else
@@ -41296,7 +41296,7 @@ class YG {
         if (r.length === 0 || o === 0)
           return this.range = null, null;
         const d = Math.max(c - o, 0);
-        return this.range = KG(
+        return this.range = Kq(
           r,
           o,
           Math.min(a, d),
@@ -41710,7 +41710,7 @@ class YG {
     this.pendingScrollAnchor = null, this._clampedAdjustment = null;
     const l = this._iosGesture.tail();
     if (a === "absolute" && l !== null) {
-      if (l === "fling" && DG()) {
+      if (l === "fling" && Dq()) {
         this._stopMomentum(() => {
           const c = this.scrollState;
           c?.phase !== "queued" || // A finger came down: it owns the scroll until it lifts.
@@ -41738,7 +41738,7 @@ class YG {
       lastTargetOffset: r,
       stableFrames: 0,
       behavior: o,
-      phase: qk(
+      phase: Gk(
         o,
         t.index != null && _a(r, this.getScrollOffset())
       )
@@ -41757,7 +41757,7 @@ const xM = (e, t, r, o) => {
   }
   return e > 0 ? e - 1 : 0;
 };
-function XG(e, t, r) {
+function Xq(e, t, r) {
   let o = 0;
   for (; o <= t; ) {
     const a = (o + t) / 2 | 0, l = e[a * 2];
@@ -41770,12 +41770,12 @@ function XG(e, t, r) {
   }
   return o > 0 ? o - 1 : 0;
 }
-function KG(e, t, r, o, a) {
+function Kq(e, t, r, o, a) {
   const l = e.length - 1;
   if (e.length <= o)
     return { startIndex: 0, endIndex: l };
   if (o === 1 && a !== null) {
-    const g = XG(
+    const g = Xq(
       a,
       l,
       r
@@ -41806,7 +41806,7 @@ function KG(e, t, r, o, a) {
   return { startIndex: d, endIndex: f };
 }
 const Uy = typeof document < "u" ? _.useLayoutEffect : _.useEffect;
-function QG({
+function Qq({
   useFlushSync: e = !0,
   directDomUpdates: t = !1,
   directDomUpdatesMode: r = "transform",
@@ -41863,7 +41863,7 @@ function QG({
       S && (e && b && !c.current ? ld.flushSync(a) : a()), (x = o.onChange) == null || x.call(o, y, b);
     }
   }, [v] = _.useState(() => {
-    const y = new YG(p), b = y.measureElement;
+    const y = new Yq(p), b = y.measureElement;
     return y.measureElement = (x) => {
       c.current = !0;
       try {
@@ -41887,24 +41887,24 @@ function QG({
     g(v);
   }), v;
 }
-function ZG(e) {
-  return QG({
-    observeElementRect: HG,
-    observeElementOffset: UG,
-    scrollToFn: qG,
+function Zq(e) {
+  return Qq({
+    observeElementRect: Hq,
+    observeElementOffset: Uq,
+    scrollToFn: Gq,
     ...e
   });
 }
-const JG = [
-  { way: "backward", text: "← Where it came from", key: "Enter" },
-  { way: "forward", text: "Where it went →", key: "Shift+Enter" },
-  { way: "co_contributory", text: "Rows used together with it" },
-  { way: "co_dependency", text: "Co-dependency: rows that share a source row" },
-  { way: "composition", text: "What it is composed of" },
+const Jq = [
+  { way: "backward", text: "← Source rows", key: "Enter" },
+  { way: "forward", text: "Derived rows →", key: "Shift+Enter" },
+  { way: "co_contributory", text: "Rows used together with it (co-contributory)" },
+  { way: "co_dependency", text: "Rows that share a source row (co-dependency)" },
+  { way: "composition", text: "Composition of the source rows" },
   { way: "happened", text: "What happened to it" }
 ];
 function wM({ only: e, many: t, onAsk: r }) {
-  return /* @__PURE__ */ R(UO, { children: /* @__PURE__ */ R(iN, { children: /* @__PURE__ */ R(aN, { minW: "16rem", children: JG.filter((o) => !e || e.includes(o.way)).map(({ way: o, text: a, key: l }) => /* @__PURE__ */ ie(
+  return /* @__PURE__ */ R(UO, { children: /* @__PURE__ */ R(iN, { children: /* @__PURE__ */ R(aN, { minW: "16rem", children: Jq.filter((o) => !e || e.includes(o.way)).map(({ way: o, text: a, key: l }) => /* @__PURE__ */ ie(
     sN,
     {
       onClick: () => {
@@ -41912,7 +41912,7 @@ function wM({ only: e, many: t, onAsk: r }) {
       },
       value: o,
       children: [
-        t ? a.replaceAll(/\bit is\b/g, "they are").replaceAll(/\bit\b/g, o === "co_contributory" || o === "happened" ? "them" : "they") : a,
+        t ? a.replaceAll(/\bit\b/g, "them") : a,
         l && !e ? /* @__PURE__ */ R(xW, { children: l }) : null
       ]
     },
@@ -41927,7 +41927,7 @@ function eY({
   return /* @__PURE__ */ R(
     Ex,
     {
-      "aria-label": e ? `Questions about row ${e.row}` : void 0,
+      "aria-label": e ? `Queries about row ${e.row}` : void 0,
       onOpenChange: ({ open: o }) => {
         o || r();
       },
@@ -41979,7 +41979,7 @@ function mg({ broken: e }) {
       /* @__PURE__ */ ie(KA, { as: "div", overflowWrap: "anywhere", children: [
         e.slice(0, Wy).map((t) => /* @__PURE__ */ ie(_e, { children: [
           t.file ? /* @__PURE__ */ ie(P.Fragment, { children: [
-            /* @__PURE__ */ R(qb, { size: "xs", children: t.file }),
+            /* @__PURE__ */ R(Gb, { size: "xs", children: t.file }),
             ": "
           ] }) : null,
           t.why,
@@ -42002,35 +42002,19 @@ function yn({ title: e, children: t }) {
 }
 function rY() {
   return /* @__PURE__ */ ie(yn, { title: "No lineage yet", children: [
-    "Put ",
-    /* @__PURE__ */ R(qb, { children: "ProvSparkOperator" }),
-    " where ",
-    /* @__PURE__ */ R(qb, { children: "SparkSubmitOperator" }),
-    " stands, and run the DAG:",
+    "Replace ",
+    /* @__PURE__ */ R(Gb, { children: "SparkSubmitOperator" }),
+    " by ",
+    /* @__PURE__ */ R(Gb, { children: "ProvSparkOperator" }),
+    " in a DAG, and run the DAG:",
     /* @__PURE__ */ R(_e, { as: "pre", bg: "bg.muted", borderRadius: "md", fontSize: "xs", mt: 3, p: 3, textAlign: "left", whiteSpace: "pre-wrap", children: `from provspark.operators.spark import ProvSparkOperator
 
 clean = ProvSparkOperator(task_id="clean", application="/jobs/clean.py", prov_store="file:///data/prov")` }),
-    "You see the data sets of the DAGs that you may read."
+    "This page shows the datasets of the DAGs that you may read."
   ] });
 }
-const Lo = 100, a0 = 60;
-function SM(e, t, r) {
-  return ["rows", ...e, t, r];
-}
-function Fx(e, t, r, o) {
-  const a = rs();
-  return bt({
-    queryKey: ["columns", ...e],
-    queryFn: async ({ signal: l }) => {
-      const c = r <= a0, d = await t(0, c ? Lo : 1, null, l, ["columns", ...e]);
-      return c && a.setQueryData(SM(e, 0, -1), d), d;
-    },
-    enabled: o,
-    staleTime: 1 / 0
-  });
-}
 const Rn = 30, ju = 12e6;
-function Gk(e, t, r) {
+function qk(e, t, r) {
   const o = e * Rn, a = Math.min(o, ju);
   if (o <= ju) {
     const d = Math.max(0, Math.floor(t / Rn) - 4);
@@ -42060,245 +42044,18 @@ function oY(e, t, r) {
       y.removeEventListener("scroll", b), x.disconnect();
     };
   }, [t, r]);
-  const { first: d, height: f, offset: g } = Gk(e, o, a), p = Math.min(e - 1, d + Math.ceil(a / Rn) + 8), v = _.useCallback(
+  const { first: d, height: f, offset: g } = qk(e, o, a), p = Math.min(e - 1, d + Math.ceil(a / Rn) + 8), v = _.useCallback(
     (y) => {
       const b = t.current;
       if (!b) return;
-      const x = Math.floor(a / Rn), w = Gk(e, b.scrollTop, a), S = e * Rn <= ju ? Math.ceil(b.scrollTop / Rn) : w.first;
+      const x = Math.floor(a / Rn), w = qk(e, b.scrollTop, a), S = e * Rn <= ju ? Math.ceil(b.scrollTop / Rn) : w.first;
       y < S ? b.scrollTop = Yk(e, y, a) : y >= S + x && (b.scrollTop = Yk(e, y - x + 1, a));
     },
     [e, t, a]
   );
   return { first: d, last: p, height: f, offset: g, width: l, reveal: v };
 }
-const lu = 40, Fy = 44, Fh = 148;
-function qx({
-  label: e,
-  name: t,
-  load: r,
-  columns: o,
-  count: a,
-  picked: l,
-  onPick: c,
-  onTrace: d,
-  lit: f = null,
-  onLook: g,
-  onColumn: p,
-  columnTitle: v = "Its columns before and after"
-}) {
-  const y = _.useRef(null), b = _.useId(), [x, w] = _.useState(0), [S, k] = _.useState(!1), [T, E] = _.useState(null), z = oY(a, y, Fy), O = Fh + o.reduce((J, ce) => J + Kk(ce), 0) + 20, A = o.length ? Math.min(80, Math.max(0, Math.floor((z.width - O) / o.length))) : 0, N = ZG({
-    horizontal: !0,
-    count: o.length,
-    getScrollElement: () => y.current,
-    estimateSize: _.useCallback((J) => Kk(o[J]) + A, [o, A]),
-    overscan: 3,
-    paddingStart: Fh
-  });
-  _.useEffect(() => {
-    N.measure();
-  }, [N, A]);
-  const L = N.getVirtualItems(), H = o.length <= a0 ? [-1] : [...new Set(L.map((J) => Math.floor(J.index / lu)))], V = [];
-  for (let J = Math.floor(z.first / Lo); a > 0 && J <= Math.floor(z.last / Lo); J += 1) V.push(J);
-  const j = V.flatMap((J) => H.map((ce) => ({ page: J, block: ce }))), B = cM({
-    queries: j.map(({ page: J, block: ce }) => ({
-      queryKey: SM(t, J, ce),
-      queryFn: ({ signal: he }) => r(
-        J * Lo,
-        Lo,
-        ce < 0 ? null : o.slice(ce * lu, (ce + 1) * lu).map(($) => $.name),
-        he
-      ),
-      staleTime: 1 / 0,
-      placeholderData: GN
-    }))
-  });
-  _.useEffect(() => {
-    x >= a && w(0);
-  }, [x, a]);
-  const G = (J, ce) => {
-    const he = j.findIndex((Q) => Q.page === J && Q.block === ce), $ = B[he];
-    return $?.isPlaceholderData ? void 0 : $?.data;
-  }, I = (J) => G(Math.floor(J / Lo), H[0] ?? -1)?.rows[J % Lo], W = (J, ce) => {
-    const he = o.length <= a0 ? -1 : Math.floor(ce / lu), $ = G(Math.floor(J / Lo), he)?.values;
-    if ($ !== void 0)
-      return $ === null ? "" : $[J % Lo]?.[he < 0 ? ce : ce % lu] ?? null;
-  }, D = (J, { x: ce, y: he, height: $ }) => {
-    E({ row: J, rect: { x: ce + 8, y: he, width: 1, height: $ } });
-  }, F = (J) => {
-    if (J.target !== J.currentTarget) return;
-    const ce = Math.max(1, Math.floor(((y.current?.clientHeight ?? 300) - Fy) / Rn) - 1), $ = {
-      ArrowDown: 1,
-      ArrowUp: -1,
-      PageDown: ce,
-      PageUp: -ce,
-      Home: -a,
-      End: a
-    }[J.key];
-    if ($ !== void 0) {
-      const Q = Math.min(a - 1, Math.max(0, x + $));
-      w(Q), z.reveal(Q), g?.(I(Q) ?? null);
-    } else if (J.key === "ArrowLeft" || J.key === "ArrowRight")
-      y.current?.scrollBy({ left: J.key === "ArrowLeft" ? -160 : 160 });
-    else if (J.key === " " && c) {
-      const Q = I(x);
-      Q !== void 0 && c(Q);
-    } else if (J.key === "Enter") {
-      const Q = I(x);
-      Q !== void 0 && d(Q, J.shiftKey ? "forward" : "backward");
-    } else if (J.key === "m" || J.key === "ContextMenu" || J.key === "F10" && J.shiftKey) {
-      const Q = I(x), me = document.getElementById(`${b}-${x}`);
-      Q !== void 0 && me && D(Q, me.getBoundingClientRect());
-    } else return;
-    J.preventDefault();
-  }, Y = B.find((J) => J.error), ne = B.find((J) => J.data?.values === null)?.data?.why, se = Array.from({ length: Math.max(0, z.last - z.first + 1) }, (J, ce) => z.first + ce);
-  return /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
-    Y?.error ? /* @__PURE__ */ R(zn, { again: () => {
-      Y.refetch();
-    }, error: Y.error, title: "The rows can't be read" }) : null,
-    ne ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "sm", overflowWrap: "anywhere", children: ne }) : null,
-    /* @__PURE__ */ ie(
-      _e,
-      {
-        "aria-activedescendant": a ? `${b}-${x}` : void 0,
-        "aria-colcount": o.length + 1,
-        "aria-label": e,
-        "aria-multiselectable": c ? !0 : void 0,
-        "aria-rowcount": a + 1,
-        borderColor: "border",
-        borderRadius: "md",
-        borderWidth: 1,
-        flex: 1,
-        fontSize: "sm",
-        minH: "7rem",
-        onBlur: () => {
-          k(!1), g?.(null);
-        },
-        onFocus: () => {
-          k(!0);
-        },
-        onKeyDown: F,
-        onMouseLeave: () => g?.(null),
-        outlineOffset: "-2px",
-        overflow: "auto",
-        position: "relative",
-        ref: y,
-        role: "grid",
-        tabIndex: 0,
-        _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" },
-        children: [
-          /* @__PURE__ */ ie(
-            _e,
-            {
-              bg: "bg.subtle",
-              borderBottomWidth: 1,
-              borderColor: "border",
-              h: `${Fy}px`,
-              position: "sticky",
-              role: "row",
-              "aria-rowindex": 1,
-              top: 0,
-              w: `max(100%, ${N.getTotalSize()}px)`,
-              zIndex: 2,
-              children: [
-                /* @__PURE__ */ R(Xk, { at: 0, name: "row", pinned: !0, size: Fh }),
-                L.map((J) => {
-                  const ce = o[J.index];
-                  return ce ? /* @__PURE__ */ R(
-                    Xk,
-                    {
-                      at: J.start,
-                      index: J.index + 2,
-                      masked: ce.masked,
-                      name: ce.name,
-                      openTitle: v,
-                      onOpen: p && !ce.masked ? () => {
-                        p(ce.name);
-                      } : void 0,
-                      right: s0(ce),
-                      size: J.size,
-                      type: ce.type
-                    },
-                    J.key
-                  ) : null;
-                })
-              ]
-            }
-          ),
-          /* @__PURE__ */ R(_e, { h: `${z.height}px`, position: "relative", role: "rowgroup", w: `max(100%, ${N.getTotalSize()}px)`, children: /* @__PURE__ */ R(_e, { left: 0, position: "absolute", right: 0, role: "presentation", top: `${z.offset}px`, children: se.map((J) => {
-            const ce = I(J), he = ce !== void 0 && !!l?.has(ce);
-            return /* @__PURE__ */ ie(
-              _e,
-              {
-                "aria-rowindex": J + 2,
-                "aria-selected": c ? he : void 0,
-                bg: he ? "blue.subtle" : S && J === x ? "bg.muted" : "bg",
-                borderBottomWidth: 1,
-                borderColor: "border.muted",
-                className: "group",
-                cursor: c ? "pointer" : "default",
-                "data-row": ce,
-                h: `${Rn}px`,
-                id: `${b}-${J}`,
-                onClick: () => {
-                  w(J), ce !== void 0 && c?.(ce);
-                },
-                onContextMenu: ($) => {
-                  ce !== void 0 && ($.preventDefault(), D(ce, { x: $.clientX, y: $.clientY, height: 1 }));
-                },
-                onMouseEnter: () => g?.(ce ?? null),
-                opacity: f && ce !== void 0 && !f.has(ce) ? 0.35 : 1,
-                transition: "opacity 120ms",
-                onDoubleClick: () => {
-                  ce !== void 0 && d(ce, "backward");
-                },
-                position: "relative",
-                role: "row",
-                _hover: { bg: he ? "blue.subtle" : "bg.muted" },
-                children: [
-                  /* @__PURE__ */ R(
-                    iY,
-                    {
-                      active: S && J === x,
-                      bg: he ? "blue.subtle" : "bg.subtle",
-                      chosen: he,
-                      onAsk: D,
-                      onTrace: d,
-                      pickable: !!c,
-                      row: ce
-                    }
-                  ),
-                  L.map(($) => /* @__PURE__ */ R(
-                    aY,
-                    {
-                      at: $.start,
-                      index: $.index + 2,
-                      masked: !!o[$.index]?.masked,
-                      right: s0(o[$.index]),
-                      size: $.size,
-                      value: W(J, $.index)
-                    },
-                    $.key
-                  ))
-                ]
-              },
-              J
-            );
-          }) }) })
-        ]
-      }
-    ),
-    /* @__PURE__ */ R(
-      eY,
-      {
-        at: T,
-        onAsk: d,
-        onClose: () => {
-          E(null), y.current?.focus({ preventScroll: !0 });
-        }
-      }
-    )
-  ] });
-}
+const Fh = 148;
 function Xk({ name: e, type: t, at: r, size: o, index: a = 1, masked: l, pinned: c, right: d, onOpen: f, openTitle: g }) {
   return /* @__PURE__ */ ie(
     _e,
@@ -42387,9 +42144,9 @@ function iY({ row: e, chosen: t, active: r, pickable: o, bg: a, onTrace: l, onAs
         /* @__PURE__ */ R(be, { color: "fg.muted", flex: 1, fontVariantNumeric: "tabular-nums", pl: 1, truncate: !0, children: e === void 0 ? "…" : Re(e) }),
         e === void 0 ? null : /* @__PURE__ */ ie(kt, { gap: 0, opacity: r ? 1 : 0, _groupHover: { opacity: 1 }, children: [
           /* @__PURE__ */ R(
-            qy,
+            Fy,
             {
-              label: `Where row ${e} came from`,
+              label: `Source rows of row ${e}`,
               onAct: () => {
                 l(e, "backward");
               },
@@ -42397,9 +42154,9 @@ function iY({ row: e, chosen: t, active: r, pickable: o, bg: a, onTrace: l, onAs
             }
           ),
           /* @__PURE__ */ R(
-            qy,
+            Fy,
             {
-              label: `Where row ${e} went`,
+              label: `Rows derived from row ${e}`,
               onAct: () => {
                 l(e, "forward");
               },
@@ -42407,9 +42164,9 @@ function iY({ row: e, chosen: t, active: r, pickable: o, bg: a, onTrace: l, onAs
             }
           ),
           /* @__PURE__ */ R(
-            qy,
+            Fy,
             {
-              label: `More about row ${e}`,
+              label: `More queries about row ${e}`,
               onAct: (d) => {
                 c(e, d.getBoundingClientRect());
               },
@@ -42421,7 +42178,7 @@ function iY({ row: e, chosen: t, active: r, pickable: o, bg: a, onTrace: l, onAs
     }
   );
 }
-function qy({ label: e, children: t, onAct: r }) {
+function Fy({ label: e, children: t, onAct: r }) {
   return /* @__PURE__ */ R(
     wx,
     {
@@ -42470,12 +42227,256 @@ const aY = _.memo(function({
     }
   );
 });
-function s0(e) {
+function a0(e) {
   return /^(tinyint|smallint|int|bigint|float|double|decimal)/.test(e?.type ?? "");
 }
 function Kk(e) {
-  const t = (e?.name.length ?? 8) * 8 + 24, r = s0(e) ? 88 : /^(boolean|date)$/.test(e?.type ?? "") ? 100 : 168;
+  const t = (e?.name.length ?? 8) * 8 + 24, r = a0(e) ? 88 : /^(boolean|date)$/.test(e?.type ?? "") ? 100 : 168;
   return Math.min(280, Math.max(t, r));
+}
+const Lo = 100, s0 = 60;
+function SM(e, t, r) {
+  return ["rows", ...e, t, r];
+}
+function Fx(e, t, r, o) {
+  const a = rs();
+  return bt({
+    queryKey: ["columns", ...e],
+    queryFn: async ({ signal: l }) => {
+      const c = r <= s0, d = await t(0, c ? Lo : 1, null, l, ["columns", ...e]);
+      return c && a.setQueryData(SM(e, 0, -1), d), d;
+    },
+    enabled: o,
+    staleTime: 1 / 0
+  });
+}
+const lu = 40, Gy = 44;
+function Gx({
+  label: e,
+  name: t,
+  load: r,
+  columns: o,
+  count: a,
+  picked: l,
+  onPick: c,
+  onTrace: d,
+  lit: f = null,
+  onLook: g,
+  onColumn: p,
+  columnTitle: v = "Show source and derived columns"
+}) {
+  const y = _.useRef(null), b = _.useId(), [x, w] = _.useState(0), [S, k] = _.useState(!1), [T, E] = _.useState(null), z = oY(a, y, Gy), O = Fh + o.reduce((J, ce) => J + Kk(ce), 0) + 20, A = o.length ? Math.min(80, Math.max(0, Math.floor((z.width - O) / o.length))) : 0, N = Zq({
+    horizontal: !0,
+    count: o.length,
+    getScrollElement: () => y.current,
+    estimateSize: _.useCallback((J) => Kk(o[J]) + A, [o, A]),
+    overscan: 3,
+    paddingStart: Fh
+  });
+  _.useEffect(() => {
+    N.measure();
+  }, [N, A]);
+  const L = N.getVirtualItems(), H = o.length <= s0 ? [-1] : [...new Set(L.map((J) => Math.floor(J.index / lu)))], V = [];
+  for (let J = Math.floor(z.first / Lo); a > 0 && J <= Math.floor(z.last / Lo); J += 1) V.push(J);
+  const j = V.flatMap((J) => H.map((ce) => ({ page: J, block: ce }))), B = cM({
+    queries: j.map(({ page: J, block: ce }) => ({
+      queryKey: SM(t, J, ce),
+      queryFn: ({ signal: he }) => r(
+        J * Lo,
+        Lo,
+        ce < 0 ? null : o.slice(ce * lu, (ce + 1) * lu).map(($) => $.name),
+        he
+      ),
+      staleTime: 1 / 0,
+      placeholderData: qN
+    }))
+  });
+  _.useEffect(() => {
+    x >= a && w(0);
+  }, [x, a]);
+  const q = (J, ce) => {
+    const he = j.findIndex((Q) => Q.page === J && Q.block === ce), $ = B[he];
+    return $?.isPlaceholderData ? void 0 : $?.data;
+  }, I = (J) => q(Math.floor(J / Lo), H[0] ?? -1)?.rows[J % Lo], W = (J, ce) => {
+    const he = o.length <= s0 ? -1 : Math.floor(ce / lu), $ = q(Math.floor(J / Lo), he)?.values;
+    if ($ !== void 0)
+      return $ === null ? "" : $[J % Lo]?.[he < 0 ? ce : ce % lu] ?? null;
+  }, D = (J, { x: ce, y: he, height: $ }) => {
+    E({ row: J, rect: { x: ce + 8, y: he, width: 1, height: $ } });
+  }, F = (J) => {
+    if (J.target !== J.currentTarget) return;
+    const ce = Math.max(1, Math.floor(((y.current?.clientHeight ?? 300) - Gy) / Rn) - 1), $ = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: ce,
+      PageUp: -ce,
+      Home: -a,
+      End: a
+    }[J.key];
+    if ($ !== void 0) {
+      const Q = Math.min(a - 1, Math.max(0, x + $));
+      w(Q), z.reveal(Q), g?.(I(Q) ?? null);
+    } else if (J.key === "ArrowLeft" || J.key === "ArrowRight")
+      y.current?.scrollBy({ left: J.key === "ArrowLeft" ? -160 : 160 });
+    else if (J.key === " " && c) {
+      const Q = I(x);
+      Q !== void 0 && c(Q);
+    } else if (J.key === "Enter") {
+      const Q = I(x);
+      Q !== void 0 && d(Q, J.shiftKey ? "forward" : "backward");
+    } else if (J.key === "m" || J.key === "ContextMenu" || J.key === "F10" && J.shiftKey) {
+      const Q = I(x), me = document.getElementById(`${b}-${x}`);
+      Q !== void 0 && me && D(Q, me.getBoundingClientRect());
+    } else return;
+    J.preventDefault();
+  }, Y = B.find((J) => J.error), ne = B.find((J) => J.data?.values === null)?.data?.why, se = Array.from({ length: Math.max(0, z.last - z.first + 1) }, (J, ce) => z.first + ce);
+  return /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
+    Y?.error ? /* @__PURE__ */ R(zn, { again: () => {
+      Y.refetch();
+    }, error: Y.error, title: "Could not load the rows" }) : null,
+    ne ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "sm", overflowWrap: "anywhere", children: ne }) : null,
+    /* @__PURE__ */ ie(
+      _e,
+      {
+        "aria-activedescendant": a ? `${b}-${x}` : void 0,
+        "aria-colcount": o.length + 1,
+        "aria-label": e,
+        "aria-multiselectable": c ? !0 : void 0,
+        "aria-rowcount": a + 1,
+        borderColor: "border",
+        borderRadius: "md",
+        borderWidth: 1,
+        flex: 1,
+        fontSize: "sm",
+        minH: "7rem",
+        onBlur: () => {
+          k(!1), g?.(null);
+        },
+        onFocus: () => {
+          k(!0);
+        },
+        onKeyDown: F,
+        onMouseLeave: () => g?.(null),
+        outlineOffset: "-2px",
+        overflow: "auto",
+        position: "relative",
+        ref: y,
+        role: "grid",
+        tabIndex: 0,
+        _focusVisible: { outline: "2px solid", outlineColor: "blue.focusRing" },
+        children: [
+          /* @__PURE__ */ ie(
+            _e,
+            {
+              bg: "bg.subtle",
+              borderBottomWidth: 1,
+              borderColor: "border",
+              h: `${Gy}px`,
+              position: "sticky",
+              role: "row",
+              "aria-rowindex": 1,
+              top: 0,
+              w: `max(100%, ${N.getTotalSize()}px)`,
+              zIndex: 2,
+              children: [
+                /* @__PURE__ */ R(Xk, { at: 0, name: "row", pinned: !0, size: Fh }),
+                L.map((J) => {
+                  const ce = o[J.index];
+                  return ce ? /* @__PURE__ */ R(
+                    Xk,
+                    {
+                      at: J.start,
+                      index: J.index + 2,
+                      masked: ce.masked,
+                      name: ce.name,
+                      openTitle: v,
+                      onOpen: p && !ce.masked ? () => {
+                        p(ce.name);
+                      } : void 0,
+                      right: a0(ce),
+                      size: J.size,
+                      type: ce.type
+                    },
+                    J.key
+                  ) : null;
+                })
+              ]
+            }
+          ),
+          /* @__PURE__ */ R(_e, { h: `${z.height}px`, position: "relative", role: "rowgroup", w: `max(100%, ${N.getTotalSize()}px)`, children: /* @__PURE__ */ R(_e, { left: 0, position: "absolute", right: 0, role: "presentation", top: `${z.offset}px`, children: se.map((J) => {
+            const ce = I(J), he = ce !== void 0 && !!l?.has(ce);
+            return /* @__PURE__ */ ie(
+              _e,
+              {
+                "aria-rowindex": J + 2,
+                "aria-selected": c ? he : void 0,
+                bg: he ? "blue.subtle" : S && J === x ? "bg.muted" : "bg",
+                borderBottomWidth: 1,
+                borderColor: "border.muted",
+                className: "group",
+                cursor: c ? "pointer" : "default",
+                "data-row": ce,
+                h: `${Rn}px`,
+                id: `${b}-${J}`,
+                onClick: () => {
+                  w(J), ce !== void 0 && c?.(ce);
+                },
+                onContextMenu: ($) => {
+                  ce !== void 0 && ($.preventDefault(), D(ce, { x: $.clientX, y: $.clientY, height: 1 }));
+                },
+                onMouseEnter: () => g?.(ce ?? null),
+                opacity: f && ce !== void 0 && !f.has(ce) ? 0.35 : 1,
+                transition: "opacity 120ms",
+                onDoubleClick: () => {
+                  ce !== void 0 && d(ce, "backward");
+                },
+                position: "relative",
+                role: "row",
+                _hover: { bg: he ? "blue.subtle" : "bg.muted" },
+                children: [
+                  /* @__PURE__ */ R(
+                    iY,
+                    {
+                      active: S && J === x,
+                      bg: he ? "blue.subtle" : "bg.subtle",
+                      chosen: he,
+                      onAsk: D,
+                      onTrace: d,
+                      pickable: !!c,
+                      row: ce
+                    }
+                  ),
+                  L.map(($) => /* @__PURE__ */ R(
+                    aY,
+                    {
+                      at: $.start,
+                      index: $.index + 2,
+                      masked: !!o[$.index]?.masked,
+                      right: a0(o[$.index]),
+                      size: $.size,
+                      value: W(J, $.index)
+                    },
+                    $.key
+                  ))
+                ]
+              },
+              J
+            );
+          }) }) })
+        ]
+      }
+    ),
+    /* @__PURE__ */ R(
+      eY,
+      {
+        at: T,
+        onAsk: d,
+        onClose: () => {
+          E(null), y.current?.focus({ preventScroll: !0 });
+        }
+      }
+    )
+  ] });
 }
 function l0({
   asked: e,
@@ -42496,7 +42497,7 @@ function l0({
       z
     ),
     [e, o, t.id, t.version]
-  ), v = ["trace", JSON.stringify(e), t.id, t.version, o], y = rs(), b = Fx(v, p, t.columns, t.rows > 0), x = o === null ? t.rows : b.data?.selected, w = t.rows ? `${qi(t.rows, t.total)} rows ${r}` : `no row of ${Re(t.total)} ${r}`, S = o === null ? w : `${x === void 0 ? "…" : Re(x)} of ${at(t.rows)}, in one derivation of row ${Re(o)}`;
+  ), v = ["trace", JSON.stringify(e), t.id, t.version, o], y = rs(), b = Fx(v, p, t.columns, t.rows > 0), x = o === null ? t.rows : b.data?.selected, w = t.rows ? `${Gi(t.rows, t.total)} rows ${r}` : `no row of ${Re(t.total)} ${r}`, S = o === null ? w : `${x === void 0 ? "…" : Re(x)} of ${at(t.rows)}, in one derivation of row ${Re(o)}`;
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, opacity: l ? 0.35 : 1, transition: "opacity 120ms", children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, children: [
       /* @__PURE__ */ R(Fo, { as: "h2", flexShrink: 0, maxW: "14rem", size: "sm", truncate: !0, title: t.dataset.name, children: t.dataset.label }),
@@ -42510,15 +42511,15 @@ function l0({
           Qk(b.error) ? y.invalidateQueries({ queryKey: ["trace"] }) : b.refetch();
         },
         error: b.error,
-        title: Qk(b.error) ? "The trace has changed" : "The rows can't be read"
+        title: Qk(b.error) ? "The trace has changed" : "Could not load the rows"
       }
     ) : null,
-    t.rows === 0 ? /* @__PURE__ */ R(yn, { title: `No row of ${t.dataset.label} contributes`, children: "An empty group, or an outer join without a partner, has none." }) : null,
-    t.rows && x === 0 ? /* @__PURE__ */ R(yn, { title: `This derivation has no row of ${t.dataset.label}`, children: "Other derivations may include rows of it. If a step was captured as a whole, it is not known which of its rows belong together." }) : null,
+    t.rows === 0 ? /* @__PURE__ */ R(yn, { title: `No row of ${t.dataset.label} contributes`, children: "For example, a group is empty, or an outer join found no matching row." }) : null,
+    t.rows && x === 0 ? /* @__PURE__ */ R(yn, { title: `This derivation has no row of ${t.dataset.label}`, children: "Other derivations may include rows of it. If a step was captured as a whole, it is unknown which of its rows belong together." }) : null,
     b.data && x ? /* @__PURE__ */ R(
-      qx,
+      Gx,
       {
-        columnTitle: "How the rows asked about divide over its values",
+        columnTitle: "Count the source rows by this column",
         columns: b.data.columns,
         count: x,
         label: `${t.dataset.label}: rows of the trace`,
@@ -42541,7 +42542,7 @@ function lY({ what: e, done: t, total: r }) {
   return r ? `${e}: ${Re(t)} of ${Re(r)}` : e;
 }
 function is({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
-  const l = rs(), [c, d] = _.useState(0), f = hG(t), g = e.fetchStatus === "fetching";
+  const l = rs(), [c, d] = _.useState(0), f = hq(t), g = e.fetchStatus === "fetching";
   return _.useEffect(() => {
     if (!g) return;
     const p = Date.now();
@@ -42573,9 +42574,9 @@ function is({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
       }, size: "xs", variant: "outline", children: "Cancel" })
     ] }),
     /* @__PURE__ */ R(Un, { label: r, lines: a })
-  ] }) : /* @__PURE__ */ R(yn, { title: "You ended this question", children: /* @__PURE__ */ R(ut, { mt: 2, onClick: () => {
+  ] }) : /* @__PURE__ */ R(yn, { title: "You cancelled this query", children: /* @__PURE__ */ R(ut, { mt: 2, onClick: () => {
     e.refetch();
-  }, size: "xs", variant: "outline", children: "Ask again" }) });
+  }, size: "xs", variant: "outline", children: "Run again" }) });
 }
 function cY() {
   const { state: e, on: t } = zt(), r = {
@@ -42593,9 +42594,9 @@ function cY() {
       onTrace: (c, d) => {
         t({ dataset: l.dataset.id, version: l.version, rows: [c], way: d });
       },
-      title: "asked about"
+      title: "selected"
     }
-  ) : /* @__PURE__ */ R(is, { failed: "The rows can't be found", label: "Finding the rows", lines: 4, query: a, queryKey: o });
+  ) : /* @__PURE__ */ R(is, { failed: "Could not find the rows", label: "Finding the rows", lines: 4, query: a, queryKey: o });
 }
 function uY(e, t) {
   const { to: r, through: o } = t;
@@ -42669,7 +42670,7 @@ function md({ items: e }) {
     }, 4e3);
   };
   return /* @__PURE__ */ ie(Ex, { positioning: { placement: "bottom-end" }, children: [
-    /* @__PURE__ */ R(oN, { asChild: !0, children: /* @__PURE__ */ R(ut, { "aria-live": "polite", size: "xs", variant: "outline", children: t || "Take away ▾" }) }),
+    /* @__PURE__ */ R(oN, { asChild: !0, children: /* @__PURE__ */ R(ut, { "aria-live": "polite", size: "xs", variant: "outline", children: t || "Export ▾" }) }),
     /* @__PURE__ */ R(UO, { children: /* @__PURE__ */ R(iN, { children: /* @__PURE__ */ R(aN, { children: e.map((a) => /* @__PURE__ */ R(sN, { onClick: () => {
       o(a);
     }, value: a.label, children: a.label }, a.label)) }) }) })
@@ -42699,9 +42700,9 @@ function wY({ source: e, column: t }) {
     () => ["composition", JSON.stringify(Ql(r)), e.id, t],
     [t, e.id, r]
   ), a = bt({ queryKey: o, queryFn: ({ signal: f }) => EM(r, e, t, bY, f, o) }), { data: l } = a;
-  if (!l) return /* @__PURE__ */ R(is, { failed: "The rows can't be divided", label: "Counting", query: a, queryKey: o });
+  if (!l) return /* @__PURE__ */ R(is, { failed: "Could not count the rows", label: "Counting", query: a, queryKey: o });
   if (!l.total_witnesses)
-    return /* @__PURE__ */ R(yn, { title: `No row of ${e.label} contributes`, children: "There is nothing to divide." });
+    return /* @__PURE__ */ R(yn, { title: `No row of ${e.label} contributes`, children: "There is nothing to count." });
   const c = l.values[0]?.witnesses ?? 1, d = l.total_witnesses - l.values.reduce((f, g) => f + g.witnesses, 0);
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
@@ -42827,8 +42828,8 @@ function CY({ way: e, to: t, through: r }) {
     [c, v, e]
   ), b = [...d, v], x = Fx(b, y, p?.columns ?? 0, !!v);
   if (!f.data)
-    return /* @__PURE__ */ R(is, { failed: "The rows can't be found", label: "Finding the rows", query: f, queryKey: d });
-  const w = e === "co_contributory" ? `stand in one derivation with ${eT(o.rows.length)}` : `share a row of ${r?.label ?? ""} with ${eT(o.rows.length)}`;
+    return /* @__PURE__ */ R(is, { failed: "Could not find the rows", label: "Finding the rows", query: f, queryKey: d });
+  const w = e === "co_contributory" ? `were used together with ${eT(o.rows.length)}` : `share a row of ${r?.label ?? ""} with ${eT(o.rows.length)}`;
   return p ? /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
       /* @__PURE__ */ R(Fo, { as: "h2", maxW: "16rem", size: "sm", truncate: !0, title: t.name, children: t.label }),
@@ -42838,7 +42839,7 @@ function CY({ way: e, to: t, through: r }) {
           color: "fg.muted",
           flex: 1,
           fontSize: "sm",
-          children: `${qi(p.rows, p.total)} rows ${w}${p.gone ? " (no longer in the current version)" : ""}`
+          children: `${Gi(p.rows, p.total)} rows ${w}${p.gone ? " (no longer in the current version)" : ""}`
         }
       ),
       g.length > 1 ? /* @__PURE__ */ ie(kt, { gap: 1, children: [
@@ -42860,9 +42861,9 @@ function CY({ way: e, to: t, through: r }) {
     ] }),
     x.error ? /* @__PURE__ */ R(zn, { again: () => {
       x.refetch();
-    }, error: x.error, title: "The rows can't be read" }) : null,
+    }, error: x.error, title: "Could not load the rows" }) : null,
     x.data ? /* @__PURE__ */ R(
-      qx,
+      Gx,
       {
         columns: x.data.columns,
         count: p.rows,
@@ -42879,7 +42880,7 @@ function CY({ way: e, to: t, through: r }) {
     yn,
     {
       title: `No row of ${t.label} was found`,
-      children: `None ${e === "co_contributory" ? "stands" : "shares"} ${w.replace(/^\w+ /, "")}.`
+      children: `None ${e === "co_contributory" ? "was" : "shares"} ${w.replace(/^\w+ /, "")}.`
     }
   );
 }
@@ -42912,7 +42913,7 @@ function pl({
     ] })
   ] });
 }
-function Gx(e) {
+function qx(e) {
   _.useEffect(() => {
     const t = (r) => {
       r.key === "Escape" && !r.defaultPrevented && !document.querySelector("[role=menu]:not([hidden])") && e();
@@ -42931,10 +42932,10 @@ async function kY(e) {
     const o = Math.min(EY, _Y / Math.max(r.width, r.height)), a = document.createElement("canvas");
     a.width = Math.ceil(r.width * o), a.height = Math.ceil(r.height * o);
     const l = a.getContext("2d");
-    if (!l) throw new Error("this browser can't draw pictures");
+    if (!l) throw new Error("This browser can't create images. Export the graph as SVG.");
     return l.fillStyle = "#fff", l.fillRect(0, 0, a.width, a.height), l.drawImage(r, 0, 0, a.width, a.height), await new Promise((c, d) => {
       a.toBlob((f) => {
-        f ? c(f) : d(new Error("the graph is too large for a picture; take it as SVG"));
+        f ? c(f) : d(new Error("The graph is too large for a PNG. Export it as SVG."));
       }, "image/png");
     });
   } finally {
@@ -42998,7 +42999,7 @@ function zY(e, t) {
   if (!o) return "";
   const a = t.map((l) => {
     const c = e.nodes[r ? l.source : l.target];
-    return c ? `${c.dataset.label}: ${qi(l.rows, c.total)}${l.kind === "data" ? "" : ` (${l.kind})`}` : "";
+    return c ? `${c.dataset.label}: ${Gi(l.rows, c.total)}${l.kind === "data" ? "" : ` (${l.kind})`}` : "";
   });
   return `${yg(o)} ${r ? "←" : "→"} ${[...new Set(a)].join(", ")}`;
 }
@@ -43007,14 +43008,14 @@ function OY(e, { node: t }) {
   return r ? `${yg(r)} → none` : "";
 }
 function yg(e) {
-  return `${e.dataset.label}: ${qi(e.rows, e.total)} rows`;
+  return `${e.dataset.label}: ${Gi(e.rows, e.total)} rows`;
 }
 function AY(e, t) {
   const r = e.nodes[0];
   if (t?.kind === "step") return t.says;
   if (t?.kind !== "dataset" || !r || t.node.id === 0) return r ? yg(r) : "";
   const { node: o } = t, a = (o.context_only ? `, ${Re(o.context_only)} of them context` : "") + (o.possible_only ? `, ${Re(o.possible_only)} of them possible` : "");
-  return `${yg(r)} ${e.direction === "backward" ? "←" : "→"} ${o.dataset.label}: ${qi(o.rows, o.total)}${a}`;
+  return `${yg(r)} ${e.direction === "backward" ? "←" : "→"} ${o.dataset.label}: ${Gi(o.rows, o.total)}${a}`;
 }
 function NY(e, t) {
   const r = /* @__PURE__ */ new Set([t]);
@@ -43052,7 +43053,7 @@ function nT(e, t) {
     const [v, y] = [r(g.id).x + g.width, r(g.id).y + g.height / 2], [b, x] = [r(p.id).x, r(p.id).y + p.height / 2], w = Math.max(20, (b - v) / 2), S = f.way === "data" ? "" : ' stroke-dasharray="5 4"', k = Yx(f), T = k ? `<text x="${(v + b) / 2}" y="${(y + x) / 2 - 5}" fill="#475569" font-size="10" text-anchor="middle">${k}</text>` : "";
     return `<path d="M${v} ${y}C${v + w} ${y} ${b - w} ${x} ${b} ${x}" fill="none" stroke="#64748b" stroke-width="1.5"${S}/>${T}`;
   }), d = e.boxes.map((f) => {
-    const { x: g, y: p } = r(f.id), v = f.part.kind === "dataset" ? 6 : f.height / 2, y = f.part.kind === "hidden" || f.part.kind === "step" && f.part.coverage === "untracked" ? ' stroke-dasharray="4 3"' : "", b = f.part.kind === "dataset" ? f.part.node.dataset.label : f.part.kind === "step" ? f.part.about?.task_id ?? f.part.step : "hidden step", x = f.part.kind === "dataset" ? `<text x="${g + 12}" y="${p + 44}" fill="#475569">${rT(qi(f.part.node.rows, f.part.node.total))}</text>` : "";
+    const { x: g, y: p } = r(f.id), v = f.part.kind === "dataset" ? 6 : f.height / 2, y = f.part.kind === "hidden" || f.part.kind === "step" && f.part.coverage === "untracked" ? ' stroke-dasharray="4 3"' : "", b = f.part.kind === "dataset" ? f.part.node.dataset.label : f.part.kind === "step" ? f.part.about?.task_id ?? f.part.step : "hidden step", x = f.part.kind === "dataset" ? `<text x="${g + 12}" y="${p + 44}" fill="#475569">${rT(Gi(f.part.node.rows, f.part.node.total))}</text>` : "";
     return `<rect x="${g}" y="${p}" width="${f.width}" height="${f.height}" rx="${v}" fill="#fff" stroke="#94a3b8"${y}/><text x="${g + 12}" y="${p + (x ? 25 : 22)}" font-weight="600">${rT(b)}</text>${x}`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${o}" height="${a}" viewBox="-10 -10 ${o} ${a}" font-family="system-ui, sans-serif" font-size="13">${c.join("")}${d.join("")}</svg>
@@ -43086,7 +43087,7 @@ function IY({ state: e, asked: t, trace: r, node: o, graph: a, spots: l }) {
     ...Xx.map(({ format: g, text: p }) => ({
       label: `Rows of ${c} as ${p}`,
       act: async () => {
-        Ar(await vG(t, o, g), `${c}.${g}`);
+        Ar(await vq(t, o, g), `${c}.${g}`);
       }
     })),
     {
@@ -43112,41 +43113,41 @@ function IY({ state: e, asked: t, trace: r, node: o, graph: a, spots: l }) {
   ];
 }
 const oT = [
-  { value: "co_contributory", label: "Used together" },
-  { value: "co_dependency", label: "Co-dependency (share a source row)" },
+  { value: "co_contributory", label: "Used together (co-contributory)" },
+  { value: "co_dependency", label: "Share a source row (co-dependency)" },
   { value: "composition", label: "Composition" }
 ], iT = {
   co_contributory: {
-    title: "Nothing was used together with these rows",
-    text: "No captured step joined what came of this data set with another one."
+    title: "No rows were used together with these rows",
+    text: "No captured step combined rows derived from this dataset with rows of another dataset."
   },
   co_dependency: {
-    title: "No rows share a source row with these",
-    text: "They are a source: co-dependent rows share a row that both came from."
+    title: "No rows share a source row with these rows",
+    text: "This dataset is a source. Rows are co-dependent if they were made from the same source row."
   },
   composition: {
-    title: "These rows are a source",
-    text: "A composition tells how the source rows of a result divide over one of their columns."
+    title: "These rows have no captured source rows",
+    text: "Composition counts the source rows of a result by the values of one of their columns."
   }
 };
 function DY({ way: e }) {
   const { state: t, go: r, leave: o } = zt(), { dataset: a, version: l } = t;
-  Gx(o);
+  qx(o);
   const { data: c, error: d, refetch: f } = bt({
     queryKey: ["related", a, l],
     queryFn: ({ signal: y }) => vn(`/datasets/${a}/related`, { version: l }, y)
   });
   if (d) return /* @__PURE__ */ R(zn, { again: () => {
     f();
-  }, error: d, title: "The related data sets can't be listed" });
-  if (!c) return /* @__PURE__ */ R(Un, { label: "Loading the related data sets" });
+  }, error: d, title: "Could not load the related datasets" });
+  if (!c) return /* @__PURE__ */ R(Un, { label: "Loading related datasets" });
   const g = e === "composition" ? c.composition.map((y) => ({ dataset: y, via: [] })) : c[e], p = g.find((y) => y.dataset.id === t.to) ?? g[0], v = p?.via.find((y) => y.id === t.through) ?? (e === "co_dependency" ? p?.via[0] : void 0);
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 3, rowGap: 2, wrap: "wrap", children: [
       /* @__PURE__ */ ie(
         hN,
         {
-          "aria-label": "Question",
+          "aria-label": "Query",
           onValueChange: ({ value: y }) => {
             r({
               way: oT.find((b) => b.value === y)?.value ?? e,
@@ -43170,7 +43171,7 @@ function DY({ way: e }) {
     ] }),
     p ? /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ R(_e, { flex: "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ R(cY, {}) }),
-      /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: e !== "composition" ? /* @__PURE__ */ R(CY, { through: v, to: p.dataset, way: e }) : t.column ? /* @__PURE__ */ R(wY, { column: t.column, source: p.dataset }) : /* @__PURE__ */ R(yn, { title: "Choose a column", children: `The rows of ${p.dataset.label} that these rows came from are counted by its values.` }) })
+      /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: e !== "composition" ? /* @__PURE__ */ R(CY, { through: v, to: p.dataset, way: e }) : t.column ? /* @__PURE__ */ R(wY, { column: t.column, source: p.dataset }) : /* @__PURE__ */ R(yn, { title: "Select a column", children: `Counts the source rows in ${p.dataset.label} by the values of that column.` }) })
     ] }) : /* @__PURE__ */ R(yn, { title: iT[e].title, children: iT[e].text })
   ] });
 }
@@ -43184,8 +43185,8 @@ function $Y({ way: e, choices: t, choice: r, through: o }) {
     /* @__PURE__ */ R(
       pl,
       {
-        label: e === "composition" ? "of rows of" : "with rows of",
-        name: e === "composition" ? "Source" : "Other data set",
+        label: e === "composition" ? "of source rows in" : "rows of",
+        name: e === "composition" ? "Source" : "Other dataset",
         onPick: (p) => {
           l({ to: p, through: null, column: null, at: null });
         },
@@ -43197,11 +43198,11 @@ function $Y({ way: e, choices: t, choice: r, through: o }) {
       pl,
       {
         label: "in derivations of",
-        name: "Between",
+        name: "Derived dataset",
         onPick: (p) => {
           l({ through: p || null, at: null });
         },
-        options: [{ value: "", label: "any data set", title: "" }, ...f],
+        options: [{ value: "", label: "any dataset", title: "" }, ...f],
         value: o?.id ?? ""
       }
     ) : null,
@@ -43209,7 +43210,7 @@ function $Y({ way: e, choices: t, choice: r, through: o }) {
       pl,
       {
         label: "that share a row of",
-        name: "Between",
+        name: "Shared source",
         onPick: (p) => {
           l({ through: p, at: null });
         },
@@ -43225,7 +43226,7 @@ function $Y({ way: e, choices: t, choice: r, through: o }) {
         onPick: (p) => {
           l({ column: p || null });
         },
-        options: [...a.column ? [] : [{ value: "", label: "column …", title: "" }], ...g],
+        options: [...a.column ? [] : [{ value: "", label: "Select a column", title: "" }], ...g],
         value: a.column ?? ""
       }
     ) : /* @__PURE__ */ ie(
@@ -43239,7 +43240,7 @@ function $Y({ way: e, choices: t, choice: r, through: o }) {
         children: [
           /* @__PURE__ */ R(fg, {}),
           /* @__PURE__ */ R(dg, {}),
-          /* @__PURE__ */ R(ug, { children: "context too" })
+          /* @__PURE__ */ R(ug, { title: "Rows that a value was computed from, such as other rows of a window", children: "Include context rows" })
         ]
       }
     )
@@ -43255,10 +43256,10 @@ function LY({
     queryKey: ["dataset", t.dataset, t.version],
     queryFn: ({ signal: v }) => vn(`/datasets/${t.dataset}`, { version: t.version }, v)
   }), l = { dataset: a?.name ?? "", to: r.dataset.name, through: o?.name }, c = e === "composition" && t.column ? SY(t, r.dataset, t.column) : [], d = e === "co_dependency" ? e : "co_contributory", { asked: f, found: g } = _M({ way: d, to: r.dataset, through: o }, e !== "composition"), p = g && e !== "composition" ? Xx.map(({ format: v, text: y }) => ({
-    label: `Rows found as ${y}`,
+    label: `Result rows as ${y}`,
     act: async () => {
       Ar(
-        await mG(d, f, g.version, v),
+        await mq(d, f, g.version, v),
         `${r.dataset.label}.${v}`
       );
     }
@@ -43270,7 +43271,7 @@ const VY = {
   coarse: {
     palette: "orange",
     text: "coarse",
-    why: "captured as a whole: all its output rows stand for all its input rows"
+    why: "captured as a whole: each output row counts as made from all input rows"
   },
   untracked: { palette: "red", text: "untracked", why: "not captured" }
 };
@@ -43303,19 +43304,19 @@ function BY() {
       clearTimeout(b);
     };
   }, [t, e.search, o]);
-  const { data: c, error: d, refetch: f, fetchNextPage: g, hasNextPage: p } = dG({
+  const { data: c, error: d, refetch: f, fetchNextPage: g, hasNextPage: p } = dq({
     queryKey: ["datasets", e.search],
     queryFn: ({ pageParam: b, signal: x }) => vn("/datasets", { search: e.search, cursor: b }, x),
     initialPageParam: 0,
     getNextPageParam: (b) => b.next,
-    placeholderData: GN
+    placeholderData: qN
   }), v = c?.pages.flatMap((b) => b.items) ?? [], y = c?.pages[0]?.total ?? 0;
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", gap: 3, children: [
       /* @__PURE__ */ R(
         nN,
         {
-          "aria-label": "Search data sets",
+          "aria-label": "Search datasets",
           id: "provspark-search",
           maxW: "28rem",
           onChange: (b) => {
@@ -43325,32 +43326,32 @@ function BY() {
             const x = v[0];
             b.key === "Enter" && x && r({ dataset: x.id }), b.key === "Escape" && a("");
           },
-          placeholder: "Search data sets by name",
+          placeholder: "Search datasets by name",
           size: "sm",
           type: "search",
           value: o
         }
       ),
-      /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", children: c ? at(y, "data set") : "" })
+      /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", children: c ? at(y, "dataset") : "" })
     ] }),
     d ? /* @__PURE__ */ R(zn, { again: () => {
       f();
-    }, error: d, title: "The data sets can't be listed" }) : null,
+    }, error: d, title: "Could not load the datasets" }) : null,
     /* @__PURE__ */ R(mg, { broken: c?.pages[0]?.broken }),
-    !c && !d ? /* @__PURE__ */ R(Un, { label: "Loading data sets" }) : null,
-    c && !y ? e.search ? /* @__PURE__ */ R(yn, { title: `No data set is called “${e.search}”`, children: "Fewer letters find more: all words must be in the name." }) : c.pages[0]?.broken?.length ? /* @__PURE__ */ R(yn, { title: "No step can be read" }) : /* @__PURE__ */ R(rY, {}) : null,
+    !c && !d ? /* @__PURE__ */ R(Un, { label: "Loading datasets" }) : null,
+    c && !y ? e.search ? /* @__PURE__ */ R(yn, { title: `No dataset matches “${e.search}”`, children: "A name must contain all words of the search. Try fewer words or letters." }) : c.pages[0]?.broken?.length ? /* @__PURE__ */ R(yn, { title: "No step can be read" }) : /* @__PURE__ */ R(rY, {}) : null,
     y ? /* @__PURE__ */ ie(_e, { borderColor: "border", borderRadius: "md", borderWidth: 1, minH: 0, overflow: "auto", children: [
       /* @__PURE__ */ ie(vN, { interactive: !0, size: "sm", stickyHeader: !0, children: [
-        /* @__PURE__ */ R(UW, { children: /* @__PURE__ */ ie(Gb, { bg: "bg.subtle", children: [
-          /* @__PURE__ */ R(rl, { children: "Data set" }),
+        /* @__PURE__ */ R(UW, { children: /* @__PURE__ */ ie(qb, { bg: "bg.subtle", children: [
+          /* @__PURE__ */ R(rl, { children: "Dataset" }),
           /* @__PURE__ */ R(rl, { textAlign: "end", children: "Rows" }),
           /* @__PURE__ */ R(rl, { textAlign: "end", children: "Columns" }),
           /* @__PURE__ */ R(rl, { textAlign: "end", children: "Versions" }),
-          /* @__PURE__ */ R(rl, { children: "Is a" }),
-          /* @__PURE__ */ R(rl, { children: "Captured" })
+          /* @__PURE__ */ R(rl, { children: "Type" }),
+          /* @__PURE__ */ R(rl, { children: "Coverage" })
         ] }) }),
         /* @__PURE__ */ R(yN, { children: v.map((b) => /* @__PURE__ */ ie(
-          Gb,
+          qb,
           {
             cursor: "pointer",
             onClick: () => {
@@ -43398,7 +43399,7 @@ function BY() {
       ] }),
       p ? /* @__PURE__ */ R(ut, { m: 2, onClick: () => {
         g();
-      }, size: "xs", variant: "outline", children: "More data sets" }) : null
+      }, size: "xs", variant: "outline", children: "Load more" }) : null
     ] }) : null
   ] });
 }
@@ -43423,9 +43424,9 @@ function jY({ dataset: e, version: t, column: r, row: o, onClose: a }) {
           /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, overflowWrap: "anywhere", size: "md", children: o === null ? r : `${r}, row ${Re(o)}` }),
           /* @__PURE__ */ R(Sx, { "aria-label": "Close the column", onClick: a, size: "xs" })
         ] }),
-        /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: o === null ? "Choose one row to see the cell's own way." : "Of the chosen row alone; clear the choice to see the whole column." }),
+        /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: o === null ? "Select one row to see the sources of its cell." : "For the selected row only. Clear the selection to see the whole column." }),
         ["backward", "forward"].map((l) => /* @__PURE__ */ ie(De, { direction: "column", gap: 1, children: [
-          /* @__PURE__ */ R(Fo, { as: "h4", size: "xs", children: l === "backward" ? "← Came from" : "Went into →" }),
+          /* @__PURE__ */ R(Fo, { as: "h4", size: "xs", children: l === "backward" ? "← Sources" : "Derived →" }),
           o === null ? /* @__PURE__ */ R(UY, { column: r, dataset: e, direction: l, version: t }) : /* @__PURE__ */ R(WY, { column: r, dataset: e, direction: l, row: o, version: t })
         ] }, l))
       ]
@@ -43443,7 +43444,7 @@ function UY({ dataset: e, version: t, column: r, direction: o }) {
   });
   if (c) return /* @__PURE__ */ R(zn, { again: () => {
     d();
-  }, error: c, title: "The columns can't be listed" });
+  }, error: c, title: "Could not load the columns" });
   if (!l) return /* @__PURE__ */ R(Un, { label: "Loading the columns", lines: 2 });
   const f = (p) => p.dataset.id === e && p.version === t && p.source_column === r, g = l.lines.filter((p) => p.source_column !== null && !f(p));
   return /* @__PURE__ */ ie(P.Fragment, { children: [
@@ -43469,7 +43470,7 @@ function WY({ dataset: e, version: t, column: r, direction: o, row: a }) {
   });
   if (d) return /* @__PURE__ */ R(zn, { again: () => {
     f();
-  }, error: d, title: "The cells can't be listed" });
+  }, error: d, title: "Could not load the cells" });
   if (!c) return /* @__PURE__ */ R(Un, { label: "Loading the cells", lines: 2 });
   const g = c.lines.filter(
     (p) => !(p.dataset.id === e && p.version === t && p.source_row === a && p.source_column === r)
@@ -43520,12 +43521,12 @@ function kM({ place: e, text: t, said: r, onOpen: o }) {
 }
 function TM({ none: e, stops: t, what: r }) {
   return /* @__PURE__ */ ie(P.Fragment, { children: [
-    e && !t.length ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", children: `No ${r} that is known.` }) : null,
+    e && !t.length ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", children: `No known ${r}` }) : null,
     [...new Set(t)].map((o) => /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "xs", overflowWrap: "anywhere", children: o }, o))
   ] });
 }
 function RM({ dependence: e, kind: t, exact: r }) {
-  return [e, t === "context" ? "context" : "", r ? "" : "at most"].filter(Boolean).join(" · ");
+  return [e, t === "context" ? "context" : "", r ? "" : "may not apply"].filter(Boolean).join(" · ");
 }
 const FY = [
   "=",
@@ -43543,7 +43544,7 @@ const FY = [
 function c0(e) {
   return !e.startsWith("is ");
 }
-function qY(e, t, r) {
+function GY(e, t, r) {
   const o = /^[A-Za-z_]\w*$/.test(e) ? e : `\`${e.replaceAll("`", "``")}\``;
   if (!c0(t)) return `${o} ${t}`;
   if (t !== "in") return `${o} ${t} ${aT(r)}`;
@@ -43553,14 +43554,14 @@ function qY(e, t, r) {
 function aT(e) {
   return /^[\w.+-]+$/.test(e) ? e : `'${e.replaceAll("'", "''")}'`;
 }
-function GY({
+function qY({
   columns: e,
   where: t,
   onChange: r
 }) {
   const o = e.filter((b) => !b.masked), [a, l] = _.useState(""), [c, d] = _.useState("="), [f, g] = _.useState(""), p = o.some((b) => b.name === a) ? a : o[0]?.name ?? "", v = p !== "" && (!c0(c) || f !== ""), y = () => {
     if (!v) return;
-    const b = qY(p, c, f);
+    const b = GY(p, c, f);
     t.includes(b) || r([...t, b]), g("");
   };
   return /* @__PURE__ */ ie(
@@ -43617,9 +43618,9 @@ function GY({
         ) : null,
         /* @__PURE__ */ R(ut, { disabled: !v, size: "xs", type: "submit", variant: "outline", children: "Filter" }),
         t.map((b) => /* @__PURE__ */ ie(FW, { colorPalette: "blue", maxW: "20rem", size: "md", children: [
-          /* @__PURE__ */ R(qW, { children: b }),
+          /* @__PURE__ */ R(GW, { children: b }),
           /* @__PURE__ */ R(YW, { children: /* @__PURE__ */ R(
-            GW,
+            qW,
             {
               "aria-label": `Remove ${b}`,
               onClick: () => {
@@ -43632,9 +43633,9 @@ function GY({
     }
   );
 }
-const Gy = 1e4;
+const qy = 1e4;
 function YY({ dataset: e, version: t, current: r, rows: o, unnamed: a = !1, onShow: l }) {
-  const c = t !== r.version, d = uG({
+  const c = t !== r.version, d = uq({
     mutationFn: async () => o.length ? yr("/locate", { dataset: e, version: t, rows: o }) : null,
     onSuccess: (v) => {
       v?.gone || l(r.version, v ? v.rows.flatMap((y) => y ?? []) : []);
@@ -43648,13 +43649,13 @@ function YY({ dataset: e, version: t, current: r, rows: o, unnamed: a = !1, onSh
     c && !f ? /* @__PURE__ */ R(
       ut,
       {
-        disabled: o.length > Gy,
+        disabled: o.length > qy,
         loading: d.isPending,
         onClick: () => {
           d.mutate();
         },
         size: "2xs",
-        title: o.length > Gy ? `At most ${Re(Gy)} rows can be looked up at once; ${Re(o.length)} are selected.` : void 0,
+        title: o.length > qy ? `At most ${Re(qy)} rows can be looked up at once; ${Re(o.length)} are selected.` : void 0,
         variant: "outline",
         children: o.length ? `Find ${o.length === 1 ? "the row" : "the rows"} in the current version` : "Show the current version"
       }
@@ -43707,8 +43708,8 @@ function KY() {
   if (c.error)
     return /* @__PURE__ */ R(zn, { again: () => {
       c.refetch();
-    }, error: c.error, title: "The data set can't be shown" });
-  if (!c.data) return /* @__PURE__ */ R(Un, { label: "Loading the data set" });
+    }, error: c.error, title: "Could not load the dataset" });
+  if (!c.data) return /* @__PURE__ */ R(Un, { label: "Loading the dataset" });
   const { label: b, columns: x, versions: w, current: S } = c.data, k = w.find((E) => E.version === c.data.version), T = p.data?.selected;
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "start", gap: 4, wrap: "wrap", children: [
@@ -43762,7 +43763,7 @@ function KY() {
             ...Xx.map(({ format: E, text: z }) => ({
               label: `Rows as ${z}`,
               act: () => {
-                Ar(pG(r, c.data.version, a, E), `${b}.${E}`);
+                Ar(pq(r, c.data.version, a, E), `${b}.${E}`);
               }
             })),
             ...fp({ ...e, version: c.data.version }, { dataset: c.data.name })
@@ -43786,7 +43787,7 @@ function KY() {
     ),
     /* @__PURE__ */ ie(De, { align: "center", gap: 3, wrap: "wrap", children: [
       /* @__PURE__ */ R(
-        GY,
+        qY,
         {
           columns: x,
           onChange: (E) => {
@@ -43796,7 +43797,7 @@ function KY() {
         }
       ),
       /* @__PURE__ */ R(Ha, {}),
-      /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", children: l.length ? `${at(l.length)} chosen` : T === void 0 ? "" : a.length ? `${qi(T, c.data.rows)} rows` : at(c.data.rows) }),
+      /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", children: l.length ? `${at(l.length)} selected` : T === void 0 ? "" : a.length ? `${Gi(T, c.data.rows)} rows` : at(c.data.rows) }),
       l.length ? /* @__PURE__ */ R(
         ut,
         {
@@ -43805,10 +43806,10 @@ function KY() {
           },
           size: "xs",
           variant: "ghost",
-          children: "Clear"
+          children: "Clear selection"
         }
       ) : null,
-      /* @__PURE__ */ ie(
+      /* @__PURE__ */ R(
         ut,
         {
           colorPalette: "blue",
@@ -43817,14 +43818,10 @@ function KY() {
             y(l, "backward");
           },
           size: "xs",
-          children: [
-            "← Where ",
-            l.length === 1 ? "it" : l.length ? "they" : "all",
-            " came from"
-          ]
+          children: "← Source rows"
         }
       ),
-      /* @__PURE__ */ ie(
+      /* @__PURE__ */ R(
         ut,
         {
           colorPalette: "blue",
@@ -43834,11 +43831,7 @@ function KY() {
           },
           size: "xs",
           variant: "outline",
-          children: [
-            "Where ",
-            l.length === 1 ? "it" : l.length ? "they" : "all",
-            " went →"
-          ]
+          children: "Derived rows →"
         }
       ),
       /* @__PURE__ */ R(
@@ -43852,9 +43845,9 @@ function KY() {
         }
       )
     ] }),
-    T === 0 ? /* @__PURE__ */ R(yn, { title: a.length ? "No row satisfies the filter" : "This version has no rows", children: a.length ? "Take a condition away to see more." : null }) : T ? /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
+    T === 0 ? /* @__PURE__ */ R(yn, { title: a.length ? "No rows match the filter" : "This version has no rows", children: a.length ? "Remove a condition to see more rows." : null }) : T ? /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: /* @__PURE__ */ R(
-        qx,
+        Gx,
         {
           columns: x,
           count: T,
@@ -43896,7 +43889,7 @@ function KY() {
     ] }) : /* @__PURE__ */ R(
       is,
       {
-        failed: "The rows can't be selected",
+        failed: "Could not load the rows",
         label: a.length ? "Filtering" : "Loading rows",
         query: p,
         queryKey: ["columns", ...g]
@@ -43928,7 +43921,7 @@ function Yy(e, t, r) {
 const ZY = { changed: "orange.subtle", new: "green.subtle", gone: "red.subtle" };
 function JY({ stage: e, stages: t, names: r, every: o }) {
   const a = e.columns.map((f, g) => ({ ...f, place: g })).filter((f) => o || r.has(f.name)), l = [...r].filter(([, f]) => f === "gone").map(([f]) => f), c = a.slice(0, Sh), d = e.lines.some((f) => !f.parents.length && f.sources.length);
-  return !c.length && !l.length ? null : e.lines[0]?.values === null ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: [...r].map(([f, g]) => `${f} ${g}`).join(", ") || "values are not shown here" }) : /* @__PURE__ */ ie(
+  return !c.length && !l.length ? null : e.lines[0]?.values === null ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: [...r].map(([f, g]) => `${f} ${g}`).join(", ") || "values are hidden" }) : /* @__PURE__ */ ie(
     _e,
     {
       "aria-label": `Rows after ${e.text?.slice(0, 80) ?? e.name}`,
@@ -44018,7 +44011,7 @@ function sT({ how: e, masked: t, now: r, old: o }) {
 function lT(e) {
   return typeof e == "string" && (e !== e.trim() || !e) ? `“${e}”` : Bu(e);
 }
-const OM = "its text may tell values that are not shown here";
+const OM = "text hidden: it may contain masked values";
 function eX({ passages: e, every: t }) {
   return /* @__PURE__ */ R(De, { direction: "column", gap: 5, children: e.map((r) => /* @__PURE__ */ R(tX, { every: t, passage: r }, `${r.step.step} ${r.write}`)) });
 }
@@ -44045,7 +44038,7 @@ function tX({ passage: e, every: t }) {
               children: `${Vr(e.step)} → ${e.dataset.label}`
             }
           ),
-          e.verified ? /* @__PURE__ */ R(xx, { colorPalette: "green", size: "sm", title: "What comes out of the last operation is what is stored.", children: "equals what is stored" }) : null,
+          e.verified ? /* @__PURE__ */ R(xx, { colorPalette: "green", size: "sm", title: "The rows after the last operation equal the stored rows.", children: "matches the stored rows" }) : null,
           e.doubt ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "xs", children: e.doubt }) : null,
           e.results.length ? /* @__PURE__ */ R(
             ut,
@@ -44076,7 +44069,7 @@ function tX({ passage: e, every: t }) {
                   color: "fg.muted",
                   cursor: "pointer",
                   ps: 3,
-                  children: `${Re(l.length)} operations that kept ${at(l.at(-1)?.lines.length ?? 0)} as they came: ${l[0]?.text?.slice(0, 60) ?? ""} …`
+                  children: `${Re(l.length)} operations that left ${at(l.at(-1)?.lines.length ?? 0)} unchanged: ${l[0]?.text?.slice(0, 60) ?? ""} …`
                 }
               ),
               /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, pt: 1.5, children: c })
@@ -44095,7 +44088,7 @@ function tX({ passage: e, every: t }) {
               children: [
                 /* @__PURE__ */ ie(be, { color: "red.fg", fontSize: "sm", fontWeight: "medium", children: [
                   `${at(l.lines.length)} ended here: ${rX[l.cause] ?? l.cause}`,
-                  l.whole ? "" : ", though other rows made of the same went on"
+                  l.whole ? "" : ", but other rows made from the same source rows continued"
                 ] }),
                 /* @__PURE__ */ R(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", children: l.text ?? OM }),
                 /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: l.site })
@@ -44111,13 +44104,13 @@ function tX({ passage: e, every: t }) {
 }
 const nX = 4, rX = {
   condition: "the condition does not hold",
-  "no partner": "no row of the other side meets it",
-  "has a partner": "a row of the other side meets it",
-  "only decides": "rows of this side only decide about the other’s",
-  limit: "others filled the limit",
-  duplicate: "another row of equal keys was kept",
+  "no partner": "no row on the other side of the join matches",
+  "has a partner": "a row on the other side of the join matches",
+  "only decides": "rows on this side of the join only filter the other side",
+  limit: "other rows reached the limit first",
+  duplicate: "another row with the same keys was kept",
   "nothing to explode": "its array or map is empty",
-  "set operator": "the set operator left it out"
+  "set operator": "the set operation excludes it"
 };
 function oX(e, t, r) {
   const o = [];
@@ -44176,7 +44169,7 @@ function iX({ stage: e, stages: t, every: r, last: o }) {
 const Xy = "all";
 function aX() {
   const { state: e, go: t, leave: r } = zt();
-  Gx(r);
+  qx(r);
   const o = bt({
     queryKey: ["dataset", e.dataset, e.version],
     queryFn: ({ signal: d }) => vn(`/datasets/${e.dataset}`, { version: e.version }, d)
@@ -44184,22 +44177,22 @@ function aX() {
   if (o.error)
     return /* @__PURE__ */ R(zn, { again: () => {
       o.refetch();
-    }, error: o.error, title: "The data set can't be shown" });
-  if (!o.data) return /* @__PURE__ */ R(Un, { label: "Loading the data set" });
+    }, error: o.error, title: "Could not load the dataset" });
+  if (!o.data) return /* @__PURE__ */ R(Un, { label: "Loading the dataset" });
   const a = uX(o.data), l = e.at === Xy ? void 0 : a.find((d) => d.step.step === e.at) ?? a[0], c = [
     ...a.map(({ step: d, made: f }) => ({
       value: d.step,
-      label: `${f ? "made by" : "read by"} ${Vr(d)}`,
+      label: `${f ? "written by" : "read by"} ${Vr(d)}`,
       title: Zl(d.ended)
     })),
-    { value: Xy, label: "all steps, before and after", title: "" }
+    { value: Xy, label: "all steps before and after", title: "" }
   ];
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
     /* @__PURE__ */ ie(De, { align: "center", columnGap: 4, rowGap: 2, wrap: "wrap", children: [
       /* @__PURE__ */ R(
         pl,
         {
-          label: "In the step",
+          label: "Step",
           name: "Step",
           onPick: (d) => {
             t({ at: d });
@@ -44219,7 +44212,7 @@ function aX() {
           children: [
             /* @__PURE__ */ R(fg, {}),
             /* @__PURE__ */ R(dg, {}),
-            /* @__PURE__ */ R(ug, { children: "Columns that stayed as they were, too" })
+            /* @__PURE__ */ R(ug, { children: "Include unchanged columns" })
           ]
         }
       ),
@@ -44227,7 +44220,7 @@ function aX() {
       /* @__PURE__ */ R(cX, {}),
       a.length ? /* @__PURE__ */ R(lX, { name: o.data.name, step: l?.step.step ?? null }) : null
     ] }),
-    a.length ? /* @__PURE__ */ R(sX, { label: o.data.label, step: l?.step.step ?? null }) : /* @__PURE__ */ R(yn, { title: "No step that you may see made or read these rows", children: "There is nothing to run again." })
+    a.length ? /* @__PURE__ */ R(sX, { label: o.data.label, step: l?.step.step ?? null }) : /* @__PURE__ */ R(yn, { title: "No step that you may see wrote or read these rows", children: "There is nothing to replay." })
   ] });
 }
 function AM(e) {
@@ -44254,16 +44247,16 @@ function sX({ label: e, step: t }) {
       children: [
         l.passages.some((c) => c.verified === !1) ? /* @__PURE__ */ ie(Jg, { mb: 3, size: "sm", status: "warning", children: [
           /* @__PURE__ */ R(tp, {}),
-          /* @__PURE__ */ R(ep, { children: "What came out differs from what is stored: the step’s operations don’t tell all that it did." })
+          /* @__PURE__ */ R(ep, { children: "The replayed rows differ from the stored rows, so the stored operations do not include everything that the step did." })
         ] }) : null,
         /* @__PURE__ */ R(eX, { every: r.all, passages: l.passages })
       ]
     }
-  ) : /* @__PURE__ */ R(yn, { title: `No captured step made or read these rows of ${e}`, children: "There is nothing to run again." }) : /* @__PURE__ */ R(
+  ) : /* @__PURE__ */ R(yn, { title: `No captured step wrote or read these rows of ${e}`, children: "There is nothing to replay." }) : /* @__PURE__ */ R(
     is,
     {
-      failed: "What happened can't be shown",
-      label: "Running the stored operations again for these rows",
+      failed: "The replay failed",
+      label: "Replaying the stored operations for these rows",
       query: a,
       queryKey: o
     }
@@ -44272,7 +44265,7 @@ function sX({ label: e, step: t }) {
 function lX({ name: e, step: t }) {
   const { state: r } = zt(), { data: o } = AM(t).answer, a = fp({ ...r, step: t }, { dataset: e });
   return /* @__PURE__ */ R(md, { items: o ? [{
-    label: "What happened as JSON",
+    label: "Replay as JSON",
     act: () => {
       Ar(new Blob([JSON.stringify(o, null, 1)], { type: "application/json" }), "happened.json");
     }
@@ -44282,7 +44275,7 @@ function cX() {
   return /* @__PURE__ */ ie(De, { fontSize: "xs", gap: 3, hideBelow: "md", children: [
     /* @__PURE__ */ R(be, { children: /* @__PURE__ */ R(_e, { as: "span", bg: "orange.subtle", borderRadius: "sm", px: 1, children: "changed" }) }),
     /* @__PURE__ */ R(be, { children: /* @__PURE__ */ R(_e, { as: "span", bg: "green.subtle", borderRadius: "sm", px: 1, children: "new" }) }),
-    /* @__PURE__ */ R(be, { children: /* @__PURE__ */ R(_e, { as: "span", bg: "red.subtle", borderRadius: "sm", px: 1, children: "ended" }) })
+    /* @__PURE__ */ R(be, { children: /* @__PURE__ */ R(_e, { as: "span", bg: "red.subtle", borderRadius: "sm", px: 1, children: "dropped" }) })
   ] });
 }
 function uX(e) {
@@ -44311,7 +44304,7 @@ function dX({ where: e }) {
   });
   return r.error ? /* @__PURE__ */ R(zn, { again: () => {
     r.refetch();
-  }, error: r.error, title: "The steps can't be listed" }) : r.data ? r.data.total ? /* @__PURE__ */ ie(De, { direction: "column", gap: 4, children: [
+  }, error: r.error, title: "Could not load the steps" }) : r.data ? r.data.total ? /* @__PURE__ */ ie(De, { direction: "column", gap: 4, children: [
     /* @__PURE__ */ R(mg, { broken: r.data.broken }),
     r.data.items.map((a, l) => {
       const c = o[l]?.data;
@@ -44326,7 +44319,7 @@ function dX({ where: e }) {
             a.try_number > 1 ? ` · try ${a.try_number}` : ""
           ] })
         ] }),
-        /* @__PURE__ */ R(vN, { interactive: !0, size: "sm", tableLayout: "fixed", children: /* @__PURE__ */ R(yN, { children: (c?.writes ?? []).map((d) => /* @__PURE__ */ ie(Gb, { children: [
+        /* @__PURE__ */ R(vN, { interactive: !0, size: "sm", tableLayout: "fixed", children: /* @__PURE__ */ R(yN, { children: (c?.writes ?? []).map((d) => /* @__PURE__ */ ie(qb, { children: [
           /* @__PURE__ */ ie(io, { overflowWrap: "anywhere", w: "34%", children: [
             /* @__PURE__ */ R(
               ut,
@@ -44359,7 +44352,7 @@ function dX({ where: e }) {
     })
   ] }) : /* @__PURE__ */ ie(De, { direction: "column", gap: 4, children: [
     /* @__PURE__ */ R(mg, { broken: r.data.broken }),
-    /* @__PURE__ */ R(yn, { title: "No lineage of this was captured", children: "Tasks of ProvSparkOperator show their outputs here once they have run." })
+    /* @__PURE__ */ R(yn, { title: "No lineage was captured here", children: "Outputs of ProvSparkOperator tasks appear here after the tasks have run." })
   ] }) : /* @__PURE__ */ R(Un, { label: "Loading steps", lines: 4 });
 }
 const fX = 3;
@@ -44371,7 +44364,7 @@ function hX({ trace: e, onOperation: t }) {
   return /* @__PURE__ */ ie(
     fd,
     {
-      "aria-label": "Where rows ended",
+      "aria-label": "Steps that did not keep all rows",
       as: "ul",
       flexShrink: 0,
       fontSize: "sm",
@@ -44485,7 +44478,7 @@ function yX({ output: e, input: t }) {
   });
   if (o) return /* @__PURE__ */ R(zn, { again: () => {
     a();
-  }, error: o, title: "The columns can't be listed" });
+  }, error: o, title: "Could not load the columns" });
   if (!r) return /* @__PURE__ */ R(Un, { label: "Loading the columns", lines: 3 });
   const l = r.lines.filter((v) => v.column !== null && v.source_column !== null), c = {
     made: [...new Set(l.map((v) => v.column ?? ""))],
@@ -44570,7 +44563,7 @@ function yX({ output: e, input: t }) {
                 ),
                 f.map((y) => {
                   const b = g.get(`${v}\0${y}`), x = b?.map(
-                    (w) => `${w.dependence}${w.kind === "context" ? ", context" : ""}${w.exact ? "" : ", at most"}`
+                    (w) => `${w.dependence}${w.kind === "context" ? ", context" : ""}${w.exact ? "" : ", may not apply"}`
                   ).join("; ");
                   return /* @__PURE__ */ R("td", { title: x ? `${v} ← ${y}: ${x}` : void 0, children: b ? b.some((w) => w.kind === "data") ? "●" : "○" : "" }, y);
                 })
@@ -44585,7 +44578,7 @@ function yX({ output: e, input: t }) {
       {
         color: "fg.muted",
         fontSize: "xs",
-        children: `${d.length} of ${c.made.length} columns of ${e.label} and ${f.length} of ${c.from.length} of ${t.label} are shown; a column’s own panel has all of its columns.`
+        children: `Shows ${d.length} of ${c.made.length} columns of ${e.label} and ${f.length} of ${c.from.length} of ${t.label}. The panel of a column lists all of its columns.`
       }
     ) : null
   ] });
@@ -44593,7 +44586,7 @@ function yX({ output: e, input: t }) {
 function bX({ query: e }) {
   return e.error ? /* @__PURE__ */ R(zn, { again: () => {
     e.refetch();
-  }, error: e.error, title: "The operations can't be listed" }) : e.data ? /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 2, listStyleType: "none", m: 0, p: 0, children: e.data.map((t) => /* @__PURE__ */ ie(
+  }, error: e.error, title: "Could not load the operations" }) : e.data ? /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 2, listStyleType: "none", m: 0, p: 0, children: e.data.map((t) => /* @__PURE__ */ ie(
     _e,
     {
       as: "li",
@@ -44613,7 +44606,7 @@ function bX({ query: e }) {
             lineClamp: 6,
             overflowWrap: "anywhere",
             title: t.text ?? void 0,
-            children: t.text ?? "its text may tell values that are not shown here"
+            children: t.text ?? "text hidden: it may contain masked values"
           }
         ),
         /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", overflowWrap: "anywhere", children: [
@@ -44656,7 +44649,7 @@ function SX({ step: e, writes: t }) {
       pl,
       {
         label: "Values of",
-        name: "Data sets",
+        name: "Datasets",
         onPick: (v) => {
           o({ column: v }, !0);
         },
@@ -44686,16 +44679,7 @@ function SX({ step: e, writes: t }) {
           children: `The first ${Re(p.columns.length)} of ${Re(p.total)} columns are shown.`
         }
       ) : null
-    ] }) : /* @__PURE__ */ R(
-      is,
-      {
-        failed: "The values can't be counted",
-        label: "Counting values",
-        lines: 4,
-        query: g,
-        queryKey: f
-      }
-    )
+    ] }) : /* @__PURE__ */ R(is, { failed: "Could not count the values", label: "Counting values", lines: 4, query: g, queryKey: f })
   ] });
 }
 function CX({ pair: e }) {
@@ -44802,7 +44786,7 @@ function kX({ step: e, onClose: t, onHappened: r }) {
           a?.dag_id && o.data?.airflow ? /* @__PURE__ */ R(yW, { colorPalette: "blue", fontSize: "sm", href: RX(a), children: "Task instance in Airflow" }) : null,
           /* @__PURE__ */ R(Sx, { "aria-label": "Close the step", onClick: t, size: "xs" })
         ] }),
-        l ? /* @__PURE__ */ R(zn, { error: l, title: "The step can't be shown" }) : null,
+        l ? /* @__PURE__ */ R(zn, { error: l, title: "Could not load the step" }) : null,
         !a && !l ? /* @__PURE__ */ R(Un, { label: "Loading the step", lines: 5 }) : null,
         a ? /* @__PURE__ */ ie(P.Fragment, { children: [
           a.untracked.map((y) => /* @__PURE__ */ R(be, { color: "red.fg", fontSize: "sm", children: y }, y)),
@@ -44836,7 +44820,7 @@ function kX({ step: e, onClose: t, onHappened: r }) {
               children: [
                 /* @__PURE__ */ R(O6, { children: p.map((y) => /* @__PURE__ */ R(z6, { px: 2, value: y, children: _X[y] }, y)) }),
                 /* @__PURE__ */ ie(lh, { value: "operations", children: [
-                  r ? /* @__PURE__ */ R(ut, { mb: 3, onClick: r, size: "xs", variant: "outline", children: "What each operation did to the rows asked about" }) : null,
+                  r ? /* @__PURE__ */ R(ut, { mb: 3, onClick: r, size: "xs", variant: "outline", children: "What each operation did to the selected rows" }) : null,
                   /* @__PURE__ */ R(bX, { query: c })
                 ] }),
                 /* @__PURE__ */ R(lh, { value: "columns", children: /* @__PURE__ */ R(De, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ R(vX, { write: y }, y.index)) }) }),
@@ -44854,9 +44838,9 @@ function TX({ data: e }) {
   return /* @__PURE__ */ ie(aW, { orientation: "horizontal", size: "sm", children: [
     e.dag_id ? /* @__PURE__ */ R(sl, { name: "DAG", children: e.dag_id }) : null,
     /* @__PURE__ */ R(sl, { name: "Run", children: e.run_id || "command line" }),
-    /* @__PURE__ */ R(sl, { name: "Try", children: String(e.try_number) }),
+    /* @__PURE__ */ R(sl, { name: "Try number", children: String(e.try_number) }),
     /* @__PURE__ */ R(sl, { name: "Ended", children: `${Zl(e.ended)}, ${e.status}` }),
-    /* @__PURE__ */ R(sl, { name: "Stored in", children: `${Re(e.stored_bytes)} bytes` }),
+    /* @__PURE__ */ R(sl, { name: "Lineage size", children: `${Re(e.stored_bytes)} bytes` }),
     Object.entries(e.engine).map(([t, r]) => /* @__PURE__ */ R(sl, { name: t, children: r }, t)),
     /* @__PURE__ */ R(_e, { pt: 1, children: /* @__PURE__ */ R(
       md,
@@ -44899,9 +44883,9 @@ function hp() {
     if (!(o = arguments[e] + "") || o in r || /[\s.]/.test(o)) throw new Error("illegal type: " + o);
     r[o] = [];
   }
-  return new qh(r);
+  return new Gh(r);
 }
-function qh(e) {
+function Gh(e) {
   this._ = e;
 }
 function OX(e, t) {
@@ -44911,8 +44895,8 @@ function OX(e, t) {
     return { type: r, name: o };
   });
 }
-qh.prototype = hp.prototype = {
-  constructor: qh,
+Gh.prototype = hp.prototype = {
+  constructor: Gh,
   on: function(e, t) {
     var r = this._, o = OX(e + "", r), a, l = -1, c = o.length;
     if (arguments.length < 2) {
@@ -44928,7 +44912,7 @@ qh.prototype = hp.prototype = {
   copy: function() {
     var e = {}, t = this._;
     for (var r in t) e[r] = t[r].slice();
-    return new qh(e);
+    return new Gh(e);
   },
   call: function(e, t) {
     if ((a = arguments.length - 2) > 0) for (var r = new Array(a), o = 0, a, l; o < a; ++o) r[o] = arguments[o + 2];
@@ -45042,13 +45026,13 @@ var WX = Array.prototype.filter;
 function FX() {
   return Array.from(this.children);
 }
-function qX(e) {
+function GX(e) {
   return function() {
     return WX.call(this.children, e);
   };
 }
-function GX(e) {
-  return this.selectAll(e == null ? FX : qX(typeof e == "function" ? e : IM(e)));
+function qX(e) {
+  return this.selectAll(e == null ? FX : GX(typeof e == "function" ? e : IM(e)));
 }
 function YX(e) {
   typeof e != "function" && (e = PM(e));
@@ -45374,11 +45358,11 @@ function FK(e) {
     return this.appendChild(t.apply(this, arguments));
   });
 }
-function qK() {
+function GK() {
   return null;
 }
-function GK(e, t) {
-  var r = typeof e == "function" ? e : NM(e), o = t == null ? qK : typeof t == "function" ? t : Kx(t);
+function qK(e, t) {
+  var r = typeof e == "function" ? e : NM(e), o = t == null ? GK : typeof t == "function" ? t : Kx(t);
   return this.select(function() {
     return this.insertBefore(r.apply(this, arguments), o.apply(this, arguments) || null);
   });
@@ -45490,7 +45474,7 @@ nr.prototype = vd.prototype = {
   select: IX,
   selectAll: VX,
   selectChild: UX,
-  selectChildren: GX,
+  selectChildren: qX,
   filter: YX,
   data: eK,
   enter: XX,
@@ -45515,7 +45499,7 @@ nr.prototype = vd.prototype = {
   raise: jK,
   lower: WK,
   append: FK,
-  insert: GK,
+  insert: qK,
   remove: XK,
   clone: ZK,
   datum: JK,
@@ -45625,7 +45609,7 @@ function pQ(e, t) {
 function mQ() {
   return navigator.maxTouchPoints || "ontouchstart" in this;
 }
-function qM() {
+function GM() {
   var e = hQ, t = gQ, r = pQ, o = mQ, a = {}, l = hp("start", "drag", "end"), c = 0, d, f, g, p, v = 0;
   function y(z) {
     z.on("mousedown.drag", b).filter(o).on("touchstart.drag", S).on("touchmove.drag", k, fQ).on("touchend.drag touchcancel.drag", T).style("touch-action", "none").style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
@@ -45666,7 +45650,7 @@ function qM() {
       (L = a[O[N].identifier]) && (Zy(z), L("end", z, O[N]));
   }
   function E(z, O, A, N, L, H) {
-    var V = l.copy(), j = zr(H || A, O), B, G, I;
+    var V = l.copy(), j = zr(H || A, O), B, q, I;
     if ((I = r.call(z, new f0("beforestart", {
       sourceEvent: A,
       target: y,
@@ -45678,7 +45662,7 @@ function qM() {
       dy: 0,
       dispatch: V
     }), N)) != null)
-      return B = I.x - j[0] || 0, G = I.y - j[1] || 0, function W(D, F, Y) {
+      return B = I.x - j[0] || 0, q = I.y - j[1] || 0, function W(D, F, Y) {
         var ne = j, se;
         switch (D) {
           case "start":
@@ -45701,7 +45685,7 @@ function qM() {
             identifier: L,
             active: se,
             x: j[0] + B,
-            y: j[1] + G,
+            y: j[1] + q,
             dx: j[0] - ne[0],
             dy: j[1] - ne[1],
             dispatch: V
@@ -45733,7 +45717,7 @@ function yd(e, t) {
   for (var o in t) r[o] = t[o];
   return r;
 }
-function Gi() {
+function qi() {
 }
 var ja = 0.7, Nl = 1 / ja, Sl = "\\s*([+-]?\\d+)\\s*", Wu = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)\\s*", co = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*", vQ = /^#([0-9a-f]{3,8})$/, yQ = new RegExp(`^rgb\\(${Sl},${Sl},${Sl}\\)$`), bQ = new RegExp(`^rgb\\(${co},${co},${co}\\)$`), xQ = new RegExp(`^rgba\\(${Sl},${Sl},${Sl},${Wu}\\)$`), wQ = new RegExp(`^rgba\\(${co},${co},${co},${Wu}\\)$`), SQ = new RegExp(`^hsl\\(${Wu},${co},${co}\\)$`), CQ = new RegExp(`^hsla\\(${Wu},${co},${co},${Wu}\\)$`), hT = {
   aliceblue: 15792383,
@@ -45885,7 +45869,7 @@ var ja = 0.7, Nl = 1 / ja, Sl = "\\s*([+-]?\\d+)\\s*", Wu = "\\s*([+-]?(?:\\d*\\
   yellow: 16776960,
   yellowgreen: 10145074
 };
-Jl(Gi, Ua, {
+Jl(qi, Ua, {
   copy(e) {
     return Object.assign(new this.constructor(), this, e);
   },
@@ -45907,7 +45891,7 @@ function EQ() {
   return this.rgb().formatHex8();
 }
 function _Q() {
-  return GM(this).formatHsl();
+  return qM(this).formatHsl();
 }
 function pT() {
   return this.rgb().formatRgb();
@@ -45923,7 +45907,7 @@ function _h(e, t, r, o) {
   return o <= 0 && (e = t = r = NaN), new en(e, t, r, o);
 }
 function Zx(e) {
-  return e instanceof Gi || (e = Ua(e)), e ? (e = e.rgb(), new en(e.r, e.g, e.b, e.opacity)) : new en();
+  return e instanceof qi || (e = Ua(e)), e ? (e = e.rgb(), new en(e.r, e.g, e.b, e.opacity)) : new en();
 }
 function h0(e, t, r, o) {
   return arguments.length === 1 ? Zx(e) : new en(e, t, r, o ?? 1);
@@ -45931,7 +45915,7 @@ function h0(e, t, r, o) {
 function en(e, t, r, o) {
   this.r = +e, this.g = +t, this.b = +r, this.opacity = +o;
 }
-Jl(en, h0, yd(Gi, {
+Jl(en, h0, yd(qi, {
   brighter(e) {
     return e = e == null ? Nl : Math.pow(Nl, e), new en(this.r * e, this.g * e, this.b * e, this.opacity);
   },
@@ -45976,21 +45960,21 @@ function Ra(e) {
 function bT(e, t, r, o) {
   return o <= 0 ? e = t = r = NaN : r <= 0 || r >= 1 ? e = t = NaN : t <= 0 && (e = NaN), new Nr(e, t, r, o);
 }
-function GM(e) {
+function qM(e) {
   if (e instanceof Nr) return new Nr(e.h, e.s, e.l, e.opacity);
-  if (e instanceof Gi || (e = Ua(e)), !e) return new Nr();
+  if (e instanceof qi || (e = Ua(e)), !e) return new Nr();
   if (e instanceof Nr) return e;
   e = e.rgb();
   var t = e.r / 255, r = e.g / 255, o = e.b / 255, a = Math.min(t, r, o), l = Math.max(t, r, o), c = NaN, d = l - a, f = (l + a) / 2;
   return d ? (t === l ? c = (r - o) / d + (r < o) * 6 : r === l ? c = (o - t) / d + 2 : c = (t - r) / d + 4, d /= f < 0.5 ? l + a : 2 - l - a, c *= 60) : d = f > 0 && f < 1 ? 0 : c, new Nr(c, d, f, e.opacity);
 }
 function TQ(e, t, r, o) {
-  return arguments.length === 1 ? GM(e) : new Nr(e, t, r, o ?? 1);
+  return arguments.length === 1 ? qM(e) : new Nr(e, t, r, o ?? 1);
 }
 function Nr(e, t, r, o) {
   this.h = +e, this.s = +t, this.l = +r, this.opacity = +o;
 }
-Jl(Nr, TQ, yd(Gi, {
+Jl(Nr, TQ, yd(qi, {
   brighter(e) {
     return e = e == null ? Nl : Math.pow(Nl, e), new Nr(this.h, this.s, this.l * e, this.opacity);
   },
@@ -46040,7 +46024,7 @@ function zQ(e, t, r, o) {
 function uo(e, t, r, o) {
   this.l = +e, this.a = +t, this.b = +r, this.opacity = +o;
 }
-Jl(uo, zQ, yd(Gi, {
+Jl(uo, zQ, yd(qi, {
   brighter(e) {
     return new uo(this.l + wg * (e ?? 1), this.a, this.b, this.opacity);
   },
@@ -46086,7 +46070,7 @@ function n5(e) {
   var t = e.h * YM;
   return new uo(e.l, Math.cos(t) * e.c, Math.sin(t) * e.c, e.opacity);
 }
-Jl(Ho, AQ, yd(Gi, {
+Jl(Ho, AQ, yd(qi, {
   brighter(e) {
     return new Ho(this.h, this.c, this.l + wg * (e ?? 1), this.opacity);
   },
@@ -46110,7 +46094,7 @@ function g0(e, t, r, o) {
 function Ma(e, t, r, o) {
   this.h = +e, this.s = +t, this.l = +r, this.opacity = +o;
 }
-Jl(Ma, g0, yd(Gi, {
+Jl(Ma, g0, yd(qi, {
   brighter(e) {
     return e = e == null ? Nl : Math.pow(Nl, e), new Ma(this.h, this.s, this.l * e, this.opacity);
   },
@@ -46283,7 +46267,7 @@ function s5(e, t, r, o) {
     };
   };
 }
-var FQ = s5(UQ, "px, ", "px)", "deg)"), qQ = s5(WQ, ", ", ")", ")"), GQ = 1e-12;
+var FQ = s5(UQ, "px, ", "px)", "deg)"), GQ = s5(WQ, ", ", ")", ")"), qQ = 1e-12;
 function _T(e) {
   return ((e = Math.exp(e)) + 1 / e) / 2;
 }
@@ -46293,10 +46277,10 @@ function YQ(e) {
 function XQ(e) {
   return ((e = Math.exp(2 * e)) - 1) / (e + 1);
 }
-var Gh = (function e(t, r, o) {
+var qh = (function e(t, r, o) {
   function a(l, c) {
     var d = l[0], f = l[1], g = l[2], p = c[0], v = c[1], y = c[2], b = p - d, x = v - f, w = b * b + x * x, S, k;
-    if (w < GQ)
+    if (w < qQ)
       k = Math.log(y / g) / t, S = function(N) {
         return [
           d + N * b,
@@ -46336,11 +46320,11 @@ function l5(e) {
 }
 l5(PQ);
 l5(El);
-var Ml = 0, vu = 0, cu = 0, c5 = 1e3, Cg, yu, Eg = 0, Wa = 0, vp = 0, qu = typeof performance == "object" && performance.now ? performance : Date, u5 = typeof window == "object" && window.requestAnimationFrame ? window.requestAnimationFrame.bind(window) : function(e) {
+var Ml = 0, vu = 0, cu = 0, c5 = 1e3, Cg, yu, Eg = 0, Wa = 0, vp = 0, Gu = typeof performance == "object" && performance.now ? performance : Date, u5 = typeof window == "object" && window.requestAnimationFrame ? window.requestAnimationFrame.bind(window) : function(e) {
   setTimeout(e, 17);
 };
 function tw() {
-  return Wa || (u5(KQ), Wa = qu.now() + vp);
+  return Wa || (u5(KQ), Wa = Gu.now() + vp);
 }
 function KQ() {
   Wa = 0;
@@ -46369,7 +46353,7 @@ function QQ() {
   --Ml;
 }
 function kT() {
-  Wa = (Eg = qu.now()) + vp, Ml = vu = 0;
+  Wa = (Eg = Gu.now()) + vp, Ml = vu = 0;
   try {
     QQ();
   } finally {
@@ -46377,7 +46361,7 @@ function kT() {
   }
 }
 function ZQ() {
-  var e = qu.now(), t = e - Eg;
+  var e = Gu.now(), t = e - Eg;
   t > c5 && (vp -= t, Eg = e);
 }
 function JQ() {
@@ -46389,7 +46373,7 @@ function v0(e) {
   if (!Ml) {
     vu && (vu = clearTimeout(vu));
     var t = e - Wa;
-    t > 24 ? (e < 1 / 0 && (vu = setTimeout(kT, Math.ceil(e - qu.now() - vp) + 1)), cu && (cu = clearInterval(cu))) : (cu || (Eg = qu.now(), cu = setInterval(ZQ, c5)), Ml = 1, u5(kT));
+    t > 24 ? (e < 1 / 0 && (vu = setTimeout(kT, Math.ceil(e - Gu.now() - vp) + 1)), cu && (cu = clearInterval(cu))) : (cu || (Eg = Gu.now(), cu = setInterval(ZQ, c5)), Ml = 1, u5(kT));
   }
 }
 function TT(e, t, r) {
@@ -46664,7 +46648,7 @@ function hZ(e, t, r) {
   };
 }
 function gZ(e, t) {
-  var r = gp(e), o = r === "transform" ? qQ : h5;
+  var r = gp(e), o = r === "transform" ? GQ : h5;
   return this.attrTween(e, typeof t == "function" ? (r.local ? hZ : fZ)(r, o, sw(this, "attr." + e, t)) : t == null ? (r.local ? cZ : lZ)(r) : (r.local ? dZ : uZ)(r, o, t));
 }
 function pZ(e, t) {
@@ -46854,16 +46838,16 @@ function FZ(e, t, r) {
   var o = (e += "") == "transform" ? FQ : h5;
   return t == null ? this.styleTween(e, BZ(e, o)).on("end.style." + e, g5(e)) : typeof t == "function" ? this.styleTween(e, UZ(e, o, sw(this, "style." + e, t))).each(WZ(this._id, e)) : this.styleTween(e, jZ(e, o, t), r).on("end.style." + e, null);
 }
-function qZ(e, t, r) {
+function GZ(e, t, r) {
   return function(o) {
     this.style.setProperty(e, t.call(this, o), r);
   };
 }
-function GZ(e, t, r) {
+function qZ(e, t, r) {
   var o, a;
   function l() {
     var c = t.apply(this, arguments);
-    return c !== a && (o = (a = c) && qZ(e, c, r)), o;
+    return c !== a && (o = (a = c) && GZ(e, c, r)), o;
   }
   return l._value = t, l;
 }
@@ -46872,7 +46856,7 @@ function YZ(e, t, r) {
   if (arguments.length < 2) return (o = this.tween(o)) && o._value;
   if (t == null) return this.tween(o, null);
   if (typeof t != "function") throw new Error();
-  return this.tween(o, GZ(e, t, r ?? ""));
+  return this.tween(o, qZ(e, t, r ?? ""));
 }
 function XZ(e) {
   return function() {
@@ -47087,9 +47071,9 @@ function fJ(e, t, r) {
   );
 }
 function v5() {
-  var e = lJ, t = cJ, r = fJ, o = uJ, a = dJ, l = [0, 1 / 0], c = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, f = Gh, g = hp("start", "zoom", "end"), p, v, y, b = 500, x = 150, w = 0, S = 10;
+  var e = lJ, t = cJ, r = fJ, o = uJ, a = dJ, l = [0, 1 / 0], c = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, f = qh, g = hp("start", "zoom", "end"), p, v, y, b = 500, x = 150, w = 0, S = 10;
   function k(I) {
-    I.property("__zoom", OT).on("wheel.zoom", L, { passive: !1 }).on("mousedown.zoom", H).on("dblclick.zoom", V).filter(a).on("touchstart.zoom", j).on("touchmove.zoom", B).on("touchend.zoom touchcancel.zoom", G).style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
+    I.property("__zoom", OT).on("wheel.zoom", L, { passive: !1 }).on("mousedown.zoom", H).on("dblclick.zoom", V).filter(a).on("touchstart.zoom", j).on("touchmove.zoom", B).on("touchend.zoom touchcancel.zoom", q).style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
   k.transform = function(I, W, D, F) {
     var Y = I.selection ? I.selection() : I;
@@ -47142,8 +47126,8 @@ function v5() {
       return function(ge) {
         if (ge === 1) ge = Q;
         else {
-          var q = me(ge), Z = he / q[2];
-          ge = new Bo(Z, ce[0] - q[0] * Z, ce[1] - q[1] * Z);
+          var G = me(ge), Z = he / G[2];
+          ge = new Bo(Z, ce[0] - G[0] * Z, ce[1] - G[1] * Z);
         }
         se.zoom(null, ge);
       };
@@ -47234,14 +47218,14 @@ function v5() {
       for (uu(I), ne = 0; ne < Y; ++ne)
         se = F[ne], J = zr(se, this), D.touch0 && D.touch0[2] === se.identifier ? D.touch0[0] = J : D.touch1 && D.touch1[2] === se.identifier && (D.touch1[0] = J);
       if (se = D.that.__zoom, D.touch1) {
-        var he = D.touch0[0], $ = D.touch0[1], Q = D.touch1[0], me = D.touch1[1], ge = (ge = Q[0] - he[0]) * ge + (ge = Q[1] - he[1]) * ge, q = (q = me[0] - $[0]) * q + (q = me[1] - $[1]) * q;
-        se = T(se, Math.sqrt(ge / q)), J = [(he[0] + Q[0]) / 2, (he[1] + Q[1]) / 2], ce = [($[0] + me[0]) / 2, ($[1] + me[1]) / 2];
+        var he = D.touch0[0], $ = D.touch0[1], Q = D.touch1[0], me = D.touch1[1], ge = (ge = Q[0] - he[0]) * ge + (ge = Q[1] - he[1]) * ge, G = (G = me[0] - $[0]) * G + (G = me[1] - $[1]) * G;
+        se = T(se, Math.sqrt(ge / G)), J = [(he[0] + Q[0]) / 2, (he[1] + Q[1]) / 2], ce = [($[0] + me[0]) / 2, ($[1] + me[1]) / 2];
       } else if (D.touch0) J = D.touch0[0], ce = D.touch0[1];
       else return;
       D.zoom("touch", r(E(se, J, ce), D.extent, c));
     }
   }
-  function G(I, ...W) {
+  function q(I, ...W) {
     if (this.__zooming) {
       var D = A(this, W).event(I), F = I.changedTouches, Y = F.length, ne, se;
       for (ib(I), y && clearTimeout(y), y = setTimeout(function() {
@@ -47299,7 +47283,7 @@ const Hr = {
   error014: () => "useNodeConnections: No node ID found. Call useNodeConnections inside a custom Node or provide a node ID.",
   error015: () => "It seems that you are trying to drag a node that is not initialized. Please use onNodesChange as explained in the docs.",
   error016: (e) => `Edge with id "${e}" does not exist, it may have been removed. This can happen when an edge is deleted before the "onEdgeClick" handler is called.`
-}, Gu = [
+}, qu = [
   [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
   [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
 ], y5 = ["Enter", " ", "Escape"], b5 = {
@@ -47432,11 +47416,11 @@ function S5({ nodeId: e, nextPosition: t, nodeLookup: r, nodeOrigin: o = [0, 0],
         [f + b, g + x]
       ]);
     }
-  else d && qa(c.extent) && (v = [
+  else d && Ga(c.extent) && (v = [
     [c.extent[0][0] + f, c.extent[0][1] + g],
     [c.extent[1][0] + f, c.extent[1][1] + g]
   ]);
-  const y = qa(v) ? Fa(t, v, c.measured) : t;
+  const y = Ga(v) ? Fa(t, v, c.measured) : t;
   return (c.measured.width === void 0 || c.measured.height === void 0) && l?.("015", Hr.error015()), {
     position: {
       x: y.x - f + (c.measured.width ?? 0) * p[0],
@@ -47584,7 +47568,7 @@ const dw = (e, t, r, o, a, l) => {
     zoom: p
   };
 }, Ku = () => typeof navigator < "u" && navigator?.userAgent?.indexOf("Mac") >= 0;
-function qa(e) {
+function Ga(e) {
   return e != null && e !== "parent";
 }
 function jr(e) {
@@ -47795,8 +47779,8 @@ function AJ({ source: e, sourcePosition: t = Oe.Bottom, target: r, targetPositio
       const I = y === "x" ? "y" : "x", W = d[y] === f[I], D = g[I] > p[I], F = g[I] < p[I];
       (d[y] === 1 && (!W && D || W && F) || d[y] !== 1 && (!W && F || W && D)) && (x = y === "x" ? L : H);
     }
-    const V = { x: g.x + k.x, y: g.y + k.y }, j = { x: p.x + T.x, y: p.y + T.y }, B = Math.max(Math.abs(V.x - x[0].x), Math.abs(j.x - x[0].x)), G = Math.max(Math.abs(V.y - x[0].y), Math.abs(j.y - x[0].y));
-    B >= G ? (w = (V.x + j.x) / 2, S = x[0].y) : (w = x[0].x, S = (V.y + j.y) / 2);
+    const V = { x: g.x + k.x, y: g.y + k.y }, j = { x: p.x + T.x, y: p.y + T.y }, B = Math.max(Math.abs(V.x - x[0].x), Math.abs(j.x - x[0].x)), q = Math.max(Math.abs(V.y - x[0].y), Math.abs(j.y - x[0].y));
+    B >= q ? (w = (V.x + j.x) / 2, S = x[0].y) : (w = x[0].x, S = (V.y + j.y) / 2);
   }
   const O = { x: g.x + k.x, y: g.y + k.y }, A = { x: p.x + T.x, y: p.y + T.y }, N = [];
   for (const L of [e, O, ...x, A, r]) {
@@ -47849,7 +47833,7 @@ function MJ(e) {
       sourceHandle: e.sourceHandle,
       targetHandle: e.targetHandle
     })), null;
-  const d = l?.position || Oe.Bottom, f = c?.position || Oe.Top, g = Ga(t, l, d), p = Ga(r, c, f);
+  const d = l?.position || Oe.Bottom, f = c?.position || Oe.Top, g = qa(t, l, d), p = qa(r, c, f);
   return {
     sourceX: g.x,
     sourceY: g.y,
@@ -47870,7 +47854,7 @@ function HT(e) {
     target: r
   };
 }
-function Ga(e, t, r = Oe.Left, o = !1) {
+function qa(e, t, r = Oe.Left, o = !1) {
   const a = (t?.x ?? 0) + e.internals.positionAbsolute.x, l = (t?.y ?? 0) + e.internals.positionAbsolute.y, { width: c, height: d } = t ?? jr(e);
   if (o)
     return { x: a + c / 2, y: l + d / 2 };
@@ -47902,7 +47886,7 @@ function PJ(e, { id: t, defaultColor: r, defaultMarkerStart: o, defaultMarkerEnd
 }
 const $5 = 1e3, IJ = 10, hw = {
   nodeOrigin: [0, 0],
-  nodeExtent: Gu,
+  nodeExtent: qu,
   elevateNodesOnSelect: !0,
   zIndexMode: "basic",
   defaults: {}
@@ -47922,7 +47906,7 @@ function $J(e, t, r) {
     if (a.parentId)
       mw(a, e, t, o);
     else {
-      const l = bd(a, o.nodeOrigin), c = qa(a.extent) ? a.extent : o.nodeExtent, d = Fa(l, c, jr(a));
+      const l = bd(a, o.nodeOrigin), c = Ga(a.extent) ? a.extent : o.nodeExtent, d = Fa(l, c, jr(a));
       a.internals.positionAbsolute = d;
     }
 }
@@ -47960,7 +47944,7 @@ function C0(e, t, r, o = {}) {
     if (a.checkEquality && p === v?.internals.userNode)
       t.set(p.id, v);
     else {
-      const y = bd(p, a.nodeOrigin), b = qa(p.extent) ? p.extent : a.nodeExtent, x = Fa(y, b, jr(p));
+      const y = bd(p, a.nodeOrigin), b = Ga(p.extent) ? p.extent : a.nodeExtent, x = Fa(y, b, jr(p));
       v = {
         ...a.defaults,
         ...p,
@@ -48009,7 +47993,7 @@ function L5(e, t, r) {
   return pw(r) ? o : o + (e.selected ? t : 0);
 }
 function HJ(e, t, r, o, a, l) {
-  const { x: c, y: d } = t.internals.positionAbsolute, f = jr(e), g = bd(e, r), p = qa(e.extent) ? Fa(g, e.extent, f) : g;
+  const { x: c, y: d } = t.internals.positionAbsolute, f = jr(e), g = bd(e, r), p = Ga(e.extent) ? Fa(g, e.extent, f) : g;
   let v = Fa({ x: c + p.x, y: d + p.y }, o, f);
   e.extent === "parent" && (v = C5(v, f, t));
   const y = L5(e, a, l), b = t.internals.z ?? 0;
@@ -48079,7 +48063,7 @@ function BJ(e, t, r, o, a, l, c) {
     }
     const w = fw(b.nodeElement), S = x.measured.width !== w.width || x.measured.height !== w.height;
     if (!!(w.width && w.height && (S || !x.internals.handleBounds || b.force))) {
-      const T = b.nodeElement.getBoundingClientRect(), E = qa(x.extent) ? x.extent : l;
+      const T = b.nodeElement.getBoundingClientRect(), E = Ga(x.extent) ? x.extent : l;
       let { positionAbsolute: z } = x.internals;
       if (x.parentId && x.extent === "parent") {
         const A = t.get(x.parentId);
@@ -48228,27 +48212,27 @@ function FJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
   let l = { x: null, y: null }, c = 0, d = /* @__PURE__ */ new Map(), f = !1, g = { x: 0, y: 0 }, p = null, v = !1, y = null, b = !1, x = !1, w = null;
   function S({ noDragClassName: T, handleSelector: E, domNode: z, isSelectable: O, nodeId: A, nodeClickDistance: N = 0 }) {
     y = er(z);
-    function L({ x: B, y: G }) {
+    function L({ x: B, y: q }) {
       const { nodeLookup: I, nodeExtent: W, snapGrid: D, snapToGrid: F, nodeOrigin: Y, onNodeDrag: ne, onSelectionDrag: se, onError: J, updateNodePositions: ce } = t();
-      l = { x: B, y: G };
+      l = { x: B, y: q };
       let he = !1;
       const $ = d.size > 1, Q = $ && W ? x0(xd(d)) : null, me = $ && F ? WJ({
         dragItems: d,
         snapGrid: D,
         x: B,
-        y: G
+        y: q
       }) : null;
-      for (const [ge, q] of d) {
+      for (const [ge, G] of d) {
         if (!I.has(ge))
           continue;
-        let Z = { x: B - q.distance.x, y: G - q.distance.y };
+        let Z = { x: B - G.distance.x, y: q - G.distance.y };
         F && (Z = me ? {
           x: Math.round(Z.x + me.x),
           y: Math.round(Z.y + me.y)
         } : wd(Z, D));
         let pe = null;
-        if ($ && W && !q.extent && Q) {
-          const { positionAbsolute: ve } = q.internals, Ae = ve.x - Q.x + W[0][0], Ne = ve.x + q.measured.width - Q.x2 + W[1][0], Ie = ve.y - Q.y + W[0][1], Be = ve.y + q.measured.height - Q.y2 + W[1][1];
+        if ($ && W && !G.extent && Q) {
+          const { positionAbsolute: ve } = G.internals, Ae = ve.x - Q.x + W[0][0], Ne = ve.x + G.measured.width - Q.x2 + W[1][0], Ie = ve.y - Q.y + W[0][1], Be = ve.y + G.measured.height - Q.y2 + W[1][1];
           pe = [
             [Ae, Ie],
             [Ne, Be]
@@ -48262,51 +48246,51 @@ function FJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
           nodeOrigin: Y,
           onError: J
         });
-        he = he || q.position.x !== le.x || q.position.y !== le.y, q.position = le, q.internals.positionAbsolute = ue;
+        he = he || G.position.x !== le.x || G.position.y !== le.y, G.position = le, G.internals.positionAbsolute = ue;
       }
       if (x = x || he, !!he && (ce(d, !0), w && (o || ne || !A && se))) {
-        const [ge, q] = ab({
+        const [ge, G] = ab({
           nodeId: A,
           dragItems: d,
           nodeLookup: I
         });
-        o?.(w, d, ge, q), ne?.(w, ge, q), A || se?.(w, q);
+        o?.(w, d, ge, G), ne?.(w, ge, G), A || se?.(w, G);
       }
     }
     async function H() {
       if (!p)
         return;
-      const { transform: B, panBy: G, autoPanSpeed: I, autoPanOnNodeDrag: W } = t();
+      const { transform: B, panBy: q, autoPanSpeed: I, autoPanOnNodeDrag: W } = t();
       if (!W) {
         f = !1, cancelAnimationFrame(c);
         return;
       }
       const [D, F] = uw(g, p, I);
-      (D !== 0 || F !== 0) && (l.x = (l.x ?? 0) - D / B[2], l.y = (l.y ?? 0) - F / B[2], await G({ x: D, y: F }) && L(l)), c = requestAnimationFrame(H);
+      (D !== 0 || F !== 0) && (l.x = (l.x ?? 0) - D / B[2], l.y = (l.y ?? 0) - F / B[2], await q({ x: D, y: F }) && L(l)), c = requestAnimationFrame(H);
     }
     function V(B) {
-      const { nodeLookup: G, multiSelectionActive: I, nodesDraggable: W, transform: D, snapGrid: F, snapToGrid: Y, selectNodesOnDrag: ne, onNodeDragStart: se, onSelectionDragStart: J, unselectNodesAndEdges: ce } = t();
+      const { nodeLookup: q, multiSelectionActive: I, nodesDraggable: W, transform: D, snapGrid: F, snapToGrid: Y, selectNodesOnDrag: ne, onNodeDragStart: se, onSelectionDragStart: J, unselectNodesAndEdges: ce } = t();
       v = !0;
-      const he = !!A && !I && !G.get(A)?.selected;
-      (!ne || !O) && !I && A && (G.get(A)?.selected || ce()), O && ne && A && e?.(A);
+      const he = !!A && !I && !q.get(A)?.selected;
+      (!ne || !O) && !I && A && (q.get(A)?.selected || ce()), O && ne && A && e?.(A);
       const $ = ku(B.sourceEvent, { transform: D, snapGrid: F, snapToGrid: Y, containerBounds: p });
-      if (l = $, d = UJ(G, W, $, A, he), d.size > 0 && (r || se || !A && J)) {
+      if (l = $, d = UJ(q, W, $, A, he), d.size > 0 && (r || se || !A && J)) {
         const [Q, me] = ab({
           nodeId: A,
           dragItems: d,
-          nodeLookup: G
+          nodeLookup: q
         });
         r?.(B.sourceEvent, d, Q, me), se?.(B.sourceEvent, Q, me), A || J?.(B.sourceEvent, me);
       }
     }
-    const j = qM().clickDistance(N).on("start", (B) => {
-      const { domNode: G, nodeDragThreshold: I, transform: W, snapGrid: D, snapToGrid: F } = t();
-      p = G?.getBoundingClientRect() || null, b = !1, x = !1, w = B.sourceEvent, I === 0 && V(B), l = ku(B.sourceEvent, { transform: W, snapGrid: D, snapToGrid: F, containerBounds: p }), g = Pr(B.sourceEvent, p);
+    const j = GM().clickDistance(N).on("start", (B) => {
+      const { domNode: q, nodeDragThreshold: I, transform: W, snapGrid: D, snapToGrid: F } = t();
+      p = q?.getBoundingClientRect() || null, b = !1, x = !1, w = B.sourceEvent, I === 0 && V(B), l = ku(B.sourceEvent, { transform: W, snapGrid: D, snapToGrid: F, containerBounds: p }), g = Pr(B.sourceEvent, p);
     }).on("drag", (B) => {
-      const { autoPanOnNodeDrag: G, transform: I, snapGrid: W, snapToGrid: D, nodeDragThreshold: F, nodeLookup: Y } = t(), ne = ku(B.sourceEvent, { transform: I, snapGrid: W, snapToGrid: D, containerBounds: p });
+      const { autoPanOnNodeDrag: q, transform: I, snapGrid: W, snapToGrid: D, nodeDragThreshold: F, nodeLookup: Y } = t(), ne = ku(B.sourceEvent, { transform: I, snapGrid: W, snapToGrid: D, containerBounds: p });
       if (w = B.sourceEvent, (B.sourceEvent.type === "touchmove" && B.sourceEvent.touches.length > 1 || // if user deletes a node while dragging, we need to abort the drag to prevent errors
       A && !Y.has(A)) && (b = !0), !b) {
-        if (!f && G && v && (f = !0, H()), !v) {
+        if (!f && q && v && (f = !0, H()), !v) {
           const se = Pr(B.sourceEvent, p), J = se.x - g.x, ce = se.y - g.y;
           Math.sqrt(J * J + ce * ce) > F && V(B);
         }
@@ -48318,20 +48302,20 @@ function FJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
         return;
       }
       if (f = !1, v = !1, cancelAnimationFrame(c), d.size > 0) {
-        const { nodeLookup: G, updateNodePositions: I, onNodeDragStop: W, onSelectionDragStop: D } = t();
+        const { nodeLookup: q, updateNodePositions: I, onNodeDragStop: W, onSelectionDragStop: D } = t();
         if (x && (I(d, !1), x = !1), a || W || !A && D) {
           const [F, Y] = ab({
             nodeId: A,
             dragItems: d,
-            nodeLookup: G,
+            nodeLookup: q,
             dragging: !1
           });
           a?.(B.sourceEvent, d, F, Y), W?.(B.sourceEvent, F, Y), A || D?.(B.sourceEvent, Y);
         }
       }
     }).filter((B) => {
-      const G = B.target;
-      return !B.button && (!T || !UT(G, `.${T}`, z)) && (!E || UT(G, E, z));
+      const q = B.target;
+      return !B.button && (!T || !UT(q, `.${T}`, z)) && (!E || UT(q, E, z));
     });
     y.call(j);
   }
@@ -48343,7 +48327,7 @@ function FJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
     destroy: k
   };
 }
-function qJ(e, t, r) {
+function GJ(e, t, r) {
   const o = [], a = {
     x: e.x - r,
     y: e.y - r,
@@ -48354,16 +48338,16 @@ function qJ(e, t, r) {
     zg(a, Xu(l)) > 0 && o.push(l);
   return o;
 }
-const GJ = 250;
+const qJ = 250;
 function YJ(e, t, r, o) {
   let a = [], l = 1 / 0;
-  const c = qJ(e, r, t + GJ);
+  const c = GJ(e, r, t + qJ);
   for (const d of c) {
     const f = [...d.internals.handleBounds?.source ?? [], ...d.internals.handleBounds?.target ?? []];
     for (const g of f) {
       if (o.nodeId === g.nodeId && o.type === g.type && o.id === g.id)
         continue;
-      const { x: p, y: v } = Ga(d, g, g.position, !0), y = Math.sqrt(Math.pow(p - e.x, 2) + Math.pow(v - e.y, 2));
+      const { x: p, y: v } = qa(d, g, g.position, !0), y = Math.sqrt(Math.pow(p - e.x, 2) + Math.pow(v - e.y, 2));
       y > t || (y < l ? (a = [{ ...g, x: p, y: v }], l = y) : y === l && a.push({ ...g, x: p, y: v }));
     }
   }
@@ -48380,7 +48364,7 @@ function B5(e, t, r, o, a, l = !1) {
   if (!c)
     return null;
   const d = a === "strict" ? c.internals.handleBounds?.[t] : [...c.internals.handleBounds?.source ?? [], ...c.internals.handleBounds?.target ?? []], f = (r ? d?.find((g) => g.id === r) : d?.[0]) ?? null;
-  return f && l ? { ...f, ...Ga(c, f, f.position, !0) } : f;
+  return f && l ? { ...f, ...qa(c, f, f.position, !0) } : f;
 }
 function j5(e, t) {
   return e || (t?.classList.contains("target") ? "target" : t?.classList.contains("source") ? "source" : null);
@@ -48393,7 +48377,7 @@ const U5 = () => !0;
 function KJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a, edgeUpdaterType: l, isTarget: c, domNode: d, nodeLookup: f, lib: g, autoPanOnConnect: p, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: w, onConnectEnd: S, isValidConnection: k = U5, onReconnectEnd: T, updateConnection: E, getTransform: z, getFromHandle: O, autoPanSpeed: A, dragThreshold: N = 1, handleDomNode: L }) {
   const H = O5(e.target);
   let V = 0, j;
-  const { x: B, y: G } = Pr(e), I = j5(l, L), W = d?.getBoundingClientRect();
+  const { x: B, y: q } = Pr(e), I = j5(l, L), W = d?.getBoundingClientRect();
   let D = !1;
   if (!W || !I)
     return;
@@ -48416,7 +48400,7 @@ function KJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
   let ge = {
     inProgress: !0,
     isValid: null,
-    from: Ga(Q, $, Oe.Left, !0),
+    from: qa(Q, $, Oe.Left, !0),
     fromHandle: $,
     fromPosition: $.position,
     fromNode: Q,
@@ -48426,16 +48410,16 @@ function KJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
     toNode: null,
     pointer: Y
   };
-  function q() {
+  function G() {
     D = !0, E(ge), x?.(e, { nodeId: a, handleId: o, handleType: I });
   }
-  N === 0 && q();
+  N === 0 && G();
   function Z(le) {
     if (!D) {
-      const { x: Be, y: He } = Pr(le), pt = Be - B, Yt = He - G;
+      const { x: Be, y: He } = Pr(le), pt = Be - B, Yt = He - q;
       if (!(pt * pt + Yt * Yt > N * N))
         return;
-      q();
+      G();
     }
     if (!O() || !$) {
       pe(le);
@@ -48456,7 +48440,7 @@ function KJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
       nodeLookup: f
     });
     ce = ve.handleDomNode, se = ve.connection, J = XJ(!!j, ve.isValid);
-    const Ae = f.get(a), Ne = Ae ? Ga(Ae, $, Oe.Left, !0) : ge.from, Ie = {
+    const Ae = f.get(a), Ne = Ae ? qa(Ae, $, Oe.Left, !0) : ge.from, Ie = {
       ...ge,
       from: Ne,
       isValid: J,
@@ -48566,7 +48550,7 @@ const Sp = (e) => ({
 }) => {
   const a = typeof t == "number" && t > 0;
   return a || o(), a ? e.transition().duration(t).ease(r).on("end", o) : e;
-}, q5 = (e) => {
+}, G5 = (e) => {
   const t = e.ctrlKey && Ku() ? 10 : 1;
   return -e.deltaY * (e.deltaMode === 1 ? 0.05 : e.deltaMode ? 1 : 2e-3) * t;
 };
@@ -48577,7 +48561,7 @@ function JJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: o, 
     p.preventDefault(), p.stopImmediatePropagation();
     const v = r.property("__zoom").k || 1;
     if (p.ctrlKey && c) {
-      const S = zr(p), k = q5(p), T = v * Math.pow(2, k);
+      const S = zr(p), k = G5(p), T = v * Math.pow(2, k);
       o.scaleTo(r, T, S, p);
       return;
     }
@@ -48660,8 +48644,8 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
     [0, 0],
     [p.width, p.height]
   ];
-  const y = typeof ResizeObserver < "u" ? new ResizeObserver((G) => {
-    const I = G[0];
+  const y = typeof ResizeObserver < "u" ? new ResizeObserver((q) => {
+    const I = q[0];
     I?.contentRect && (v = [
       [0, 0],
       [I.contentRect.width, I.contentRect.height]
@@ -48678,19 +48662,19 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
     [p.width, p.height]
   ], o);
   const w = x.on("wheel.zoom"), S = x.on("dblclick.zoom");
-  b.wheelDelta(q5);
-  async function k(G, I) {
+  b.wheelDelta(G5);
+  async function k(q, I) {
     return x ? new Promise((W) => {
-      b?.interpolate(I?.interpolate === "linear" ? _u : Gh).transform(lb(x, I?.duration, I?.ease, () => W(!0)), G);
+      b?.interpolate(I?.interpolate === "linear" ? _u : qh).transform(lb(x, I?.duration, I?.ease, () => W(!0)), q);
     }) : !1;
   }
-  function T({ noWheelClassName: G, noPanClassName: I, onPaneContextMenu: W, userSelectionActive: D, panOnScroll: F, panOnDrag: Y, panOnScrollMode: ne, panOnScrollSpeed: se, preventScrolling: J, zoomOnPinch: ce, zoomOnScroll: he, zoomOnDoubleClick: $, panActivationKeyPressed: Q = !1, zoomActivationKeyPressed: me, lib: ge, onTransformChange: q, connectionInProgress: Z, paneClickDistance: pe, selectionOnDrag: le }) {
+  function T({ noWheelClassName: q, noPanClassName: I, onPaneContextMenu: W, userSelectionActive: D, panOnScroll: F, panOnDrag: Y, panOnScrollMode: ne, panOnScrollSpeed: se, preventScrolling: J, zoomOnPinch: ce, zoomOnScroll: he, zoomOnDoubleClick: $, panActivationKeyPressed: Q = !1, zoomActivationKeyPressed: me, lib: ge, onTransformChange: G, connectionInProgress: Z, paneClickDistance: pe, selectionOnDrag: le }) {
     D && !g.isZoomingOrPanning && b.on("zoom", null);
     const ue = F && !me && !D;
     b.clickDistance(le ? 1 / 0 : !Mr(pe) || pe < 0 ? 0 : pe);
     const ve = ue ? JJ({
       zoomPanValues: g,
-      noWheelClassName: G,
+      noWheelClassName: q,
       d3Selection: x,
       d3Zoom: b,
       panOnScrollMode: ne,
@@ -48700,7 +48684,7 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
       onPanZoom: l,
       onPanZoomEnd: d
     }) : eee({
-      noWheelClassName: G,
+      noWheelClassName: q,
       preventScrolling: J,
       d3ZoomHandler: w
     });
@@ -48716,7 +48700,7 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
       panOnDrag: Y,
       onPaneContextMenu: !!W,
       onPanZoom: l,
-      onTransformChange: q
+      onTransformChange: G
     });
     b.on("zoom", Ne);
     const Ie = ree({
@@ -48738,7 +48722,7 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
       zoomOnPinch: ce,
       userSelectionActive: D,
       noPanClassName: I,
-      noWheelClassName: G,
+      noWheelClassName: q,
       lib: ge,
       connectionInProgress: Z
     });
@@ -48747,42 +48731,42 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
   function E() {
     b.on("zoom", null), y?.disconnect();
   }
-  async function z(G, I, W) {
-    const D = sb(G), F = b?.constrain()(D, I, W);
+  async function z(q, I, W) {
+    const D = sb(q), F = b?.constrain()(D, I, W);
     return F && await k(F), F;
   }
-  async function O(G, I) {
-    const W = sb(G);
+  async function O(q, I) {
+    const W = sb(q);
     return await k(W, I), W;
   }
-  function A(G) {
+  function A(q) {
     if (x) {
-      const I = sb(G), W = x.property("__zoom");
-      (W.k !== G.zoom || W.x !== G.x || W.y !== G.y) && b?.transform(x, I, null, { sync: !0 });
+      const I = sb(q), W = x.property("__zoom");
+      (W.k !== q.zoom || W.x !== q.x || W.y !== q.y) && b?.transform(x, I, null, { sync: !0 });
     }
   }
   function N() {
-    const G = x ? m5(x.node()) : { x: 0, y: 0, k: 1 };
-    return { x: G.x, y: G.y, zoom: G.k };
+    const q = x ? m5(x.node()) : { x: 0, y: 0, k: 1 };
+    return { x: q.x, y: q.y, zoom: q.k };
   }
-  async function L(G, I) {
+  async function L(q, I) {
     return x ? new Promise((W) => {
-      b?.interpolate(I?.interpolate === "linear" ? _u : Gh).scaleTo(lb(x, I?.duration, I?.ease, () => W(!0)), G);
+      b?.interpolate(I?.interpolate === "linear" ? _u : qh).scaleTo(lb(x, I?.duration, I?.ease, () => W(!0)), q);
     }) : !1;
   }
-  async function H(G, I) {
+  async function H(q, I) {
     return x ? new Promise((W) => {
-      b?.interpolate(I?.interpolate === "linear" ? _u : Gh).scaleBy(lb(x, I?.duration, I?.ease, () => W(!0)), G);
+      b?.interpolate(I?.interpolate === "linear" ? _u : qh).scaleBy(lb(x, I?.duration, I?.ease, () => W(!0)), q);
     }) : !1;
   }
-  function V(G) {
-    b?.scaleExtent(G);
+  function V(q) {
+    b?.scaleExtent(q);
   }
-  function j(G) {
-    b?.translateExtent(G);
+  function j(q) {
+    b?.translateExtent(q);
   }
-  function B(G) {
-    const I = !Mr(G) || G < 0 ? 0 : G;
+  function B(q) {
+    const I = !Mr(q) || q < 0 ? 0 : q;
     b?.clickDistance(I);
   }
   return {
@@ -48832,11 +48816,11 @@ function see(e, t, r, o, a, l, c, d) {
   let { affectsX: f, affectsY: g } = t;
   const { isHorizontal: p, isVertical: v } = t, y = p && v, { xSnapped: b, ySnapped: x } = r, { minWidth: w, maxWidth: S, minHeight: k, maxHeight: T } = o, { x: E, y: z, width: O, height: A, aspectRatio: N } = e;
   let L = Math.floor(p ? b - e.pointerX : 0), H = Math.floor(v ? x - e.pointerY : 0);
-  const V = O + (f ? -L : L), j = A + (g ? -H : H), B = -l[0] * O, G = -l[1] * A;
+  const V = O + (f ? -L : L), j = A + (g ? -H : H), B = -l[0] * O, q = -l[1] * A;
   let I = Oh(V, w, S), W = Oh(j, k, T);
   if (c) {
     let Y = 0, ne = 0;
-    f && L < 0 ? Y = Oi(E + L + B, c[0][0]) : !f && L > 0 && (Y = Ai(E + V + B, c[1][0])), g && H < 0 ? ne = Oi(z + H + G, c[0][1]) : !g && H > 0 && (ne = Ai(z + j + G, c[1][1])), I = Math.max(I, Y), W = Math.max(W, ne);
+    f && L < 0 ? Y = Oi(E + L + B, c[0][0]) : !f && L > 0 && (Y = Ai(E + V + B, c[1][0])), g && H < 0 ? ne = Oi(z + H + q, c[0][1]) : !g && H > 0 && (ne = Ai(z + j + q, c[1][1])), I = Math.max(I, Y), W = Math.max(W, ne);
   }
   if (d) {
     let Y = 0, ne = 0;
@@ -48847,7 +48831,7 @@ function see(e, t, r, o, a, l, c, d) {
       const Y = Oh(V / N, k, T) * N;
       if (I = Math.max(I, Y), c) {
         let ne = 0;
-        !f && !g || f && !g && y ? ne = Ai(z + G + V / N, c[1][1]) * N : ne = Oi(z + G + (f ? L : -L) / N, c[0][1]) * N, I = Math.max(I, ne);
+        !f && !g || f && !g && y ? ne = Ai(z + q + V / N, c[1][1]) * N : ne = Oi(z + q + (f ? L : -L) / N, c[0][1]) * N, I = Math.max(I, ne);
       }
       if (d) {
         let ne = 0;
@@ -48875,8 +48859,8 @@ function see(e, t, r, o, a, l, c, d) {
     y: l[1] * H * (g ? -1 : 1) + F
   };
 }
-const G5 = { width: 0, height: 0, x: 0, y: 0 }, lee = {
-  ...G5,
+const q5 = { width: 0, height: 0, x: 0, y: 0 }, lee = {
+  ...q5,
   pointerX: 0,
   pointerY: 0,
   aspectRatio: 1
@@ -48902,7 +48886,7 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
     keepAspectRatio: !1
   };
   function d({ controlPosition: g, boundaries: p, keepAspectRatio: v, resizeDirection: y, onResizeStart: b, onResize: x, onResizeEnd: w, shouldResize: S }) {
-    let k = { ...G5 }, T = { ...lee };
+    let k = { ...q5 }, T = { ...lee };
     c = {
       boundaries: p,
       resizeDirection: y,
@@ -48910,14 +48894,14 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
       controlDirection: WT(g)
     };
     let E, z = null, O = [], A, N, L;
-    const H = qM().on("start", (V) => {
-      const { nodeLookup: j, transform: B, snapGrid: G, snapToGrid: I, nodeOrigin: W, paneDomNode: D } = r();
+    const H = GM().on("start", (V) => {
+      const { nodeLookup: j, transform: B, snapGrid: q, snapToGrid: I, nodeOrigin: W, paneDomNode: D } = r();
       if (E = j.get(t), !E)
         return;
       z = D?.getBoundingClientRect() ?? null;
       const { xSnapped: F, ySnapped: Y } = ku(V.sourceEvent, {
         transform: B,
-        snapGrid: G,
+        snapGrid: q,
         snapToGrid: I,
         containerBounds: z
       });
@@ -48931,7 +48915,7 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
         pointerX: F,
         pointerY: Y,
         aspectRatio: k.width / k.height
-      }, A = void 0, N = qa(E.extent) ? E.extent : void 0, E.parentId && (E.extent === "parent" || E.expandParent) && (A = j.get(E.parentId)), A && E.extent === "parent" && (N = [
+      }, A = void 0, N = Ga(E.extent) ? E.extent : void 0, E.parentId && (E.extent === "parent" || E.expandParent) && (A = j.get(E.parentId)), A && E.extent === "parent" && (N = [
         [0, 0],
         [A.measured.width, A.measured.height]
       ]), O = [], L = void 0;
@@ -48949,16 +48933,16 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
         }
       b?.(V, { ...k });
     }).on("drag", (V) => {
-      const { transform: j, snapGrid: B, snapToGrid: G, nodeOrigin: I } = r(), W = ku(V.sourceEvent, {
+      const { transform: j, snapGrid: B, snapToGrid: q, nodeOrigin: I } = r(), W = ku(V.sourceEvent, {
         transform: j,
         snapGrid: B,
-        snapToGrid: G,
+        snapToGrid: q,
         containerBounds: z
       }), D = [];
       if (!E)
         return;
-      const { x: F, y: Y, width: ne, height: se } = k, J = {}, ce = E.origin ?? I, { width: he, height: $, x: Q, y: me } = see(T, c.controlDirection, W, c.boundaries, c.keepAspectRatio, ce, N, L), ge = he !== ne, q = $ !== se, Z = Q !== F && ge, pe = me !== Y && q;
-      if (!Z && !pe && !ge && !q)
+      const { x: F, y: Y, width: ne, height: se } = k, J = {}, ce = E.origin ?? I, { width: he, height: $, x: Q, y: me } = see(T, c.controlDirection, W, c.boundaries, c.keepAspectRatio, ce, N, L), ge = he !== ne, G = $ !== se, Z = Q !== F && ge, pe = me !== Y && G;
+      if (!Z && !pe && !ge && !G)
         return;
       const le = {
         prevValues: { ...k },
@@ -48977,7 +48961,7 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
             y: Be.position.y - Ie + ce[1] * ($ - se)
           }, D.push(Be);
       }
-      if ((ge || q) && (J.width = ge && (!c.resizeDirection || c.resizeDirection === "horizontal") ? he : k.width, J.height = q && (!c.resizeDirection || c.resizeDirection === "vertical") ? $ : k.height, k.width = J.width, k.height = J.height), A && E.expandParent) {
+      if ((ge || G) && (J.width = ge && (!c.resizeDirection || c.resizeDirection === "horizontal") ? he : k.width, J.height = G && (!c.resizeDirection || c.resizeDirection === "vertical") ? $ : k.height, k.width = J.width, k.height = J.height), A && E.expandParent) {
         const Ne = ce[0] * (J.width ?? 0);
         J.x && J.x < Ne && (k.x = Ne, T.x = T.x - (J.x - Ne));
         const Ie = ce[1] * (J.height ?? 0);
@@ -49012,10 +48996,10 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
   };
 }
 var cb = { exports: {} }, ub = {}, db = { exports: {} }, fb = {};
-var qT;
+var GT;
 function dee() {
-  if (qT) return fb;
-  qT = 1;
+  if (GT) return fb;
+  GT = 1;
   var e = Zu();
   function t(v, y) {
     return v === y && (v !== 0 || 1 / v === 1 / y) || v !== v && y !== y;
@@ -49053,9 +49037,9 @@ function dee() {
   var p = typeof window > "u" || typeof window.document > "u" || typeof window.document.createElement > "u" ? g : d;
   return fb.useSyncExternalStore = e.useSyncExternalStore !== void 0 ? e.useSyncExternalStore : p, fb;
 }
-var GT;
+var qT;
 function fee() {
-  return GT || (GT = 1, db.exports = dee()), db.exports;
+  return qT || (qT = 1, db.exports = dee()), db.exports;
 }
 var YT;
 function hee() {
@@ -49170,7 +49154,7 @@ function xt(e, t) {
   return !0;
 }
 const Cp = _.createContext(null), Cee = Cp.Provider, X5 = Hr.error001("react");
-function Ge(e, t) {
+function qe(e, t) {
   const r = _.useContext(Cp);
   if (r === null)
     throw new Error(X5);
@@ -49198,11 +49182,11 @@ const ZT = { display: "none" }, Eee = {
   clipPath: "inset(100%)"
 }, K5 = "react-flow__node-desc", Q5 = "react-flow__edge-desc", _ee = "react-flow__aria-live", kee = (e) => e.ariaLiveMessage, Tee = (e) => e.ariaLabelConfig;
 function Ree({ rfId: e }) {
-  const t = Ge(kee);
+  const t = qe(kee);
   return P.jsx("div", { id: `${_ee}-${e}`, "aria-live": "assertive", "aria-atomic": "true", style: Eee, children: t });
 }
 function zee({ rfId: e, disableKeyboardA11y: t }) {
-  const r = Ge(Tee);
+  const r = qe(Tee);
   return P.jsxs(P.Fragment, { children: [P.jsx("div", { id: `${K5}-${e}`, style: ZT, children: t ? r["node.a11yDescription.default"] : r["node.a11yDescription.keyboardDisabled"] }), P.jsx("div", { id: `${Q5}-${e}`, style: ZT, children: r["edge.a11yDescription.default"] }), !t && P.jsx(Ree, { rfId: e })] });
 }
 const Cd = _.forwardRef(({ position: e = "top-left", children: t, className: r, style: o, ...a }, l) => {
@@ -49227,7 +49211,7 @@ function Nee(e, t) {
   return xt(e.selectedNodes.map(Ah), t.selectedNodes.map(Ah)) && xt(e.selectedEdges.map(Ah), t.selectedEdges.map(Ah));
 }
 function Mee({ onSelectionChange: e }) {
-  const t = gt(), { selectedNodes: r, selectedEdges: o } = Ge(Aee, Nee);
+  const t = gt(), { selectedNodes: r, selectedEdges: o } = qe(Aee, Nee);
   return _.useEffect(() => {
     const a = { nodes: r, edges: o };
     e?.(a), t.getState().onSelectionChangeHandlers.forEach((l) => l(a));
@@ -49235,7 +49219,7 @@ function Mee({ onSelectionChange: e }) {
 }
 const Pee = (e) => !!e.onSelectionChangeHandlers;
 function Iee({ onSelectionChange: e }) {
-  const t = Ge(Pee);
+  const t = qe(Pee);
   return e || t ? P.jsx(Mee, { onSelectionChange: e }) : null;
 }
 const Z5 = [0, 0], Dee = { x: 0, y: 0, zoom: 1 }, $ee = [
@@ -49312,7 +49296,7 @@ const Z5 = [0, 0], Dee = { x: 0, y: 0, zoom: 1 }, $ee = [
    * than the StoreUpdater. We can reduce the number of setStore calls
    * by setting the same values here as prev fields.
    */
-  translateExtent: Gu,
+  translateExtent: qu,
   nodeOrigin: Z5,
   minZoom: 0.5,
   maxZoom: 2,
@@ -49321,7 +49305,7 @@ const Z5 = [0, 0], Dee = { x: 0, y: 0, zoom: 1 }, $ee = [
   rfId: "1"
 };
 function Vee(e) {
-  const { setNodes: t, setEdges: r, setMinZoom: o, setMaxZoom: a, setTranslateExtent: l, setNodeExtent: c, reset: d, setDefaultNodesAndEdges: f } = Ge(Lee, xt), g = gt();
+  const { setNodes: t, setEdges: r, setMinZoom: o, setMaxZoom: a, setTranslateExtent: l, setNodeExtent: c, reset: d, setDefaultNodesAndEdges: f } = qe(Lee, xt), g = gt();
   _.useEffect(() => (f(e.defaultNodes, e.defaultEdges), () => {
     p.current = tR, d();
   }), []);
@@ -49545,13 +49529,13 @@ function sR(e) {
   };
 }
 const Fee = k5();
-function qee(e, t, r = {}) {
+function Gee(e, t, r = {}) {
   return RJ(e, t, {
     ...r,
     onError: r.onError ?? Fee
   });
 }
-const lR = (e) => hJ(e), Gee = (e) => w5(e);
+const lR = (e) => hJ(e), qee = (e) => w5(e);
 function eP(e) {
   return _.forwardRef(e);
 }
@@ -49612,7 +49596,7 @@ function Kee() {
 }
 const Qee = (e) => !!e.panZoom;
 function yw() {
-  const e = Bee(), t = gt(), r = Kee(), o = Ge(Qee), a = _.useMemo(() => {
+  const e = Bee(), t = gt(), r = Kee(), o = qe(Qee), a = _.useMemo(() => {
     const l = (v) => t.getState().nodeLookup.get(v), c = (v) => {
       r.nodeQueue.push(v);
     }, d = (v) => {
@@ -49637,7 +49621,7 @@ function yw() {
       d((x) => x.map((w) => {
         if (w.id === v) {
           const S = typeof y == "function" ? y(w) : y;
-          return b.replace && Gee(S) ? S : { ...w, ...S };
+          return b.replace && qee(S) ? S : { ...w, ...S };
         }
         return w;
       }));
@@ -49790,9 +49774,9 @@ const Ep = {
   connectionInProgress: e.connection.inProgress
 });
 function nte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: o = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: c = Pa.Free, zoomOnDoubleClick: d = !0, panOnDrag: f = !0, defaultViewport: g, translateExtent: p, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: w, noWheelClassName: S, noPanClassName: k, onViewportChange: T, isControlledViewport: E, paneClickDistance: z, selectionOnDrag: O }) {
-  const A = gt(), N = _.useRef(null), { userSelectionActive: L, lib: H, connectionInProgress: V } = Ge(tte, xt), j = Qu(b), B = _.useRef();
+  const A = gt(), N = _.useRef(null), { userSelectionActive: L, lib: H, connectionInProgress: V } = qe(tte, xt), j = Qu(b), B = _.useRef();
   ete(N);
-  const G = _.useCallback((I) => {
+  const q = _.useCallback((I) => {
     T?.({ x: I[0], y: I[1], zoom: I[2] }), E || A.setState({ transform: I });
   }, [T, E]);
   return _.useEffect(() => {
@@ -49843,7 +49827,7 @@ function nte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, 
       userSelectionActive: L,
       noWheelClassName: S,
       lib: H,
-      onTransformChange: G,
+      onTransformChange: q,
       connectionInProgress: V,
       selectionOnDrag: O,
       paneClickDistance: z
@@ -49864,7 +49848,7 @@ function nte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, 
     L,
     S,
     H,
-    G,
+    q,
     V,
     O,
     z
@@ -49875,7 +49859,7 @@ const rte = (e) => ({
   userSelectionRect: e.userSelectionRect
 });
 function ote() {
-  const { userSelectionActive: e, userSelectionRect: t } = Ge(rte, xt);
+  const { userSelectionActive: e, userSelectionRect: t } = qe(rte, xt);
   return e && t ? P.jsx("div", { className: "react-flow__selection react-flow__container", style: {
     width: t.width,
     height: t.height,
@@ -49892,36 +49876,36 @@ const hb = (e, t) => (r) => {
   autoPanSpeed: e.autoPanSpeed
 });
 function ate({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Full, panOnDrag: o, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: c, onSelectionStart: d, onSelectionEnd: f, onPaneClick: g, onPaneContextMenu: p, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: w }) {
-  const S = _.useRef(0), k = gt(), { userSelectionActive: T, elementsSelectable: E, dragging: z, panBy: O, autoPanSpeed: A } = Ge(ite, xt), N = E && (e || T), L = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), j = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), G = _.useRef(!1), I = _.useRef({ x: 0, y: 0 }), W = _.useRef(!1), D = (q) => {
-    if (G.current || B.current || k.getState().connection.inProgress) {
-      G.current = !1, B.current = !1;
+  const S = _.useRef(0), k = gt(), { userSelectionActive: T, elementsSelectable: E, dragging: z, panBy: O, autoPanSpeed: A } = qe(ite, xt), N = E && (e || T), L = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), j = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), q = _.useRef(!1), I = _.useRef({ x: 0, y: 0 }), W = _.useRef(!1), D = (G) => {
+    if (q.current || B.current || k.getState().connection.inProgress) {
+      q.current = !1, B.current = !1;
       return;
     }
     const { connectionClickStartHandle: Z, connection: pe, onClickConnectEnd: le, resetSelectedElements: ue } = k.getState();
     if (Z) {
       const ve = structuredClone(pe);
-      delete ve.inProgress, ve.toPosition = ve.toHandle ? ve.toHandle.position : null, le?.(q.nativeEvent, ve), k.setState({ connectionClickStartHandle: null });
+      delete ve.inProgress, ve.toPosition = ve.toHandle ? ve.toHandle.position : null, le?.(G.nativeEvent, ve), k.setState({ connectionClickStartHandle: null });
     }
-    g?.(q), ue(), k.setState({ nodesSelectionActive: !1 });
-  }, F = (q) => {
+    g?.(G), ue(), k.setState({ nodesSelectionActive: !1 });
+  }, F = (G) => {
     if (Array.isArray(o) && o?.includes(2)) {
-      q.preventDefault();
+      G.preventDefault();
       return;
     }
-    p?.(q);
-  }, Y = v ? (q) => v(q) : void 0, ne = (q) => {
-    G.current && (q.stopPropagation(), G.current = !1);
-  }, se = (q) => {
-    if (q.pointerType === "touch" && o !== !1 && !t)
+    p?.(G);
+  }, Y = v ? (G) => v(G) : void 0, ne = (G) => {
+    q.current && (G.stopPropagation(), q.current = !1);
+  }, se = (G) => {
+    if (G.pointerType === "touch" && o !== !1 && !t)
       return;
     const { domNode: Z, transform: pe } = k.getState();
     if (H.current = Z?.getBoundingClientRect(), !H.current)
       return;
-    const le = q.target === L.current;
-    if (!le && !!q.target.closest(".nokey") || !e || !(c && le || t) || q.button !== 0 || !q.isPrimary)
+    const le = G.target === L.current;
+    if (!le && !!G.target.closest(".nokey") || !e || !(c && le || t) || G.button !== 0 || !G.isPrimary)
       return;
-    q.target?.setPointerCapture?.(q.pointerId), G.current = !1;
-    const { x: Ae, y: Ne } = Pr(q.nativeEvent, H.current), Ie = Sd({ x: Ae, y: Ne }, pe);
+    G.target?.setPointerCapture?.(G.pointerId), q.current = !1;
+    const { x: Ae, y: Ne } = Pr(G.nativeEvent, H.current), Ie = Sd({ x: Ae, y: Ne }, pe);
     k.setState({
       userSelectionRect: {
         width: 0,
@@ -49931,18 +49915,18 @@ function ate({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Ful
         x: Ae,
         y: Ne
       }
-    }), le || (q.stopPropagation(), q.preventDefault());
+    }), le || (G.stopPropagation(), G.preventDefault());
   };
-  function J(q, Z) {
+  function J(G, Z) {
     const { userSelectionRect: pe } = k.getState();
     if (!pe)
       return;
     const { transform: le, nodeLookup: ue, edgeLookup: ve, connectionLookup: Ae, triggerNodeChanges: Ne, triggerEdgeChanges: Ie, defaultEdgeOptions: Be } = k.getState(), He = { x: pe.startX, y: pe.startY }, { x: pt, y: Yt } = $l(He, le), Et = {
       startX: He.x,
       startY: He.y,
-      x: q < pt ? q : pt,
+      x: G < pt ? G : pt,
       y: Z < Yt ? Z : Yt,
-      width: Math.abs(q - pt),
+      width: Math.abs(G - pt),
       height: Math.abs(Z - Yt)
     }, Wn = V.current, fn = j.current;
     V.current = new Set(cw(ue, Et, le, r === Yu.Partial, !0).map((bn) => bn.id)), j.current = /* @__PURE__ */ new Set();
@@ -49972,9 +49956,9 @@ function ate({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Ful
   function ce() {
     if (!a || !H.current)
       return;
-    const [q, Z] = uw(I.current, H.current, A);
-    O({ x: q, y: Z }).then((pe) => {
-      if (!G.current || !pe) {
+    const [G, Z] = uw(I.current, H.current, A);
+    O({ x: G, y: Z }).then((pe) => {
+      if (!q.current || !pe) {
         S.current = requestAnimationFrame(ce);
         return;
       }
@@ -49986,33 +49970,33 @@ function ate({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Ful
     cancelAnimationFrame(S.current), S.current = 0, W.current = !1;
   };
   _.useEffect(() => () => he(), []);
-  const $ = (q) => {
+  const $ = (G) => {
     const { userSelectionRect: Z, transform: pe, resetSelectedElements: le } = k.getState();
     if (!H.current || !Z)
       return;
-    const { x: ue, y: ve } = Pr(q.nativeEvent, H.current);
+    const { x: ue, y: ve } = Pr(G.nativeEvent, H.current);
     I.current = { x: ue, y: ve };
     const Ae = $l({ x: Z.startX, y: Z.startY }, pe);
-    if (!G.current) {
+    if (!q.current) {
       const Ne = t ? 0 : l;
       if (Math.hypot(ue - Ae.x, ve - Ae.y) <= Ne)
         return;
-      le(), d?.(q);
+      le(), d?.(G);
     }
-    G.current = !0, W.current || (ce(), W.current = !0), J(ue, ve);
-  }, Q = (q) => {
+    q.current = !0, W.current || (ce(), W.current = !0), J(ue, ve);
+  }, Q = (G) => {
     if (!N) {
-      q.target === L.current && k.getState().connection.inProgress && (B.current = !0);
+      G.target === L.current && k.getState().connection.inProgress && (B.current = !0);
       return;
     }
-    q.button === 0 && (q.target?.releasePointerCapture?.(q.pointerId), !T && q.target === L.current && k.getState().userSelectionRect && D?.(q), k.setState({
+    G.button === 0 && (G.target?.releasePointerCapture?.(G.pointerId), !T && G.target === L.current && k.getState().userSelectionRect && D?.(G), k.setState({
       userSelectionActive: !1,
       userSelectionRect: null
-    }), G.current && (f?.(q), k.setState({
+    }), q.current && (f?.(G), k.setState({
       nodesSelectionActive: V.current.size > 0
     })), he());
-  }, me = (q) => {
-    q.target?.releasePointerCapture?.(q.pointerId), he();
+  }, me = (G) => {
+    G.target?.releasePointerCapture?.(G.pointerId), he();
   }, ge = o === !0 || Array.isArray(o) && o.includes(0);
   return P.jsxs("div", { className: jt(["react-flow__pane", { draggable: ge, dragging: z, selection: e }]), onClick: N ? void 0 : hb(D, L), onContextMenu: hb(F, L), onWheel: hb(Y, L), onPointerEnter: N ? void 0 : y, onPointerMove: N ? $ : b, onPointerUp: Q, onPointerCancel: N ? me : void 0, onPointerDownCapture: N ? se : void 0, onClickCapture: N ? ne : void 0, onPointerLeave: x, ref: L, style: Ep, children: [w, P.jsx(ote, {})] });
 }
@@ -50091,7 +50075,7 @@ const iP = () => _.useContext(bw), cte = (e) => ({
   rfId: e.rfId
 }), aP = _.createContext(null);
 function ute({ children: e }) {
-  const t = Ge(cte, xt);
+  const t = qe(cte, xt);
   return P.jsx(aP.Provider, { value: t, children: e });
 }
 function dte() {
@@ -50124,7 +50108,7 @@ const fte = {
   };
 };
 function gte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, isConnectable: o = !0, isConnectableStart: a = !0, isConnectableEnd: l = !0, id: c, onConnect: d, children: f, className: g, onMouseDown: p, onTouchStart: v, ...y }, b) {
-  const x = c || null, w = e === "target", S = gt(), k = iP(), { connectOnClick: T, noPanClassName: E, rfId: z } = dte(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: L, connectionInProcess: H, clickConnectionInProcess: V, valid: j } = Ge(hte(k, x, e), xt);
+  const x = c || null, w = e === "target", S = gt(), k = iP(), { connectOnClick: T, noPanClassName: E, rfId: z } = dte(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: L, connectionInProcess: H, clickConnectionInProcess: V, valid: j } = qe(hte(k, x, e), xt);
   k || S.getState().onError?.("010", Hr.error010());
   const B = (W) => {
     const { defaultEdgeOptions: D, onConnect: F, hasDefaultEdges: Y } = S.getState(), ne = {
@@ -50133,10 +50117,10 @@ function gte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
     };
     if (Y) {
       const { edges: se, setEdges: J, onError: ce } = S.getState();
-      J(qee(ne, se, { onError: ce }));
+      J(Gee(ne, se, { onError: ce }));
     }
     F?.(ne), d?.(ne);
-  }, G = (W) => {
+  }, q = (W) => {
     if (!k)
       return;
     const D = N5(W.nativeEvent);
@@ -50176,7 +50160,7 @@ function gte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
       D?.(W.nativeEvent, { nodeId: k, handleId: x, handleType: e }), S.setState({ connectionClickStartHandle: { nodeId: k, type: e, id: x } });
       return;
     }
-    const Q = O5(W.target), me = r || se, { connection: ge, isValid: q } = E0.isValid(W.nativeEvent, {
+    const Q = O5(W.target), me = r || se, { connection: ge, isValid: G } = E0.isValid(W.nativeEvent, {
       handle: {
         nodeId: k,
         id: x,
@@ -50192,7 +50176,7 @@ function gte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
       lib: J,
       nodeLookup: he
     });
-    q && ge && B(ge);
+    G && ge && B(ge);
     const Z = structuredClone($);
     delete Z.inProgress, Z.toPosition = Z.toHandle ? Z.toHandle.position : null, F?.(W, Z), S.setState({ connectionClickStartHandle: null });
   };
@@ -50218,7 +50202,7 @@ function gte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
        */
       connectionindicator: o && (!H || L) && (H || V ? l : a)
     }
-  ]), onMouseDown: G, onTouchStart: G, onClick: T ? I : void 0, ref: b, ...y, children: f });
+  ]), onMouseDown: q, onTouchStart: q, onClick: T ? I : void 0, ref: b, ...y, children: f });
 }
 const Vl = _.memo(eP(gte));
 function pte({ data: e, isConnectable: t, sourcePosition: r = Oe.Bottom }) {
@@ -50265,7 +50249,7 @@ const xte = (e) => {
   };
 };
 function wte({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y: r }) {
-  const o = gt(), { width: a, height: l, transformString: c, userSelectionActive: d } = Ge(xte, xt), f = oP(), g = _.useRef(null);
+  const o = gt(), { width: a, height: l, transformString: c, userSelectionActive: d } = qe(xte, xt), f = oP(), g = _.useRef(null);
   _.useEffect(() => {
     r || g.current?.focus({
       preventScroll: !0
@@ -50294,18 +50278,18 @@ function wte({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y
   } }) });
 }
 const fR = typeof window < "u" ? window : void 0, Ste = (e) => ({ nodesSelectionActive: e.nodesSelectionActive, userSelectionActive: e.userSelectionActive });
-function sP({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, paneClickDistance: d, deleteKeyCode: f, selectionKeyCode: g, selectionOnDrag: p, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: w, zoomActivationKeyCode: S, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: z, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: L, autoPanOnSelection: H, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: G, preventScrolling: I, onSelectionContextMenu: W, noWheelClassName: D, noPanClassName: F, disableKeyboardA11y: Y, onViewportChange: ne, isControlledViewport: se }) {
-  const { nodesSelectionActive: J, userSelectionActive: ce } = Ge(Ste, xt), he = Qu(g, { target: fR }), $ = Qu(w, { target: fR }), Q = $ || L, me = $ || z, ge = p && Q !== !0, q = he || ce || ge;
-  return Jee({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(nte, { onPaneContextMenu: l, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: me, panActivationKeyPressed: $, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && Q, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: G, zoomActivationKeyCode: S, preventScrolling: I, noWheelClassName: D, noPanClassName: F, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(ate, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: Q, autoPanOnSelection: H, isSelecting: !!q, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(wte, { onSelectionContextMenu: W, noPanClassName: F, disableKeyboardA11y: Y })] }) });
+function sP({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, paneClickDistance: d, deleteKeyCode: f, selectionKeyCode: g, selectionOnDrag: p, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: w, zoomActivationKeyCode: S, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: z, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: L, autoPanOnSelection: H, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: q, preventScrolling: I, onSelectionContextMenu: W, noWheelClassName: D, noPanClassName: F, disableKeyboardA11y: Y, onViewportChange: ne, isControlledViewport: se }) {
+  const { nodesSelectionActive: J, userSelectionActive: ce } = qe(Ste, xt), he = Qu(g, { target: fR }), $ = Qu(w, { target: fR }), Q = $ || L, me = $ || z, ge = p && Q !== !0, G = he || ce || ge;
+  return Jee({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(nte, { onPaneContextMenu: l, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: me, panActivationKeyPressed: $, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && Q, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: q, zoomActivationKeyCode: S, preventScrolling: I, noWheelClassName: D, noPanClassName: F, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(ate, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: Q, autoPanOnSelection: H, isSelecting: !!G, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(wte, { onSelectionContextMenu: W, noPanClassName: F, disableKeyboardA11y: Y })] }) });
 }
 sP.displayName = "FlowRenderer";
 const Cte = _.memo(sP), Ete = (e) => (t) => e ? cw(t.nodeLookup, { x: 0, y: 0, width: t.width, height: t.height }, t.transform, !0).map((r) => r.id) : Array.from(t.nodeLookup.keys());
 function _te(e) {
-  return Ge(_.useCallback(Ete(e), [e]), xt);
+  return qe(_.useCallback(Ete(e), [e]), xt);
 }
 const kte = (e) => e.updateNodeInternals;
 function Tte() {
-  const e = Ge(kte), [t] = _.useState(() => typeof ResizeObserver > "u" ? null : new ResizeObserver((r) => {
+  const e = qe(kte), [t] = _.useState(() => typeof ResizeObserver > "u" ? null : new ResizeObserver((r) => {
     const o = /* @__PURE__ */ new Map();
     r.forEach((a) => {
       const l = a.target.getAttribute("data-id");
@@ -50334,8 +50318,8 @@ function Rte({ node: e, nodeType: t, hasDimensions: r, resizeObserver: o }) {
   }, [e.id, t, e.sourcePosition, e.targetPosition]), l;
 }
 function zte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave: a, onContextMenu: l, onDoubleClick: c, nodesDraggable: d, elementsSelectable: f, nodesConnectable: g, nodesFocusable: p, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: w, nodeTypes: S, nodeClickDistance: k, onError: T }) {
-  const { node: E, internals: z, isParent: O } = Ge((q) => {
-    const Z = q.nodeLookup.get(e), pe = q.parentLookup.has(e);
+  const { node: E, internals: z, isParent: O } = qe((G) => {
+    const Z = G.nodeLookup.get(e), pe = G.parentLookup.has(e);
     return {
       node: Z,
       internals: Z.internals,
@@ -50344,7 +50328,7 @@ function zte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
   }, xt);
   let A = E.type || "default", N = S?.[A] || dR[A];
   N === void 0 && (T?.("003", Hr.error003(A)), A = "default", N = S?.default || dR.default);
-  const L = !!(E.draggable || d && typeof E.draggable > "u"), H = !!(E.selectable || f && typeof E.selectable > "u"), V = !!(E.connectable || g && typeof E.connectable > "u"), j = !!(E.focusable || p && typeof E.focusable > "u"), B = gt(), G = T5(E), I = Rte({ node: E, nodeType: A, hasDimensions: G, resizeObserver: v }), W = rP({
+  const L = !!(E.draggable || d && typeof E.draggable > "u"), H = !!(E.selectable || f && typeof E.selectable > "u"), V = !!(E.connectable || g && typeof E.connectable > "u"), j = !!(E.focusable || p && typeof E.focusable > "u"), B = gt(), q = T5(E), I = Rte({ node: E, nodeType: A, hasDimensions: q, resizeObserver: v }), W = rP({
     nodeRef: I,
     disabled: E.hidden || !L,
     noDragClassName: y,
@@ -50355,46 +50339,46 @@ function zte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
   }), D = oP();
   if (E.hidden)
     return null;
-  const F = jr(E), Y = bte(E), ne = H || L || t || r || o || a, se = r ? (q) => r(q, { ...z.userNode }) : void 0, J = o ? (q) => o(q, { ...z.userNode }) : void 0, ce = a ? (q) => a(q, { ...z.userNode }) : void 0, he = l ? (q) => l(q, { ...z.userNode }) : void 0, $ = c ? (q) => c(q, { ...z.userNode }) : void 0, Q = (q) => {
+  const F = jr(E), Y = bte(E), ne = H || L || t || r || o || a, se = r ? (G) => r(G, { ...z.userNode }) : void 0, J = o ? (G) => o(G, { ...z.userNode }) : void 0, ce = a ? (G) => a(G, { ...z.userNode }) : void 0, he = l ? (G) => l(G, { ...z.userNode }) : void 0, $ = c ? (G) => c(G, { ...z.userNode }) : void 0, Q = (G) => {
     const { selectNodesOnDrag: Z, nodeDragThreshold: pe } = B.getState();
     H && (!Z || !L || pe > 0) && _0({
       id: e,
       store: B,
       nodeRef: I
-    }), t && t(q, { ...z.userNode });
-  }, me = (q) => {
-    if (!(A5(q.nativeEvent) || x)) {
-      if (y5.includes(q.key) && H) {
-        const Z = q.key === "Escape";
+    }), t && t(G, { ...z.userNode });
+  }, me = (G) => {
+    if (!(A5(G.nativeEvent) || x)) {
+      if (y5.includes(G.key) && H) {
+        const Z = G.key === "Escape";
         _0({
           id: e,
           store: B,
           unselect: Z,
           nodeRef: I
         });
-      } else if (L && E.selected && Object.prototype.hasOwnProperty.call(Og, q.key)) {
-        q.preventDefault();
+      } else if (L && E.selected && Object.prototype.hasOwnProperty.call(Og, G.key)) {
+        G.preventDefault();
         const { ariaLabelConfig: Z } = B.getState();
         B.setState({
           ariaLiveMessage: Z["node.a11yDescription.ariaLiveMessage"]({
-            direction: q.key.replace("Arrow", "").toLowerCase(),
+            direction: G.key.replace("Arrow", "").toLowerCase(),
             x: ~~z.positionAbsolute.x,
             y: ~~z.positionAbsolute.y
           })
         }), D({
-          direction: Og[q.key],
-          factor: q.shiftKey ? 4 : 1
+          direction: Og[G.key],
+          factor: G.shiftKey ? 4 : 1
         });
       }
     }
   }, ge = () => {
     if (x || !I.current?.matches(":focus-visible"))
       return;
-    const { transform: q, width: Z, height: pe, autoPanOnNodeFocus: le, setCenter: ue } = B.getState();
+    const { transform: G, width: Z, height: pe, autoPanOnNodeFocus: le, setCenter: ue } = B.getState();
     if (!le)
       return;
-    cw(/* @__PURE__ */ new Map([[e, E]]), { x: 0, y: 0, width: Z, height: pe }, q, !0).length > 0 || ue(E.position.x + F.width / 2, E.position.y + F.height / 2, {
-      zoom: q[2]
+    cw(/* @__PURE__ */ new Map([[e, E]]), { x: 0, y: 0, width: Z, height: pe }, G, !0).length > 0 || ue(E.position.x + F.width / 2, E.position.y + F.height / 2, {
+      zoom: G[2]
     });
   };
   return P.jsx("div", { className: jt([
@@ -50416,7 +50400,7 @@ function zte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
     zIndex: z.z,
     transform: `translate(${z.positionAbsolute.x}px,${z.positionAbsolute.y}px)`,
     pointerEvents: ne ? "all" : "none",
-    visibility: G ? "visible" : "hidden",
+    visibility: q ? "visible" : "hidden",
     ...E.style,
     ...Y
   }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: se, onMouseMove: J, onMouseLeave: ce, onContextMenu: he, onClick: Q, onDoubleClick: $, onKeyDown: j ? me : void 0, tabIndex: j ? 0 : void 0, onFocus: j ? ge : void 0, role: E.ariaRole ?? (j ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${K5}-${w}`, "aria-label": E.ariaLabel, ...E.domAttributes, children: P.jsx(lte, { value: e, children: P.jsx(N, { id: e, data: E.data, type: A, positionAbsoluteX: z.positionAbsolute.x, positionAbsoluteY: z.positionAbsolute.y, selected: E.selected ?? !1, selectable: H, draggable: L, deletable: E.deletable ?? !0, isConnectable: V, sourcePosition: E.sourcePosition, targetPosition: E.targetPosition, dragging: W, dragHandle: E.dragHandle, zIndex: z.z, parentId: E.parentId, ...F }) }) });
@@ -50429,7 +50413,7 @@ const Ate = (e) => ({
   onError: e.onError
 });
 function lP(e) {
-  const { nodesConnectable: t, nodesFocusable: r, elementsSelectable: o, onError: a } = Ge(Ate, xt), l = _te(e.onlyRenderVisibleElements), c = Tte();
+  const { nodesConnectable: t, nodesFocusable: r, elementsSelectable: o, onError: a } = qe(Ate, xt), l = _te(e.onlyRenderVisibleElements), c = Tte();
   return P.jsx("div", { className: "react-flow__nodes", style: Ep, children: l.map((d) => (
     /*
      * The split of responsibilities between NodeRenderer and
@@ -50462,7 +50446,7 @@ function lP(e) {
 lP.displayName = "NodeRenderer";
 const Nte = _.memo(lP);
 function Mte(e) {
-  return Ge(_.useCallback((r) => {
+  return qe(_.useCallback((r) => {
     if (!e)
       return r.edges.map((a) => a.id);
     const o = [];
@@ -50504,7 +50488,7 @@ const $te = ({ id: e, type: t, color: r, width: o = 12.5, height: a = 12.5, mark
   const f = Dte(t);
   return f ? P.jsx("marker", { className: "react-flow__arrowhead", id: e, markerWidth: `${o}`, markerHeight: `${a}`, viewBox: "-10 -10 20 20", markerUnits: l, orient: d, refX: "0", refY: "0", children: P.jsx(f, { color: r, strokeWidth: c }) }) : null;
 }, cP = ({ defaultColor: e, rfId: t }) => {
-  const r = Ge((l) => l.edges), o = Ge((l) => l.defaultEdgeOptions), a = _.useMemo(() => PJ(r, {
+  const r = qe((l) => l.edges), o = qe((l) => l.defaultEdgeOptions), a = _.useMemo(() => PJ(r, {
     id: t,
     defaultColor: e,
     defaultMarkerStart: o?.markerStart,
@@ -50655,11 +50639,11 @@ const pR = {
 function yR({ position: e, centerX: t, centerY: r, radius: o = 10, onMouseDown: a, onMouseEnter: l, onMouseOut: c, type: d }) {
   return P.jsx("circle", { onMouseDown: a, onMouseEnter: l, onMouseOut: c, className: jt([vR, `${vR}-${d}`]), cx: Wte(t, o, e), cy: Fte(r, o, e), r: o, stroke: "transparent", fill: "transparent" });
 }
-function qte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: o, sourceY: a, targetX: l, targetY: c, sourcePosition: d, targetPosition: f, onReconnect: g, onReconnectStart: p, onReconnectEnd: v, setReconnecting: y, setUpdateHover: b }) {
+function Gte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: o, sourceY: a, targetX: l, targetY: c, sourcePosition: d, targetPosition: f, onReconnect: g, onReconnectStart: p, onReconnectEnd: v, setReconnecting: y, setUpdateHover: b }) {
   const x = gt(), w = (z, O) => {
     if (z.button !== 0)
       return;
-    const { autoPanOnConnect: A, domNode: N, connectionMode: L, connectionRadius: H, lib: V, onConnectStart: j, cancelConnection: B, nodeLookup: G, rfId: I, panBy: W, updateConnection: D } = x.getState(), F = O.type === "target", Y = (J, ce) => {
+    const { autoPanOnConnect: A, domNode: N, connectionMode: L, connectionRadius: H, lib: V, onConnectStart: j, cancelConnection: B, nodeLookup: q, rfId: I, panBy: W, updateConnection: D } = x.getState(), F = O.type === "target", Y = (J, ce) => {
       y(!1), v?.(J, r, O.type, ce);
     }, ne = (J) => g?.(r, J), se = (J, ce) => {
       y(!0), p?.(z, r, O.type), j?.(J, ce);
@@ -50671,7 +50655,7 @@ function qte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: o, sour
       domNode: N,
       handleId: O.id,
       nodeId: O.nodeId,
-      nodeLookup: G,
+      nodeLookup: q,
       isTarget: F,
       edgeUpdaterType: O.type,
       lib: V,
@@ -50692,13 +50676,13 @@ function qte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: o, sour
   }, S = (z) => w(z, { nodeId: r.target, id: r.targetHandle ?? null, type: "target" }), k = (z) => w(z, { nodeId: r.source, id: r.sourceHandle ?? null, type: "source" }), T = () => b(!0), E = () => b(!1);
   return P.jsxs(P.Fragment, { children: [(e === !0 || e === "source") && P.jsx(yR, { position: d, centerX: o, centerY: a, radius: t, onMouseDown: S, onMouseEnter: T, onMouseOut: E, type: "source" }), (e === !0 || e === "target") && P.jsx(yR, { position: f, centerX: l, centerY: c, radius: t, onMouseDown: k, onMouseEnter: T, onMouseOut: E, type: "target" })] });
 }
-function Gte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: o, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: w, noPanClassName: S, onError: k, disableKeyboardA11y: T }) {
-  let E = Ge((ue) => ue.edgeLookup.get(e));
-  const z = Ge((ue) => ue.defaultEdgeOptions);
+function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: o, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: w, noPanClassName: S, onError: k, disableKeyboardA11y: T }) {
+  let E = qe((ue) => ue.edgeLookup.get(e));
+  const z = qe((ue) => ue.defaultEdgeOptions);
   E = z ? { ...z, ...E } : E;
   let O = E.type || "default", A = w?.[O] || pR[O];
   A === void 0 && (k?.("011", Hr.error011(O)), O = "default", A = w?.default || pR.default);
-  const N = !!(E.focusable || t && typeof E.focusable > "u"), L = typeof v < "u" && (E.reconnectable || r && typeof E.reconnectable > "u"), H = !!(E.selectable || o && typeof E.selectable > "u"), V = _.useRef(null), [j, B] = _.useState(!1), [G, I] = _.useState(!1), W = gt(), { zIndex: D = E.zIndex, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce } = Ge(_.useCallback((ue) => {
+  const N = !!(E.focusable || t && typeof E.focusable > "u"), L = typeof v < "u" && (E.reconnectable || r && typeof E.reconnectable > "u"), H = !!(E.selectable || o && typeof E.selectable > "u"), V = _.useRef(null), [j, B] = _.useState(!1), [q, I] = _.useState(!1), W = gt(), { zIndex: D = E.zIndex, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce } = qe(_.useCallback((ue) => {
     const ve = ue.nodeLookup.get(E.source), Ae = ue.nodeLookup.get(E.target);
     if (!ve || !Ae)
       return mR;
@@ -50732,7 +50716,7 @@ function Gte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
     l(ue, { ...E });
   } : void 0, ge = c ? (ue) => {
     c(ue, { ...E });
-  } : void 0, q = d ? (ue) => {
+  } : void 0, G = d ? (ue) => {
     d(ue, { ...E });
   } : void 0, Z = f ? (ue) => {
     f(ue, { ...E });
@@ -50756,9 +50740,9 @@ function Gte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       updating: j,
       selectable: H
     }
-  ]), onClick: Q, onDoubleClick: me, onContextMenu: ge, onMouseEnter: q, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: E.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": E.ariaLabel === null ? void 0 : E.ariaLabel || `Edge from ${E.source} to ${E.target}`, "aria-describedby": N ? `${Q5}-${x}` : void 0, ref: V, ...E.domAttributes, children: [!G && P.jsx(A, { id: e, source: E.source, target: E.target, type: E.type, selected: E.selected, animated: E.animated, selectable: H, deletable: E.deletable ?? !0, label: E.label, labelStyle: E.labelStyle, labelShowBg: E.labelShowBg, labelBgStyle: E.labelBgStyle, labelBgPadding: E.labelBgPadding, labelBgBorderRadius: E.labelBgBorderRadius, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: E.data, style: E.style, sourceHandleId: E.sourceHandle, targetHandleId: E.targetHandle, markerStart: he, markerEnd: $, pathOptions: "pathOptions" in E ? E.pathOptions : void 0, interactionWidth: E.interactionWidth }), L && P.jsx(qte, { edge: E, isReconnectable: L, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: I })] }) });
+  ]), onClick: Q, onDoubleClick: me, onContextMenu: ge, onMouseEnter: G, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: E.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": E.ariaLabel === null ? void 0 : E.ariaLabel || `Edge from ${E.source} to ${E.target}`, "aria-describedby": N ? `${Q5}-${x}` : void 0, ref: V, ...E.domAttributes, children: [!q && P.jsx(A, { id: e, source: E.source, target: E.target, type: E.type, selected: E.selected, animated: E.animated, selectable: H, deletable: E.deletable ?? !0, label: E.label, labelStyle: E.labelStyle, labelShowBg: E.labelShowBg, labelBgStyle: E.labelBgStyle, labelBgPadding: E.labelBgPadding, labelBgBorderRadius: E.labelBgBorderRadius, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: E.data, style: E.style, sourceHandleId: E.sourceHandle, targetHandleId: E.targetHandle, markerStart: he, markerEnd: $, pathOptions: "pathOptions" in E ? E.pathOptions : void 0, interactionWidth: E.interactionWidth }), L && P.jsx(Gte, { edge: E, isReconnectable: L, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: I })] }) });
 }
-var Yte = _.memo(Gte);
+var Yte = _.memo(qte);
 const Xte = (e) => ({
   edgesFocusable: e.edgesFocusable,
   edgesReconnectable: e.edgesReconnectable,
@@ -50767,7 +50751,7 @@ const Xte = (e) => ({
   onError: e.onError
 });
 function CP({ defaultMarkerColor: e, onlyRenderVisibleElements: t, rfId: r, edgeTypes: o, noPanClassName: a, onReconnect: l, onEdgeContextMenu: c, onEdgeMouseEnter: d, onEdgeMouseMove: f, onEdgeMouseLeave: g, onEdgeClick: p, reconnectRadius: v, onEdgeDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, disableKeyboardA11y: w }) {
-  const { edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, onError: E } = Ge(Xte, xt), z = Mte(t);
+  const { edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, onError: E } = qe(Xte, xt), z = Mte(t);
   return P.jsxs("div", { className: "react-flow__edges", children: [P.jsx(Lte, { defaultColor: e, rfId: r }), z.map((O) => P.jsx(Yte, { id: O, edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, onClick: p, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: E, edgeTypes: o, disableKeyboardA11y: w }, O))] });
 }
 CP.displayName = "EdgeRenderer";
@@ -50791,7 +50775,7 @@ function Zte(e) {
 }
 const Jte = (e) => e.panZoom?.syncViewport;
 function ene(e) {
-  const t = Ge(Jte), r = gt();
+  const t = qe(Jte), r = gt();
   return _.useEffect(() => {
     e && (t?.(e), r.setState({ transform: [e.x, e.y, e.zoom] }));
   }, [e, t]), null;
@@ -50804,7 +50788,7 @@ function nne(e) {
 }
 function rne(e) {
   const t = nne();
-  return Ge(t, xt);
+  return qe(t, xt);
 }
 const one = (e) => ({
   nodesConnectable: e.nodesConnectable,
@@ -50814,7 +50798,7 @@ const one = (e) => ({
   height: e.height
 });
 function ine({ containerStyle: e, style: t, type: r, component: o }) {
-  const { nodesConnectable: a, width: l, height: c, isValid: d, inProgress: f } = Ge(one, xt);
+  const { nodesConnectable: a, width: l, height: c, isValid: d, inProgress: f } = qe(one, xt);
   return !(l && a && f) ? null : P.jsx("svg", { style: e, width: l, height: c, className: "react-flow__connectionline react-flow__container", children: P.jsx("g", { className: jt(["react-flow__connection", z5(d)]), children: P.jsx(EP, { style: t, type: r, CustomComponent: o, isValid: d }) }) });
 }
 const EP = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: o }) => {
@@ -50863,12 +50847,12 @@ function sne() {
   gt(), _.useRef(!1), _.useEffect(() => {
   }, []);
 }
-function _P({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: o, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: c, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: w, connectionLineComponent: S, connectionLineContainerStyle: k, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, deleteKeyCode: L, onlyRenderVisibleElements: H, elementsSelectable: V, defaultViewport: j, translateExtent: B, minZoom: G, maxZoom: I, preventScrolling: W, defaultMarkerColor: D, zoomOnScroll: F, zoomOnPinch: Y, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, zoomOnDoubleClick: ce, panOnDrag: he, autoPanOnSelection: $, onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: q, onPaneScroll: Z, onPaneContextMenu: pe, paneClickDistance: le, nodeClickDistance: ue, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, viewport: Fn, onViewportChange: Ur, nodesDraggable: ir }) {
-  return xR(e), xR(t), sne(), Zte(r), ene(Fn), P.jsx(Cte, { onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: q, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: L, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: F, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: $, defaultViewport: j, translateExtent: B, minZoom: G, maxZoom: I, onSelectionContextMenu: v, preventScrolling: W, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, onViewportChange: Ur, isControlledViewport: !!Fn, children: P.jsxs(Qte, { children: [P.jsx(Kte, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, defaultMarkerColor: D, noPanClassName: fn, disableKeyboardA11y: On, rfId: An }), P.jsx(ine, { style: w, type: x, component: S, containerStyle: k }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(Nte, { nodeTypes: e, onNodeClick: o, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: fn, noDragClassName: Et, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, nodesDraggable: ir }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
+function _P({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: o, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: c, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: w, connectionLineComponent: S, connectionLineContainerStyle: k, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, deleteKeyCode: L, onlyRenderVisibleElements: H, elementsSelectable: V, defaultViewport: j, translateExtent: B, minZoom: q, maxZoom: I, preventScrolling: W, defaultMarkerColor: D, zoomOnScroll: F, zoomOnPinch: Y, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, zoomOnDoubleClick: ce, panOnDrag: he, autoPanOnSelection: $, onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: G, onPaneScroll: Z, onPaneContextMenu: pe, paneClickDistance: le, nodeClickDistance: ue, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, viewport: Fn, onViewportChange: Ur, nodesDraggable: ir }) {
+  return xR(e), xR(t), sne(), Zte(r), ene(Fn), P.jsx(Cte, { onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: G, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: L, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: F, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: $, defaultViewport: j, translateExtent: B, minZoom: q, maxZoom: I, onSelectionContextMenu: v, preventScrolling: W, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, onViewportChange: Ur, isControlledViewport: !!Fn, children: P.jsxs(Qte, { children: [P.jsx(Kte, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, defaultMarkerColor: D, noPanClassName: fn, disableKeyboardA11y: On, rfId: An }), P.jsx(ine, { style: w, type: x, component: S, containerStyle: k }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(Nte, { nodeTypes: e, onNodeClick: o, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: fn, noDragClassName: Et, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, nodesDraggable: ir }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
 }
 _P.displayName = "GraphView";
 const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f = 0.5, maxZoom: g = 2, nodeOrigin: p, nodeExtent: v, zIndexMode: y = "basic" } = {}) => {
-  const b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), k = o ?? t ?? [], T = r ?? e ?? [], E = p ?? [0, 0], z = v ?? Gu;
+  const b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), k = o ?? t ?? [], T = r ?? e ?? [], E = p ?? [0, 0], z = v ?? qu;
   V5(w, S, k);
   const { nodesInitialized: O } = C0(T, b, x, {
     nodeOrigin: E,
@@ -50901,7 +50885,7 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     panZoom: null,
     minZoom: f,
     maxZoom: g,
-    translateExtent: Gu,
+    translateExtent: qu,
     nodeExtent: z,
     nodesSelectionActive: !1,
     userSelectionActive: !1,
@@ -51041,7 +51025,7 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
       let E = [];
       const { nodeLookup: z, triggerNodeChanges: O, connection: A, updateConnection: N, onNodesChangeMiddlewareMap: L } = x();
       for (const [H, V] of S) {
-        const j = z.get(H), B = !!(j?.expandParent && j?.parentId && V?.position), G = {
+        const j = z.get(H), B = !!(j?.expandParent && j?.parentId && V?.position), q = {
           id: H,
           type: "position",
           position: B ? {
@@ -51051,7 +51035,7 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
           dragging: k
         };
         if (j && A.inProgress && A.fromNode.id === j.id) {
-          const I = Ga(j, A.fromHandle, Oe.Left, !0);
+          const I = qa(j, A.fromHandle, Oe.Left, !0);
           N({ ...A, from: I });
         }
         B && j.parentId && T.push({
@@ -51062,7 +51046,7 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
             width: V.measured.width ?? 0,
             height: V.measured.height ?? 0
           }
-        }), E.push(G);
+        }), E.push(q);
       }
       if (T.length > 0) {
         const { parentLookup: H, nodeOrigin: V } = x(), j = vw(T, z, H, V);
@@ -51201,11 +51185,11 @@ const hne = {
   position: "relative",
   zIndex: 0
 };
-function gne({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onSelectionChange: G, onSelectionDragStart: I, onSelectionDrag: W, onSelectionDragStop: D, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: q = !1, selectionMode: Z = Yu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Ku() ? "Meta" : "Control", zoomActivationKeyCode: ue = Ku() ? "Meta" : "Control", snapToGrid: ve, snapGrid: Ae, onlyRenderVisibleElements: Ne = !1, selectNodesOnDrag: Ie, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, nodeOrigin: Et = Z5, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On = !0, defaultViewport: bn = Dee, minZoom: An = 0.5, maxZoom: Fn = 2, translateExtent: Ur = Gu, preventScrolling: ir = !0, nodeExtent: Yi, defaultMarkerColor: ec = "#b1b1b7", zoomOnScroll: kp = !0, zoomOnPinch: Ed = !0, panOnScroll: tc = !1, panOnScrollSpeed: nc = 0.5, panOnScrollMode: rc = Pa.Free, zoomOnDoubleClick: Tp = !0, panOnDrag: Rp = !0, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td = 1, nodeClickDistance: Ap = 0, children: Np, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls = 10, onNodesChange: cs, onEdgesChange: yo, noDragClassName: us = "nodrag", noWheelClassName: Ki = "nowheel", noPanClassName: oc = "nopan", fitView: Rd, fitViewOptions: ic, connectOnClick: ac, attributionPosition: Qi, proOptions: Dp, defaultEdgeOptions: zd, elevateNodesOnSelect: Od = !0, elevateEdgesOnSelect: Ad = !1, disableKeyboardA11y: ds = !1, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanOnSelection: Md = !0, autoPanSpeed: xr, connectionRadius: Ut, isValidConnection: hn, onError: ti, style: Pd, id: Id, nodeDragThreshold: $p, connectionDragThreshold: Dd, viewport: Zi, onViewportChange: fs, width: hs, height: bo, colorMode: ni = "light", debug: Ji, onScroll: xo, ariaLabelConfig: Ot, zIndexMode: lc = "basic", ...$d }, Ld) {
+function gne({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onSelectionChange: q, onSelectionDragStart: I, onSelectionDrag: W, onSelectionDragStop: D, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: G = !1, selectionMode: Z = Yu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Ku() ? "Meta" : "Control", zoomActivationKeyCode: ue = Ku() ? "Meta" : "Control", snapToGrid: ve, snapGrid: Ae, onlyRenderVisibleElements: Ne = !1, selectNodesOnDrag: Ie, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, nodeOrigin: Et = Z5, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On = !0, defaultViewport: bn = Dee, minZoom: An = 0.5, maxZoom: Fn = 2, translateExtent: Ur = qu, preventScrolling: ir = !0, nodeExtent: Yi, defaultMarkerColor: ec = "#b1b1b7", zoomOnScroll: kp = !0, zoomOnPinch: Ed = !0, panOnScroll: tc = !1, panOnScrollSpeed: nc = 0.5, panOnScrollMode: rc = Pa.Free, zoomOnDoubleClick: Tp = !0, panOnDrag: Rp = !0, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td = 1, nodeClickDistance: Ap = 0, children: Np, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls = 10, onNodesChange: cs, onEdgesChange: yo, noDragClassName: us = "nodrag", noWheelClassName: Ki = "nowheel", noPanClassName: oc = "nopan", fitView: Rd, fitViewOptions: ic, connectOnClick: ac, attributionPosition: Qi, proOptions: Dp, defaultEdgeOptions: zd, elevateNodesOnSelect: Od = !0, elevateEdgesOnSelect: Ad = !1, disableKeyboardA11y: ds = !1, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanOnSelection: Md = !0, autoPanSpeed: xr, connectionRadius: Ut, isValidConnection: hn, onError: ti, style: Pd, id: Id, nodeDragThreshold: $p, connectionDragThreshold: Dd, viewport: Zi, onViewportChange: fs, width: hs, height: bo, colorMode: ni = "light", debug: Ji, onScroll: xo, ariaLabelConfig: Ot, zIndexMode: lc = "basic", ...$d }, Ld) {
   const wr = Id || "1", ri = Hee(ni), Lp = _.useCallback((cc) => {
     cc.currentTarget.scrollTo({ top: 0, left: 0, behavior: "instant" }), xo?.(cc);
   }, [xo]);
-  return P.jsx("div", { "data-testid": "rf__wrapper", ...$d, onScroll: Lp, style: { ...Pd, ...hne }, ref: Ld, className: jt(["react-flow", a, ri]), id: Id, role: "application", children: P.jsxs(fne, { nodes: e, edges: t, width: hs, height: bo, fitView: Rd, fitViewOptions: ic, minZoom: An, maxZoom: Fn, nodeOrigin: Et, nodeExtent: Yi, zIndexMode: lc, children: [P.jsx(Vee, { nodes: e, edges: t, defaultNodes: r, defaultEdges: o, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On, elevateNodesOnSelect: Od, elevateEdgesOnSelect: Ad, minZoom: An, maxZoom: Fn, nodeExtent: Yi, onNodesChange: cs, onEdgesChange: yo, snapToGrid: ve, snapGrid: Ae, connectionMode: J, translateExtent: Ur, connectOnClick: ac, defaultEdgeOptions: zd, fitView: Rd, fitViewOptions: ic, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onSelectionDrag: W, onSelectionDragStart: I, onSelectionDragStop: D, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: oc, nodeOrigin: Et, rfId: wr, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanSpeed: xr, onError: ti, connectionRadius: Ut, isValidConnection: hn, selectNodesOnDrag: Ie, nodeDragThreshold: $p, connectionDragThreshold: Dd, onBeforeDelete: se, debug: Ji, ariaLabelConfig: Ot, zIndexMode: lc }), P.jsx(lne, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, selectionKeyCode: ge, selectionOnDrag: q, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Ne, defaultViewport: bn, translateExtent: Ur, minZoom: An, maxZoom: Fn, preventScrolling: ir, zoomOnScroll: kp, zoomOnPinch: Ed, zoomOnDoubleClick: Tp, panOnScroll: tc, panOnScrollSpeed: nc, panOnScrollMode: rc, panOnDrag: Rp, autoPanOnSelection: Md, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td, nodeClickDistance: Ap, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls, defaultMarkerColor: ec, noDragClassName: us, noWheelClassName: Ki, noPanClassName: oc, rfId: wr, disableKeyboardA11y: ds, nodeExtent: Yi, viewport: Zi, onViewportChange: fs, nodesDraggable: Be }), P.jsx(Iee, { onSelectionChange: G }), Np, P.jsx(Oee, { proOptions: Dp, position: Qi }), P.jsx(zee, { rfId: wr, disableKeyboardA11y: ds })] }) });
+  return P.jsx("div", { "data-testid": "rf__wrapper", ...$d, onScroll: Lp, style: { ...Pd, ...hne }, ref: Ld, className: jt(["react-flow", a, ri]), id: Id, role: "application", children: P.jsxs(fne, { nodes: e, edges: t, width: hs, height: bo, fitView: Rd, fitViewOptions: ic, minZoom: An, maxZoom: Fn, nodeOrigin: Et, nodeExtent: Yi, zIndexMode: lc, children: [P.jsx(Vee, { nodes: e, edges: t, defaultNodes: r, defaultEdges: o, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On, elevateNodesOnSelect: Od, elevateEdgesOnSelect: Ad, minZoom: An, maxZoom: Fn, nodeExtent: Yi, onNodesChange: cs, onEdgesChange: yo, snapToGrid: ve, snapGrid: Ae, connectionMode: J, translateExtent: Ur, connectOnClick: ac, defaultEdgeOptions: zd, fitView: Rd, fitViewOptions: ic, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onSelectionDrag: W, onSelectionDragStart: I, onSelectionDragStop: D, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: oc, nodeOrigin: Et, rfId: wr, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanSpeed: xr, onError: ti, connectionRadius: Ut, isValidConnection: hn, selectNodesOnDrag: Ie, nodeDragThreshold: $p, connectionDragThreshold: Dd, onBeforeDelete: se, debug: Ji, ariaLabelConfig: Ot, zIndexMode: lc }), P.jsx(lne, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, selectionKeyCode: ge, selectionOnDrag: G, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Ne, defaultViewport: bn, translateExtent: Ur, minZoom: An, maxZoom: Fn, preventScrolling: ir, zoomOnScroll: kp, zoomOnPinch: Ed, zoomOnDoubleClick: Tp, panOnScroll: tc, panOnScrollSpeed: nc, panOnScrollMode: rc, panOnDrag: Rp, autoPanOnSelection: Md, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td, nodeClickDistance: Ap, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls, defaultMarkerColor: ec, noDragClassName: us, noWheelClassName: Ki, noPanClassName: oc, rfId: wr, disableKeyboardA11y: ds, nodeExtent: Yi, viewport: Zi, onViewportChange: fs, nodesDraggable: Be }), P.jsx(Iee, { onSelectionChange: q }), Np, P.jsx(Oee, { proOptions: Dp, position: Qi }), P.jsx(zee, { rfId: wr, disableKeyboardA11y: ds })] }) });
 }
 var pne = eP(gne);
 function mne({ dimensions: e, lineWidth: t, variant: r, className: o }) {
@@ -51238,7 +51222,7 @@ function kP({
   className: g,
   patternClassName: p
 }) {
-  const v = _.useRef(null), { transform: y, patternId: b } = Ge(bne, xt), x = o || yne[t], w = t === Wo.Dots, S = t === Wo.Cross, k = Array.isArray(r) ? r : [r, r], T = [k[0] * y[2] || 1, k[1] * y[2] || 1], E = x * y[2], z = Array.isArray(l) ? l : [l, l], O = S ? [E, E] : T, A = [
+  const v = _.useRef(null), { transform: y, patternId: b } = qe(bne, xt), x = o || yne[t], w = t === Wo.Dots, S = t === Wo.Cross, k = Array.isArray(r) ? r : [r, r], T = [k[0] * y[2] || 1, k[1] * y[2] || 1], E = x * y[2], z = Array.isArray(l) ? l : [l, l], O = S ? [E, E] : T, A = [
     z[0] * y[2] + O[0] / 2,
     z[1] * y[2] + O[1] / 2
   ], N = `${b}${e || ""}`;
@@ -51276,7 +51260,7 @@ const kne = (e) => ({
   ariaLabelConfig: e.ariaLabelConfig
 });
 function TP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: o = !0, fitViewOptions: a, onZoomIn: l, onZoomOut: c, onFitView: d, onInteractiveChange: f, className: g, children: p, position: v = "bottom-left", orientation: y = "vertical", "aria-label": b }) {
-  const x = gt(), { isInteractive: w, minZoomReached: S, maxZoomReached: k, ariaLabelConfig: T } = Ge(kne, xt), { zoomIn: E, zoomOut: z, fitView: O } = yw(), A = () => {
+  const x = gt(), { isInteractive: w, minZoomReached: S, maxZoomReached: k, ariaLabelConfig: T } = qe(kne, xt), { zoomIn: E, zoomOut: z, fitView: O } = yw(), A = () => {
     E(), l?.();
   }, N = () => {
     z(), c?.();
@@ -51315,7 +51299,7 @@ function Ane({
   nodeComponent: l = zne,
   onClick: c
 }) {
-  const d = Ge(One, xt), f = gb(t), g = gb(e), p = gb(r), v = typeof window > "u" || window.chrome ? "crispEdges" : "geometricPrecision";
+  const d = qe(One, xt), f = gb(t), g = gb(e), p = gb(r), v = typeof window > "u" || window.chrome ? "crispEdges" : "geometricPrecision";
   return P.jsx(P.Fragment, { children: d.map((y) => (
     /*
      * The split of responsibilities between MiniMapNodes and
@@ -51328,7 +51312,7 @@ function Ane({
   )) });
 }
 function Nne({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFunc: o, nodeBorderRadius: a, nodeStrokeWidth: l, shapeRendering: c, NodeComponent: d, onClick: f }) {
-  const { node: g, x: p, y: v, width: y, height: b } = Ge((x) => {
+  const { node: g, x: p, y: v, width: y, height: b } = qe((x) => {
     const w = x.nodeLookup.get(e);
     if (!w)
       return { node: void 0, x: 0, y: 0, width: 0, height: 0 };
@@ -51396,15 +51380,15 @@ function RP({
   zoomStep: E = 1,
   offsetScale: z = 5
 }) {
-  const O = gt(), A = _.useRef(null), { boundingRect: N, panZoom: L, viewBB: H, rfId: V, translateExtent: j, flowWidth: B, flowHeight: G, ariaLabelConfig: I } = Ge(Lne, Vne), W = e?.width ?? Ine, D = e?.height ?? Dne, F = N.width / W, Y = N.height / D, ne = Math.max(F, Y), se = ne * W, J = ne * D, ce = z * ne, he = N.x - (se - N.width) / 2 - ce, $ = N.y - (J - N.height) / 2 - ce, Q = se + ce * 2, me = J + ce * 2, ge = `${Hne}-${V}`, q = _.useRef(0), Z = _.useRef();
-  q.current = ne, _.useEffect(() => {
+  const O = gt(), A = _.useRef(null), { boundingRect: N, panZoom: L, viewBB: H, rfId: V, translateExtent: j, flowWidth: B, flowHeight: q, ariaLabelConfig: I } = qe(Lne, Vne), W = e?.width ?? Ine, D = e?.height ?? Dne, F = N.width / W, Y = N.height / D, ne = Math.max(F, Y), se = ne * W, J = ne * D, ce = z * ne, he = N.x - (se - N.width) / 2 - ce, $ = N.y - (J - N.height) / 2 - ce, Q = se + ce * 2, me = J + ce * 2, ge = `${Hne}-${V}`, G = _.useRef(0), Z = _.useRef();
+  G.current = ne, _.useEffect(() => {
     const Ae = O.getState().panZoom;
     if (A.current && Ae)
       return Z.current = QJ({
         domNode: A.current,
         panZoom: Ae,
         getTransform: () => O.getState().transform,
-        getViewScale: () => q.current
+        getViewScale: () => G.current
       }), () => {
         Z.current?.destroy();
       };
@@ -51412,13 +51396,13 @@ function RP({
     Z.current?.update({
       translateExtent: j,
       width: B,
-      height: G,
+      height: q,
       inversePan: T,
       pannable: w,
       zoomStep: E,
       zoomable: S
     });
-  }, [w, S, T, E, j, B, G]);
+  }, [w, S, T, E, j, B, q]);
   const pe = b ? (Ae) => {
     const [Ne, Ie] = Z.current?.pointer(Ae) || [0, 0];
     b(Ae, { x: Ne, y: Ie });
@@ -51444,25 +51428,25 @@ const Bne = _.memo(RP), jne = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 
   [Ll.Handle]: "bottom-right"
 };
 function Wne({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, style: a = void 0, children: l, color: c, minWidth: d = 10, minHeight: f = 10, maxWidth: g = Number.MAX_VALUE, maxHeight: p = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: w, onResize: S, onResizeEnd: k }) {
-  const T = iP(), E = typeof e == "string" ? e : T, z = gt(), O = _.useRef(null), A = r === Ll.Handle, N = Ge(_.useCallback(jne(A && b), [A, b]), xt), L = _.useRef(null), H = t ?? Une[r];
+  const T = iP(), E = typeof e == "string" ? e : T, z = gt(), O = _.useRef(null), A = r === Ll.Handle, N = qe(_.useCallback(jne(A && b), [A, b]), xt), L = _.useRef(null), H = t ?? Une[r];
   _.useEffect(() => {
     if (!(!O.current || !E))
       return L.current || (L.current = uee({
         domNode: O.current,
         nodeId: E,
         getStoreItems: () => {
-          const { nodeLookup: j, transform: B, snapGrid: G, snapToGrid: I, nodeOrigin: W, domNode: D } = z.getState();
+          const { nodeLookup: j, transform: B, snapGrid: q, snapToGrid: I, nodeOrigin: W, domNode: D } = z.getState();
           return {
             nodeLookup: j,
             transform: B,
-            snapGrid: G,
+            snapGrid: q,
             snapToGrid: I,
             nodeOrigin: W,
             paneDomNode: D
           };
         },
         onChange: (j, B) => {
-          const { triggerNodeChanges: G, nodeLookup: I, parentLookup: W, nodeOrigin: D } = z.getState(), F = [], Y = { x: j.x, y: j.y }, ne = I.get(E);
+          const { triggerNodeChanges: q, nodeLookup: I, parentLookup: W, nodeOrigin: D } = z.getState(), F = [], Y = { x: j.x, y: j.y }, ne = I.get(E);
           if (ne && ne.expandParent && ne.parentId) {
             const se = ne.origin ?? D, J = j.width ?? ne.measured.width ?? 0, ce = j.height ?? ne.measured.height ?? 0, he = {
               id: ne.id,
@@ -51506,10 +51490,10 @@ function Wne({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, sty
             };
             F.push(J);
           }
-          G(F);
+          q(F);
         },
         onEnd: ({ width: j, height: B }) => {
-          const G = {
+          const q = {
             id: E,
             type: "dimensions",
             resizing: !1,
@@ -51518,7 +51502,7 @@ function Wne({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, sty
               height: B
             }
           };
-          z.getState().triggerNodeChanges([G]);
+          z.getState().triggerNodeChanges([q]);
         }
       })), L.current.update({
         controlPosition: H,
@@ -51558,14 +51542,14 @@ function Wne({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, sty
 }
 _.memo(Wne);
 const Fne = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
-function qne(e) {
+function Gne(e) {
   const t = new MutationObserver(e);
   return t.observe(document.documentElement, { attributes: !0, attributeFilter: ["class"] }), () => {
     t.disconnect();
   };
 }
-function Gne() {
-  return _.useSyncExternalStore(qne, () => document.documentElement.classList.contains("dark"));
+function qne() {
+  return _.useSyncExternalStore(Gne, () => document.documentElement.classList.contains("dark"));
 }
 async function zP() {
   return await import(
@@ -51586,8 +51570,8 @@ function Yne(e, t) {
   });
 }
 function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoose: c, onHover: d }) {
-  const f = Gne(), [g, p] = _.useState(null), v = e.boxes.some((S) => S.id === g) ? g : e.boxes.some((S) => S.id === o) ? o : e.boxes[0]?.id;
-  if (r) return /* @__PURE__ */ R(zn, { error: r, title: "The graph can't be drawn" });
+  const f = qne(), [g, p] = _.useState(null), v = e.boxes.some((S) => S.id === g) ? g : e.boxes.some((S) => S.id === o) ? o : e.boxes[0]?.id;
+  if (r) return /* @__PURE__ */ R(zn, { error: r, title: "Could not draw the graph" });
   if (!t) return /* @__PURE__ */ R(Un, { label: "Drawing the graph", lines: 4 });
   const y = e.boxes.map((S) => ({
     id: S.id,
@@ -51642,7 +51626,7 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
   return /* @__PURE__ */ ie(
     _e,
     {
-      "aria-label": "Graph of the trace: arrows lead from box to box, Enter opens one",
+      "aria-label": "Graph of the trace: move with the arrow keys, open a box with Enter",
       borderColor: "border",
       borderRadius: "md",
       borderWidth: 1,
@@ -51719,7 +51703,7 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
               e.boxes.length > ere ? /* @__PURE__ */ R(
                 Bne,
                 {
-                  ariaLabel: "The whole trace",
+                  ariaLabel: "Overview of the trace",
                   bgColor: "var(--chakra-colors-bg-subtle)",
                   maskColor: "var(--chakra-colors-bg-emphasized)",
                   nodeColor: "var(--chakra-colors-fg-muted)",
@@ -51758,7 +51742,7 @@ function Qne(e, t, r, o) {
 }
 function Zne(e) {
   const { way: t } = e;
-  return [t === "context" || t === "possible" ? t : t === "files" ? "same files" : "", Yx(e)].filter(Boolean).join(" · ") || void 0;
+  return [t === "context" || t === "possible" ? t : t === "files" ? "shared files" : "", Yx(e)].filter(Boolean).join(" · ") || void 0;
 }
 const Jne = { left: "76px", right: "24px", top: "36px", bottom: "16px" }, ere = 24, tre = 1700;
 function nre(e, t) {
@@ -51766,7 +51750,7 @@ function nre(e, t) {
   return r ? e.boxes.filter((o) => Math.abs((t[o.id]?.x ?? 0) - r.x) < tre) : e.boxes;
 }
 function rre(e) {
-  return e.kind === "dataset" ? `Dataset ${e.node.dataset.label}: ${qi(e.node.rows, e.node.total)} rows${e.node.gone ? ", no longer in the current version" : ""}` : e.kind === "hidden" ? "Hidden step: no access" : [`Step ${e.about?.task_id ?? e.step}, ${e.coverage}`, e.says, e.why].filter(Boolean).join(". ");
+  return e.kind === "dataset" ? `Dataset ${e.node.dataset.label}: ${Gi(e.node.rows, e.node.total)} rows${e.node.gone ? ", no longer in the current version" : ""}` : e.kind === "hidden" ? "Hidden step: no access" : [`Step ${e.about?.task_id ?? e.step}, ${e.coverage}`, e.says, e.why].filter(Boolean).join(". ");
 }
 const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
   /* @__PURE__ */ R(Vl, { isConnectable: !1, position: Oe.Left, style: { opacity: 0 }, type: "target" }),
@@ -51794,7 +51778,7 @@ const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
         /* @__PURE__ */ R(xw, {}),
         /* @__PURE__ */ ie(kt, { gap: 1, children: [
           /* @__PURE__ */ R(be, { flex: 1, fontSize: "sm", fontWeight: "semibold", truncate: !0, children: r.dataset.label }),
-          r.gone || r.role !== "between" ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "2xs", children: r.gone ? "not current" : r.role }) : null
+          r.gone || r.role !== "between" ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "2xs", children: r.gone ? "not current" : r.role === "asked" ? "selected" : r.role }) : null
         ] }),
         /* @__PURE__ */ ie(be, { color: "fg.muted", fontSize: "xs", fontVariantNumeric: "tabular-nums", truncate: !0, children: [
           /* @__PURE__ */ R(be, { as: "span", color: "fg", fontWeight: "medium", children: r.rows ? Re(r.rows) : "no row" }),
@@ -51850,7 +51834,7 @@ const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
       h: "full",
       justifyContent: "center",
       opacity: t.faded ? 0.25 : 1,
-      title: "A step of a DAG that you may not read. No access to what lies beyond.",
+      title: "You have no access to this step's DAG, so the path ends here.",
       children: [
         /* @__PURE__ */ R(xw, {}),
         /* @__PURE__ */ R(be, { fontSize: "xs", children: "hidden step" })
@@ -51910,13 +51894,13 @@ function fre(e, t, r, o) {
   }, [y, f, r, d, a, g, t]);
 }
 function hre() {
-  const { state: e, go: t, on: r, leave: o } = zt(), a = _.useMemo(() => CG(e), [e]), l = _.useMemo(() => ["trace", JSON.stringify(a)], [a]), c = bt({ queryKey: l, queryFn: ({ signal: j }) => yr("/trace", a, j, l) });
+  const { state: e, go: t, on: r, leave: o } = zt(), a = _.useMemo(() => Cq(e), [e]), l = _.useMemo(() => ["trace", JSON.stringify(a)], [a]), c = bt({ queryKey: l, queryFn: ({ signal: j }) => yr("/trace", a, j, l) });
   _.useEffect(() => {
     zP().catch(() => {
     });
   }, []);
   const { data: d } = c, f = _.useMemo(() => d ? RY(d) : void 0, [d]), g = Yne(f, l), [p, v] = _.useState(null), y = d?.nodes.find((j) => e.at === ER(j, d)) ?? bre(d), b = fre(a, d, f, y);
-  Gx(o);
+  qx(o);
   const x = _.useRef(null);
   _.useEffect(() => {
     !e.step && x.current && document.activeElement === document.body && document.querySelector(`.react-flow__node[data-id^="s${CSS.escape(x.current)}:"]`)?.focus(), x.current = e.step;
@@ -51937,8 +51921,8 @@ function hre() {
     onLook: (B) => {
       b.look(B === null ? null : { node: j.id, row: B });
     },
-    onTrace: (B, G) => {
-      r({ dataset: j.dataset.id, version: j.version, rows: [B], way: G });
+    onTrace: (B, q) => {
+      r({ dataset: j.dataset.id, version: j.version, rows: [B], way: q });
     }
   });
   return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
@@ -51977,7 +51961,7 @@ function hre() {
           children: [
             /* @__PURE__ */ R(fg, {}),
             /* @__PURE__ */ R(dg, {}),
-            /* @__PURE__ */ R(ug, { children: "Include rows that values were computed from" })
+            /* @__PURE__ */ R(ug, { title: "Rows that a value was computed from, such as other rows of a window", children: "Include context rows" })
           ]
         }
       ),
@@ -52018,7 +52002,7 @@ function hre() {
       }
     ) }),
     /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
-      /* @__PURE__ */ R(_e, { flex: y.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ R(l0, { ...V(w), title: "asked about" }) }),
+      /* @__PURE__ */ R(_e, { flex: y.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ R(l0, { ...V(w), title: "selected" }) }),
       e.step ? /* @__PURE__ */ R(_e, { flex: { base: "1", lg: "0 0 32rem" }, minH: 0, minW: 0, children: /* @__PURE__ */ R(
         kX,
         {
@@ -52047,16 +52031,16 @@ function hre() {
             }
           ) : null,
           example: N,
-          title: `${S ? "made" : "were made of"} ${w.rows === 1 ? "it" : "them"}`
+          title: `${S ? "contributed to" : "derived from"} ${w.rows === 1 ? "it" : "them"}`
         }
       ) })
     ] }),
     k ? /* @__PURE__ */ ie(
       yn,
       {
-        title: S ? "No captured step wrote these rows: they are a source" : "Nothing that was captured was made of these rows",
+        title: S ? "No captured step wrote these rows, so they are source rows" : "No captured rows derive from these rows",
         children: [
-          S ? "Forward shows what was made of them." : T ?? "No captured step read them.",
+          S ? "Trace forward to see the rows derived from them." : T ?? "No captured step read them.",
           S || w.rows > 20 ? null : /* @__PURE__ */ ie(
             ut,
             {
@@ -52125,7 +52109,7 @@ function yre() {
       /* @__PURE__ */ R(_e, { borderColor: "gray.solid", borderStyle: "dotted", borderTopWidth: 2, w: 5 }),
       " possible"
     ] }),
-    /* @__PURE__ */ R(be, { children: "number: rows on the way" })
+    /* @__PURE__ */ R(be, { children: "numbers: rows on the path" })
   ] });
 }
 function ER(e, { nodes: t }) {
@@ -52136,7 +52120,7 @@ function bre(e) {
   const t = e?.nodes.slice(1) ?? [], r = t.filter((o) => o.role === "end");
   return [...r.length ? r : t].sort((o, a) => a.rows - o.rows)[0] ?? e?.nodes[0];
 }
-const xre = new sG({
+const xre = new sq({
   defaultOptions: {
     queries: {
       staleTime: 3e4,
@@ -52146,7 +52130,7 @@ const xre = new sG({
   }
 });
 function wre({ theme: e, ...t }) {
-  return /* @__PURE__ */ R(Pq, { client: xre, children: /* @__PURE__ */ R(Sre, { theme: e, where: t }) });
+  return /* @__PURE__ */ R(PG, { client: xre, children: /* @__PURE__ */ R(Sre, { theme: e, where: t }) });
 }
 function Sre({ theme: e, where: t }) {
   const { state: r, open: o } = zt(), a = !!t.dagId;
@@ -52172,7 +52156,7 @@ function Sre({ theme: e, where: t }) {
       children: [
         /* @__PURE__ */ ie(kt, { gap: 3, minH: 9, flexShrink: 0, children: [
           a ? null : /* @__PURE__ */ R(Fo, { as: "h1", size: "xl", whiteSpace: "nowrap", children: "Provenance" }),
-          /* @__PURE__ */ R(EG, { root: a ? "Outputs" : "Data sets" }),
+          /* @__PURE__ */ R(Eq, { root: a ? "Outputs" : "Datasets" }),
           /* @__PURE__ */ R(Ha, {}),
           /* @__PURE__ */ ie(be, { color: "fg.muted", fontSize: "xs", hideBelow: "lg", whiteSpace: "nowrap", children: [
             a ? null : /* @__PURE__ */ ie(P.Fragment, { children: [
@@ -52183,7 +52167,7 @@ function Sre({ theme: e, where: t }) {
             /* @__PURE__ */ R(du, { children: "↑↓" }),
             " move · ",
             /* @__PURE__ */ R(du, { children: "Space" }),
-            " choose · ",
+            " select · ",
             /* @__PURE__ */ R(du, { children: "Enter" }),
             " trace · ",
             /* @__PURE__ */ R(du, { children: "M" }),
@@ -52192,7 +52176,7 @@ function Sre({ theme: e, where: t }) {
           e ? /* @__PURE__ */ R(
             ut,
             {
-              "aria-label": e.dark ? "Light colours" : "Dark colours",
+              "aria-label": e.dark ? "Switch to light mode" : "Switch to dark mode",
               onClick: e.toggle,
               size: "xs",
               variant: "ghost",
@@ -52208,14 +52192,14 @@ function Sre({ theme: e, where: t }) {
 function du({ children: e }) {
   return /* @__PURE__ */ R(be, { as: "kbd", borderColor: "border", borderRadius: "sm", borderWidth: 1, fontFamily: "mono", px: 1, children: e });
 }
-const Cre = jA(GA, { globalCss: { "html, body, #root": { height: "100%" } } }), _R = "provspark-theme";
+const Cre = jA(qA, { globalCss: { "html, body, #root": { height: "100%" } } }), _R = "provspark-theme";
 function Ere() {
   const [e, t] = _.useState(
     () => (localStorage.getItem(_R) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark"
   );
   return _.useEffect(() => {
     document.documentElement.className = e ? "dark" : "light", document.documentElement.style.colorScheme = e ? "dark" : "light", localStorage.setItem(_R, e ? "dark" : "light");
-  }, [e]), /* @__PURE__ */ R(wD, { value: Cre, children: /* @__PURE__ */ R(Cq, { children: /* @__PURE__ */ R(_e, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ R(
+  }, [e]), /* @__PURE__ */ R(wD, { value: Cre, children: /* @__PURE__ */ R(CG, { children: /* @__PURE__ */ R(_e, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ R(
     wre,
     {
       theme: {

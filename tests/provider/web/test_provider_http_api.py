@@ -283,7 +283,7 @@ def test_values_can_be_switched_off(root: Path) -> None:
     api = client(root, policy=Policy(show_values=False))
     assert get(api, "/about")["values"] is False
     page = get(api, f"/datasets/{id_of(root, 'raw')}/rows")
-    assert page["rows"] == [0, 1, 2, 3, 4] and page["values"] is None and "switched" in page["why"]
+    assert page["rows"] == [0, 1, 2, 3, 4] and page["values"] is None and "hidden all values" in page["why"]
     assert all(c["masked"] for c in page["columns"])
     found = api.get(f"{BASE}/datasets/{id_of(root, 'raw')}/export")
     lines = [f"{row},{page['version']}" for row in range(5)]
@@ -330,7 +330,7 @@ def test_errors_are_problem_documents_with_a_hint(api: TestClient, root: Path) -
         (api.get(f"{BASE}/datasets/{raw}/rows", params={"where": "age = x"}), 422, "age"),
         (api.post(f"{BASE}/trace", json={"dataset": raw, "rows": [5]}), 422, "0 to 4"),
         (api.post(f"{BASE}/trace", json={"dataset": raw, "rows": [0], "where": ["age = 1"]}), 422, "one of them"),
-        (api.post(f"{BASE}/trace/rows", json={"dataset": raw, "rows": [0], "node": 9}), 404, "from 0 to"),
+        (api.post(f"{BASE}/trace/rows", json={"dataset": raw, "rows": [0], "node": 9}), 404, "nodes are 0 to"),
         (api.get(f"{BASE}/steps/nothing"), 404, "GET /steps"),
         (api.get("/elsewhere"), 404, ""),
     ]

@@ -167,4 +167,5 @@ def test_a_step_that_is_removed_meanwhile_tells_no_folder(root: Path) -> None:
     store.remove(step)
     answer = api.post(f"{BASE}/trace", json={"dataset": id_of(root, "clean.csv"), "rows": [0]})
     assert answer.status_code == 404
-    assert answer.json()["detail"] == f"Step {step} was removed from the store while it was being read. Ask again."
+    said = f"Step {step} was removed from the store while it was being read. Repeat the request."
+    assert answer.json()["detail"] == said

@@ -107,7 +107,7 @@ def test_fifty_replays_of_one_user(tmp_path: Path) -> None:
             for refused in (t.result() for t in mine if t.done()):
                 assert refused.status_code == 429 and int(refused.headers["retry-after"]) > 0
                 assert refused.headers["content-type"] == "application/problem+json"
-                assert "you already have 2 replays waiting" in refused.json()["detail"]
+                assert "You already have 2 replays waiting" in refused.json()["detail"]
             other = replay("bob")
             await until(lambda: len(running(replays)) == 2)
             assert not other.done()
@@ -170,7 +170,7 @@ def test_processes_share_the_limits_and_a_dead_one_has_none(temporary: Path) -> 
         slots = Slots("here", Limits())
         waits = [slots.enter("ann"), slots.enter("ann")]
         assert not any(slots.start(place) for place in waits)
-        with pytest.raises(TooManyReplaysError, match="you already have 2"):
+        with pytest.raises(TooManyReplaysError, match="You already have 2"):
             slots.enter("ann")
         bob, carl = slots.enter("bob"), slots.enter("carl")
         assert slots.start(bob) and not slots.start(carl)
@@ -240,7 +240,7 @@ def test_a_lock_that_another_process_keeps(temporary: Path) -> None:
     place = slots.enter("ann")
     with (place.file.parent / "lock").open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(TooManyReplaysError, match="another server process"):
+        with pytest.raises(TooManyReplaysError, match="Another server process"):
             slots.enter("bob")
         assert not slots.start(place)
     assert slots.start(place)

@@ -82,7 +82,7 @@ def test_former_paths_answer_as_before_and_name_the_new_ones(
     assert {names[k]: v for k, v in old.json().items()} == new.json()
     assert f"{BASE}/datasets/{people}/related" in old.headers["Link"] and old.headers["Deprecation"] == "true"
     told = [r.getMessage() for r in caplog.records if r.name == "provspark.web.former_routes"]
-    assert len(told) == 4 and all("goes with the next release" in text for text in told)
+    assert len(told) == 4 and all("The next release removes" in text for text in told)
 
 
 def test_former_paths_are_described_as_such(api: TestClient) -> None:
@@ -192,5 +192,5 @@ def test_the_example_is_any_of_the_rows_asked_about(
 def test_an_example_that_was_not_asked_about(api: TestClient, root: Path) -> None:
     asked = {"dataset": id_of(root, "people"), "where": ["age >= 41"], "example": 0}
     for path, more in (("/trace", {}), ("/trace/rows", {"node": 1, "one": True})):
-        assert "row 0 is not among the rows asked about" in post(api, path, 422, **asked, **more)["detail"]
+        assert "Row 0 is not among the selected rows" in post(api, path, 422, **asked, **more)["detail"]
     assert post(api, "/trace", **{**asked, "example": 3})["example"] == 3

@@ -230,7 +230,7 @@ def test_profiles_between_operations_without_what_is_masked(
     assert {c["name"] for c in masked.json()["columns"] if c["masked"]} == {"name", "band"}
     assert "Ada" not in masked.text and "young" not in masked.text
     assert asked(Policy(), 99).status_code >= 400 and "no operation 99" in asked(Policy(), 99).text
-    assert "child=" in asked(Policy(), 1, child=1).text
+    assert "Choose one of them with `child`" in asked(Policy(), 1, child=1).text
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-// Asks the API; every answer is typed by the API's own description.
+// Client of the API, with types from its OpenAPI description.
 import { tell, type Progress } from "../progress";
 import type { components } from "./schema";
 
@@ -74,7 +74,7 @@ async function ask(target: string, init: RequestInit): Promise<Response> {
     try {
       problem = await answer.json();
     } catch {
-      // Not a problem document: the status line has to do.
+      // Not a problem document: use the status text.
     }
     throw refused(answer.status, problem, answer.statusText);
   }
@@ -90,7 +90,7 @@ function refused(status: number, problem: unknown, otherwise: string): ApiError 
   );
 }
 
-// Long questions are asked by a name, under which others can see how far the answer is (see progress.ts).
+// Requests with a name publish their progress under it (see progress.ts).
 async function asked<T>(target: string, init: RequestInit, name: readonly unknown[] | undefined): Promise<T> {
   if (!name) return (await (await ask(target, init)).json()) as T;
   const answer = await ask(target, {
@@ -103,7 +103,7 @@ async function asked<T>(target: string, init: RequestInit, name: readonly unknow
     const { status, body } = await followed(answer.body, (progress) => {
       tell(name, progress);
     });
-    if (status >= 400) throw refused(status, body, "the question could not be answered");
+    if (status >= 400) throw refused(status, body, "The query failed.");
     return body as T;
   } finally {
     tell(name, undefined);
@@ -118,11 +118,11 @@ async function followed(
   const decoder = new TextDecoder();
   let rest = "";
   let answer: { status: number; body: unknown } | undefined;
-  // Read to its end: a stream that is left unread keeps its connection.
+  // Read to the end: an unread stream keeps its connection open.
   for (;;) {
     const { value, done } = await reader.read();
     if (done && answer) return answer;
-    if (done) throw new Error("the connection ended before the answer");
+    if (done) throw new Error("The connection closed before the answer arrived. Try again.");
     const events = (rest + decoder.decode(value, { stream: true })).split("\n\n");
     rest = events.pop() ?? "";
     for (const event of events) {

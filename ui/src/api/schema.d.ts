@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * About
-         * @description Tell what this installation shows.
+         * @description Describe this installation: its version, whether it shows values, and how many steps the user sees.
          */
         get: operations["about_api_v1_about_get"];
         put?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Cells
-         * @description List the cells that cells came from, or went into; without their values.
+         * @description List the source cells of cells, or the cells derived from them, without values.
          */
         post: operations["cells_api_v1_cells_post"];
         delete?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Co Contributory
-         * @description Count the rows that were used together with rows.
+         * @description Count the rows that were combined with the selected rows, by version.
          */
         post: operations["co_contributory_api_v1_co_contributory_post"];
         delete?: never;
@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Co Contributory Export
-         * @description Stream all of those rows, of one version.
+         * @description Stream all of those rows of one version.
          */
         post: operations["co_contributory_export_api_v1_co_contributory_export_post"];
         delete?: never;
@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Co Contributory Rows
-         * @description Return some of those rows, of one version, with values.
+         * @description Return a page of those rows, with values, from one version.
          */
         post: operations["co_contributory_rows_api_v1_co_contributory_rows_post"];
         delete?: never;
@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * Co Dependency
-         * @description Count the rows that share a source row with rows.
+         * @description Count the rows that share a source row with the selected rows, by version.
          */
         post: operations["co_dependency_api_v1_co_dependency_post"];
         delete?: never;
@@ -135,7 +135,7 @@ export interface paths {
         put?: never;
         /**
          * Co Dependency Export
-         * @description Stream all of those rows, of one version.
+         * @description Stream all of those rows of one version.
          */
         post: operations["co_dependency_export_api_v1_co_dependency_export_post"];
         delete?: never;
@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Co Dependency Rows
-         * @description Return some of those rows, of one version, with values.
+         * @description Return a page of those rows, with values, from one version.
          */
         post: operations["co_dependency_rows_api_v1_co_dependency_rows_post"];
         delete?: never;
@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Composition
-         * @description Tell how the witnesses of rows divide over a column of a source.
+         * @description Count the source rows of the selected rows by the value of a column of their dataset.
          */
         post: operations["composition_api_v1_composition_post"];
         delete?: never;
@@ -193,7 +193,7 @@ export interface paths {
         };
         /**
          * Datasets
-         * @description List data sets whose names contain all words of `search`, letter case aside.
+         * @description List datasets whose names contain all words of `search`, ignoring case.
          */
         get: operations["datasets_api_v1_datasets_get"];
         put?: never;
@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * Dataset
-         * @description Describe a data set: its versions and who read it, and the columns of one version.
+         * @description Describe a dataset: its versions, the steps that read it, and the columns of one version.
          */
         get: operations["dataset_api_v1_datasets__dataset__get"];
         put?: never;
@@ -234,7 +234,7 @@ export interface paths {
         /**
          * Beside
          * @deprecated
-         * @description List the data sets that `/sideways` can name: `GET /datasets/{dataset}/related` takes its place.
+         * @description List the datasets that `/sideways` accepts. Use `GET /datasets/{dataset}/related` instead.
          */
         get: operations["beside_api_v1_datasets__dataset__beside_get"];
         put?: never;
@@ -254,7 +254,7 @@ export interface paths {
         };
         /**
          * Dataset Columns
-         * @description List the columns that columns of a version came from, or went into.
+         * @description List the source columns of a version's columns, or the columns derived from them.
          */
         get: operations["dataset_columns_api_v1_datasets__dataset__columns_get"];
         put?: never;
@@ -274,7 +274,7 @@ export interface paths {
         };
         /**
          * Dataset Dropped
-         * @description Tell which operations dropped columns of a version.
+         * @description List the operations that dropped columns of a version.
          */
         get: operations["dataset_dropped_api_v1_datasets__dataset__dropped_get"];
         put?: never;
@@ -294,7 +294,7 @@ export interface paths {
         };
         /**
          * Dataset Export
-         * @description Stream all rows for which all conditions hold, as CSV, JSON, JSON lines or an Arrow stream.
+         * @description Stream all rows that satisfy all conditions, as CSV, JSON, JSON lines or an Arrow stream.
          */
         get: operations["dataset_export_api_v1_datasets__dataset__export_get"];
         put?: never;
@@ -314,7 +314,7 @@ export interface paths {
         };
         /**
          * Dataset Operations
-         * @description List all operations behind a version, or those done to it; only those that touched some columns, where given.
+         * @description List all operations that led to a version, or that used it; with `column`, only those that touched it.
          */
         get: operations["dataset_operations_api_v1_datasets__dataset__operations_get"];
         put?: never;
@@ -334,7 +334,7 @@ export interface paths {
         };
         /**
          * Related
-         * @description List the data sets that `co_contributory`, `co_dependency` and `composition` can name about rows of a version.
+         * @description List the datasets that `co_contributory`, `co_dependency` and `composition` accept for rows of a version.
          */
         get: operations["related_api_v1_datasets__dataset__related_get"];
         put?: never;
@@ -354,7 +354,7 @@ export interface paths {
         };
         /**
          * Dataset Rows
-         * @description Return rows of a version for which all conditions hold, in order, with values.
+         * @description Return the rows of a version that satisfy all conditions, with values, in order of their ids.
          */
         get: operations["dataset_rows_api_v1_datasets__dataset__rows_get"];
         put?: never;
@@ -376,7 +376,7 @@ export interface paths {
         put?: never;
         /**
          * How
-         * @description Tell the operations on the ways of rows, and how many rows each way leads to.
+         * @description List the operations between rows and their source rows, or the rows derived from them, by path.
          */
         post: operations["how_api_v1_how_post"];
         delete?: never;
@@ -396,7 +396,7 @@ export interface paths {
         put?: never;
         /**
          * Locate
-         * @description Find rows of a version in another version of their dataset, by the files that both have.
+         * @description Find rows of a version in another version of their dataset, by the files that both contain.
          */
         post: operations["locate_api_v1_locate_post"];
         delete?: never;
@@ -1056,9 +1056,10 @@ export interface paths {
         put?: never;
         /**
          * Replay
-         * @description Tell rows before and after each operation of steps, by running stored operations again; at most 20 rows.
+         * @description Return up to 20 rows before and after each operation of steps, by a replay.
          *
-         *     Never the user's script: see `provspark.replay`. Takes seconds, as Spark has to start; ends where nobody waits.
+         *     A replay runs the stored operations again, not the user's script. It takes seconds, since Spark has to start, and is
+         *     cancelled if the client disconnects.
          */
         post: operations["replay_api_v1_replay_post"];
         delete?: never;
@@ -1079,7 +1080,7 @@ export interface paths {
         /**
          * Sideways
          * @deprecated
-         * @description Count rows: `POST /co_contributory` and `/co_dependency` take its place.
+         * @description Count rows. Use `POST /co_contributory` or `/co_dependency` instead.
          */
         post: operations["sideways_api_v1_sideways_post"];
         delete?: never;
@@ -1100,7 +1101,7 @@ export interface paths {
         /**
          * Sideways Export
          * @deprecated
-         * @description Stream rows: `POST /co_contributory/export` and `/co_dependency/export` take its place.
+         * @description Stream rows. Use `POST /co_contributory/export` or `/co_dependency/export` instead.
          */
         post: operations["sideways_export_api_v1_sideways_export_post"];
         delete?: never;
@@ -1121,7 +1122,7 @@ export interface paths {
         /**
          * Sideways Rows
          * @deprecated
-         * @description Return rows: `POST /co_contributory/rows` and `/co_dependency/rows` take its place.
+         * @description Return rows. Use `POST /co_contributory/rows` or `/co_dependency/rows` instead.
          */
         post: operations["sideways_rows_api_v1_sideways_rows_post"];
         delete?: never;
@@ -1139,7 +1140,7 @@ export interface paths {
         };
         /**
          * Steps
-         * @description List steps, the last first; of one DAG, run, task or map index where given.
+         * @description List steps, newest first; optionally only those of one DAG, run, task or map index.
          */
         get: operations["steps_api_v1_steps_get"];
         put?: never;
@@ -1159,7 +1160,7 @@ export interface paths {
         };
         /**
          * Step
-         * @description Describe a step: what it read and wrote, and how far it was captured.
+         * @description Describe a step: its inputs and outputs, and their coverage.
          */
         get: operations["step_api_v1_steps__step__get"];
         put?: never;
@@ -1179,7 +1180,7 @@ export interface paths {
         };
         /**
          * Step Operations
-         * @description List the operations of a step, in order; those of one script line as one, unless `parts` are asked for.
+         * @description List the operations of a step in execution order; `parts` lists those of one script line separately.
          */
         get: operations["step_operations_api_v1_steps__step__operations_get"];
         put?: never;
@@ -1199,10 +1200,10 @@ export interface paths {
         };
         /**
          * Operation Profiles
-         * @description Tell how values are distributed before and after an operation, by running the step's operations again.
+         * @description Return the distributions of values before and after an operation, by a replay of the step.
          *
-         *     `child` is one of the operations whose rows it read, where there are several. Takes seconds or, over many rows,
-         *     longer; ends where nobody waits.
+         *     If the operation reads from several others, `child` chooses one of them. The replay takes seconds or longer,
+         *     and is cancelled if the client disconnects.
          */
         get: operations["operation_profiles_api_v1_steps__step__operations__operation__profiles_get"];
         put?: never;
@@ -1222,7 +1223,7 @@ export interface paths {
         };
         /**
          * Step Profiles
-         * @description Tell the distribution of values in what a step read and in what it wrote, column by column.
+         * @description Return the distributions of values in the input and the output of a step, column by column.
          */
         get: operations["step_profiles_api_v1_steps__step__profiles_get"];
         put?: never;
@@ -1244,7 +1245,7 @@ export interface paths {
         put?: never;
         /**
          * Trace
-         * @description Trace rows back to where they came from, or forward to where they went, as a graph with counts.
+         * @description Trace rows backward to their source rows, or forward to the rows derived from them, as a graph with counts.
          */
         post: operations["trace_api_v1_trace_post"];
         delete?: never;
@@ -1264,7 +1265,7 @@ export interface paths {
         put?: never;
         /**
          * Trace Export
-         * @description Stream all rows that a trace met in one of its nodes.
+         * @description Stream all rows of one node of a trace.
          */
         post: operations["trace_export_api_v1_trace_export_post"];
         delete?: never;
@@ -1284,7 +1285,7 @@ export interface paths {
         put?: never;
         /**
          * Trace Graph
-         * @description Return the single rows of a trace and the edges between them, at most 10,000: as PROV-JSON or a graph.
+         * @description Return the rows of a trace and up to 10,000 edges between them, as PROV-JSON, node-link JSON or GraphML.
          */
         post: operations["trace_graph_api_v1_trace_graph_post"];
         delete?: never;
@@ -1304,7 +1305,7 @@ export interface paths {
         put?: never;
         /**
          * Trace Rows
-         * @description Return the rows that a trace met in one of its nodes, with values.
+         * @description Return the rows of one node of a trace, with values.
          */
         post: operations["trace_rows_api_v1_trace_rows_post"];
         delete?: never;
@@ -1319,14 +1320,14 @@ export interface components {
     schemas: {
         /**
          * About
-         * @description What this installation shows to this user.
+         * @description Installation, as this user sees it.
          */
         About: {
             /** Airflow */
             airflow: boolean;
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Steps */
@@ -1338,12 +1339,12 @@ export interface components {
         };
         /**
          * Answer
-         * @description An answer, line by line.
+         * @description Lines of an answer.
          */
         Answer: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Ends */
@@ -1373,7 +1374,7 @@ export interface components {
         };
         /**
          * BackwardQuestion
-         * @description What `backward` takes.
+         * @description Parameters of `backward`.
          */
         BackwardQuestion: {
             /**
@@ -1383,7 +1384,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -1415,7 +1416,7 @@ export interface components {
             strict: boolean | null;
             /**
              * To
-             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate sources: rows that no captured write made. If no write made a given row, the row is its own source, with occurrence -1. A data set by its `id`, or its `name` as shown.
+             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate sources: rows that no captured write made. If no write made a given row, the row is its own source, with occurrence -1. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
@@ -1430,7 +1431,7 @@ export interface components {
             version?: string | null;
             /**
              * Via
-             * @description Datasets or steps that a path must pass through, in this order. A data set by its `id`, or its `name` as shown.
+             * @description Datasets or steps that a path must pass through, in this order. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             via?: string[] | null;
             /**
@@ -1441,7 +1442,7 @@ export interface components {
         };
         /**
          * Beside
-         * @description What can be asked of rows of a data set.
+         * @description Datasets that `/sideways` accepts for rows of a dataset.
          */
         Beside: {
             /** Next */
@@ -1455,7 +1456,7 @@ export interface components {
         };
         /**
          * Bin
-         * @description Values from `low` to below `high`.
+         * @description Bin of a histogram: values from `low` to below `high`.
          */
         Bin: {
             /** Count */
@@ -1467,7 +1468,7 @@ export interface components {
         };
         /**
          * Broken
-         * @description A step that can't be read, or a whole store of a catalogue. Answers leave it out, so they may be incomplete.
+         * @description Step, or store of a catalogue, that can't be read. The response leaves it out, so it may be incomplete.
          */
         Broken: {
             /** Advice */
@@ -1483,7 +1484,7 @@ export interface components {
         };
         /**
          * CellLine
-         * @description A cell asked about, and one that it stands in a dependence with.
+         * @description Cell of the request, and a cell that it derives from or that derives from it.
          */
         CellLine: {
             /** Column */
@@ -1521,13 +1522,13 @@ export interface components {
             source_row: number;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
         };
         /**
          * CellNeighbourhoodQuestion
-         * @description What `cell_neighbourhood` takes.
+         * @description Parameters of `cell_neighbourhood`.
          */
         CellNeighbourhoodQuestion: {
             /**
@@ -1542,7 +1543,7 @@ export interface components {
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -1596,12 +1597,12 @@ export interface components {
         };
         /**
          * CellPage
-         * @description Some of the lines.
+         * @description Page of cells.
          */
         CellPage: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Lines */
@@ -1615,7 +1616,7 @@ export interface components {
         };
         /**
          * CellQuery
-         * @description The cells behind cells, or those that came of them.
+         * @description Source cells of the selected cells, or cells derived from them.
          */
         CellQuery: {
             /** Columns */
@@ -1632,7 +1633,7 @@ export interface components {
             cursor: number;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /**
@@ -1662,7 +1663,7 @@ export interface components {
         };
         /**
          * CellsQuestion
-         * @description What `cells` takes.
+         * @description Parameters of `cells`.
          */
         CellsQuestion: {
             /**
@@ -1677,7 +1678,7 @@ export interface components {
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -1721,7 +1722,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Return cells of this dataset. Default: those at the ends of all paths. A data set by its `id`, or its `name` as shown.
+             * @description Return cells of this dataset. Default: those at the ends of all paths. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
@@ -1737,7 +1738,7 @@ export interface components {
         };
         /**
          * Choice
-         * @description A data set that a question can be about, and those that can stand between.
+         * @description Dataset that a query accepts as `to`, with the datasets that it accepts as `via`.
          */
         Choice: {
             dataset: components["schemas"]["Dataset"];
@@ -1746,7 +1747,7 @@ export interface components {
         };
         /**
          * CoContributoryLinesQuestion
-         * @description What `co_contributory_lines` takes.
+         * @description Parameters of `co_contributory_lines`.
          */
         CoContributoryLinesQuestion: {
             /**
@@ -1756,7 +1757,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them. A data set by its `id`, or its `name` as shown.
+             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -1808,7 +1809,7 @@ export interface components {
         };
         /**
          * CoContributoryQuery
-         * @description Rows of `to` that were used together with rows, in one derivation.
+         * @description Rows of `to` that were combined with the selected rows in one derivation.
          */
         CoContributoryQuery: {
             /**
@@ -1818,14 +1819,14 @@ export interface components {
             context: boolean;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /** Rows */
             rows?: number[] | null;
             /**
              * To
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             to: string;
             /** Version */
@@ -1837,7 +1838,7 @@ export interface components {
         };
         /**
          * CoContributoryQuestion
-         * @description What `co_contributory` takes.
+         * @description Parameters of `co_contributory`.
          */
         CoContributoryQuestion: {
             /**
@@ -1847,7 +1848,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -1873,7 +1874,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Return rows of this dataset. It may be `dataset` itself, if a step reads that more than once. A data set by its `id`, or its `name` as shown.
+             * @description Return rows of this dataset. It may be `dataset` itself, if a step reads that more than once. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to: string;
             /**
@@ -1883,7 +1884,7 @@ export interface components {
             version?: string | null;
             /**
              * Via
-             * @description Only derivations of rows of this dataset. Default: of any captured dataset. A data set by its `id`, or its `name` as shown.
+             * @description Only derivations of rows of this dataset. Default: of any captured dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             via?: string | null;
             /**
@@ -1894,12 +1895,12 @@ export interface components {
         };
         /**
          * CoContributoryRowsQuery
-         * @description Some of those rows, with values, of one version.
+         * @description A page of those rows, with values, from one version.
          */
         CoContributoryRowsQuery: {
             /**
              * Answer Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             answer_version: string;
             /** Columns */
@@ -1916,7 +1917,7 @@ export interface components {
             cursor: number;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /**
@@ -1928,7 +1929,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * To
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             to: string;
             /** Version */
@@ -1940,7 +1941,7 @@ export interface components {
         };
         /**
          * CoDependencyLinesQuestion
-         * @description What `co_dependency_lines` takes.
+         * @description Parameters of `co_dependency_lines`.
          */
         CoDependencyLinesQuestion: {
             /**
@@ -1950,7 +1951,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them. A data set by its `id`, or its `name` as shown.
+             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -2002,7 +2003,7 @@ export interface components {
         };
         /**
          * CoDependencyQuery
-         * @description Rows of `to` that share a source row in `via` with rows.
+         * @description Rows of `to` that share a source row in `via` with the selected rows.
          */
         CoDependencyQuery: {
             /**
@@ -2012,21 +2013,21 @@ export interface components {
             context: boolean;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /** Rows */
             rows?: number[] | null;
             /**
              * To
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             to: string;
             /** Version */
             version?: string | null;
             /**
              * Via
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             via: string;
             /** Where */
@@ -2034,7 +2035,7 @@ export interface components {
         };
         /**
          * CoDependencyQuestion
-         * @description What `co_dependency` takes.
+         * @description Parameters of `co_dependency`.
          */
         CoDependencyQuestion: {
             /**
@@ -2044,7 +2045,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -2070,7 +2071,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Return rows of this dataset. It may be `dataset` itself. A data set by its `id`, or its `name` as shown.
+             * @description Return rows of this dataset. It may be `dataset` itself. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to: string;
             /**
@@ -2086,7 +2087,7 @@ export interface components {
             versions: ("current" | "all") | null;
             /**
              * Via
-             * @description The dataset of the shared source rows, or the step that read them. A data set by its `id`, or its `name` as shown.
+             * @description The dataset of the shared source rows, or the step that read them. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             via: string;
             /**
@@ -2097,12 +2098,12 @@ export interface components {
         };
         /**
          * CoDependencyRowsQuery
-         * @description Some of those rows, with values, of one version.
+         * @description A page of those rows, with values, from one version.
          */
         CoDependencyRowsQuery: {
             /**
              * Answer Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             answer_version: string;
             /** Columns */
@@ -2119,7 +2120,7 @@ export interface components {
             cursor: number;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /**
@@ -2131,14 +2132,14 @@ export interface components {
             rows?: number[] | null;
             /**
              * To
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             to: string;
             /** Version */
             version?: string | null;
             /**
              * Via
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             via: string;
             /** Where */
@@ -2146,7 +2147,7 @@ export interface components {
         };
         /**
          * Column
-         * @description A column of a version.
+         * @description Column of a version.
          */
         Column: {
             /** Masked */
@@ -2158,7 +2159,7 @@ export interface components {
         };
         /**
          * ColumnDistribution
-         * @description A column, and how its values are distributed; null where it is masked.
+         * @description Column with the distribution of its values; null if it is masked.
          */
         ColumnDistribution: {
             /** Masked */
@@ -2169,7 +2170,7 @@ export interface components {
         };
         /**
          * ColumnLine
-         * @description A column asked about, and one that it stands in a dependence with; null for the rows themselves.
+         * @description Column of the request, and a column that it derives from or that derives from it. Null stands for whole rows.
          */
         ColumnLine: {
             /** Column */
@@ -2200,18 +2201,18 @@ export interface components {
             steps: string[];
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
         };
         /**
          * ColumnLines
-         * @description The columns behind columns, or those that came of them.
+         * @description Source columns of columns, or columns derived from them.
          */
         ColumnLines: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Lines */
@@ -2223,7 +2224,7 @@ export interface components {
         };
         /**
          * ColumnProfile
-         * @description How the values of a column are distributed.
+         * @description Distribution of values in a column.
          */
         ColumnProfile: {
             /** Count */
@@ -2252,7 +2253,7 @@ export interface components {
         };
         /**
          * ColumnsQuestion
-         * @description What `columns` takes.
+         * @description Parameters of `columns`.
          */
         ColumnsQuestion: {
             /**
@@ -2267,7 +2268,7 @@ export interface components {
             column?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -2294,7 +2295,7 @@ export interface components {
             run?: string | null;
             /**
              * To
-             * @description Return columns of this dataset. Default: those at the ends of all paths. A data set by its `id`, or its `name` as shown.
+             * @description Return columns of this dataset. Default: those at the ends of all paths. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
@@ -2305,12 +2306,12 @@ export interface components {
         };
         /**
          * Composition
-         * @description The values with most witnesses first, and how many values and witnesses there are in all.
+         * @description The most frequent values first, with the total numbers of values and of source rows.
          */
         Composition: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Total Values */
@@ -2322,14 +2323,14 @@ export interface components {
         };
         /**
          * CompositionQuery
-         * @description How the witnesses of rows divide over a column of a source.
+         * @description Source rows of the selected rows, counted by the value of a column of a source.
          */
         CompositionQuery: {
             /** Column */
             column: string;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /**
@@ -2341,7 +2342,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Source
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             source: string;
             /** Version */
@@ -2351,7 +2352,7 @@ export interface components {
         };
         /**
          * CompositionQuestion
-         * @description What `composition` takes.
+         * @description Parameters of `composition`.
          */
         CompositionQuestion: {
             /**
@@ -2366,7 +2367,7 @@ export interface components {
             column: string;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -2398,7 +2399,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * Source
-             * @description The dataset of the source rows. A data set by its `id`, or its `name` as shown.
+             * @description The dataset of the source rows. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             source: string;
             /**
@@ -2414,7 +2415,7 @@ export interface components {
         };
         /**
          * CorrespondenceQuestion
-         * @description What `correspondence` takes.
+         * @description Parameters of `correspondence`.
          */
         CorrespondenceQuestion: {
             /**
@@ -2424,7 +2425,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -2450,7 +2451,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate sources: rows that no captured write made. If no write made a given row, the row is its own source, with occurrence -1. A data set by its `id`, or its `name` as shown.
+             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate sources: rows that no captured write made. If no write made a given row, the row is its own source, with occurrence -1. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to: string;
             /**
@@ -2465,7 +2466,7 @@ export interface components {
             version?: string | null;
             /**
              * Via
-             * @description Datasets or steps that a path must pass through, in this order. A data set by its `id`, or its `name` as shown.
+             * @description Datasets or steps that a path must pass through, in this order. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             via?: string[] | null;
             /**
@@ -2476,7 +2477,7 @@ export interface components {
         };
         /**
          * CountsQuestion
-         * @description What `counts` takes.
+         * @description Parameters of `counts`.
          */
         CountsQuestion: {
             /**
@@ -2487,12 +2488,12 @@ export interface components {
         };
         /**
          * Dataset
-         * @description A data set's names.
+         * @description Id and names of a dataset.
          */
         Dataset: {
             /**
              * Id
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             id: string;
             /** Label */
@@ -2502,7 +2503,7 @@ export interface components {
         };
         /**
          * DatasetDetail
-         * @description A dataset, its versions (the current one first), and the columns of one.
+         * @description Dataset, its versions (the current one first), and the columns of one version.
          */
         DatasetDetail: {
             /** Columns */
@@ -2510,7 +2511,7 @@ export interface components {
             current: components["schemas"]["VersionUsed"];
             /**
              * Id
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             id: string;
             /** Label */
@@ -2525,7 +2526,7 @@ export interface components {
             rows: number;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
             /** Versions */
@@ -2533,12 +2534,12 @@ export interface components {
         };
         /**
          * DatasetPage
-         * @description Some of the data sets.
+         * @description Page of the list of datasets.
          */
         DatasetPage: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Items */
@@ -2550,7 +2551,7 @@ export interface components {
         };
         /**
          * DatasetSummary
-         * @description A line in the list of data sets.
+         * @description Summary of a dataset.
          */
         DatasetSummary: {
             /** Columns */
@@ -2559,7 +2560,7 @@ export interface components {
             coverage: ("exact" | "coarse" | "untracked") | null;
             /**
              * Id
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             id: string;
             /** Label */
@@ -2577,7 +2578,7 @@ export interface components {
             step: string | null;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
             /** Versions */
@@ -2585,17 +2586,17 @@ export interface components {
         };
         /**
          * DatasetsQuestion
-         * @description What `datasets` takes.
+         * @description Parameters of `datasets`.
          */
         DatasetsQuestion: Record<string, never>;
         /**
          * Derivations
-         * @description The ways in which rows came about: a row of each occurrence, or null.
+         * @description Derivations of rows: for each one a row of each occurrence, or null.
          */
         Derivations: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Next */
@@ -2609,7 +2610,7 @@ export interface components {
         };
         /**
          * DerivationsQuestion
-         * @description What `derivations` takes.
+         * @description Parameters of `derivations`.
          */
         DerivationsQuestion: {
             /**
@@ -2619,7 +2620,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -2651,7 +2652,7 @@ export interface components {
         };
         /**
          * Drop
-         * @description An operation that did not hand a column on.
+         * @description Operation that dropped a column.
          */
         Drop: {
             /** Column */
@@ -2676,7 +2677,7 @@ export interface components {
         };
         /**
          * DroppedQuestion
-         * @description What `dropped` takes.
+         * @description Parameters of `dropped`.
          */
         DroppedQuestion: {
             /**
@@ -2691,7 +2692,7 @@ export interface components {
             column?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -2707,12 +2708,12 @@ export interface components {
         };
         /**
          * Drops
-         * @description Where the columns of a version end.
+         * @description Operations that dropped columns of a version.
          */
         Drops: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Lines */
@@ -2724,7 +2725,7 @@ export interface components {
         };
         /**
          * Edge
-         * @description Rows of `source` went into `target`: through a step's write, or, without `step`, by shared files.
+         * @description Edge of a trace: rows of `source` went into `target` through a write, or by shared files if `step` is null.
          */
         Edge: {
             /**
@@ -2757,7 +2758,7 @@ export interface components {
         };
         /**
          * End
-         * @description A data set on a driver that rows reached, and from which nothing surely went on.
+         * @description Read on a driver that rows reached, and from which no certain edge leads on.
          */
         End: {
             dataset: components["schemas"]["Dataset"];
@@ -2767,13 +2768,13 @@ export interface components {
             step: string;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
         };
         /**
          * Ended
-         * @description Rows before an operation that nothing after it was made from.
+         * @description Rows before an operation that no row after it was made from.
          */
         Ended: {
             /** Before */
@@ -2795,7 +2796,7 @@ export interface components {
         };
         /**
          * Ending
-         * @description A write that read rows of a trace forward and kept only some of them, or none.
+         * @description Ending: a write that read rows of a forward trace and kept only some of them, or none.
          */
         Ending: {
             /** Context */
@@ -2821,7 +2822,7 @@ export interface components {
         };
         /**
          * ExampleQuery
-         * @description A trace, and the row of which one derivation is returned.
+         * @description Trace of the selected rows, with one derivation of one of them.
          */
         ExampleQuery: {
             /**
@@ -2831,7 +2832,7 @@ export interface components {
             context: boolean;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /**
@@ -2859,12 +2860,12 @@ export interface components {
         };
         /**
          * Explanations
-         * @description An answer, each line with the number of its path.
+         * @description Lines of an answer, each with the number of its path.
          */
         Explanations: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Ends */
@@ -2896,7 +2897,7 @@ export interface components {
         };
         /**
          * FirstDifferenceQuestion
-         * @description What `first_difference` takes.
+         * @description Parameters of `first_difference`.
          */
         FirstDifferenceQuestion: {
             /**
@@ -2906,7 +2907,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -2958,7 +2959,7 @@ export interface components {
         };
         /**
          * ForwardQuestion
-         * @description What `forward` takes.
+         * @description Parameters of `forward`.
          */
         ForwardQuestion: {
             /**
@@ -2968,7 +2969,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -3000,7 +3001,7 @@ export interface components {
             strict: boolean | null;
             /**
              * To
-             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate results: rows that no captured write read. If no write read a given row, the row is its own result. A data set by its `id`, or its `name` as shown.
+             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate results: rows that no captured write read. If no write read a given row, the row is its own result. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
@@ -3021,7 +3022,7 @@ export interface components {
             versions: ("current" | "all") | null;
             /**
              * Via
-             * @description Datasets or steps that a path must pass through, in this order. A data set by its `id`, or its `name` as shown.
+             * @description Datasets or steps that a path must pass through, in this order. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             via?: string[] | null;
             /**
@@ -3032,7 +3033,7 @@ export interface components {
         };
         /**
          * Found
-         * @description How many rows of a version were found.
+         * @description Number of rows of a version that are in the answer.
          */
         Found: {
             /** Columns */
@@ -3049,7 +3050,7 @@ export interface components {
             total: number;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
         };
@@ -3066,12 +3067,12 @@ export interface components {
         };
         /**
          * Graph
-         * @description Rows, or cells, and the edges between them.
+         * @description Graph of rows or cells.
          */
         Graph: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Prov */
@@ -3083,7 +3084,7 @@ export interface components {
         };
         /**
          * HistoryQuestion
-         * @description What `history` takes.
+         * @description Parameters of `history`.
          */
         HistoryQuestion: {
             /**
@@ -3098,7 +3099,7 @@ export interface components {
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -3136,12 +3137,12 @@ export interface components {
         };
         /**
          * How
-         * @description How rows came about, or what became of them.
+         * @description Operations between rows and their source rows, or the rows derived from them.
          */
         How: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Next */
@@ -3153,7 +3154,7 @@ export interface components {
         };
         /**
          * HowQuery
-         * @description The operations on the ways of selected rows.
+         * @description Operations between the selected rows and their source rows, or the rows derived from them.
          */
         HowQuery: {
             /**
@@ -3163,7 +3164,7 @@ export interface components {
             context: boolean;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /**
@@ -3188,7 +3189,7 @@ export interface components {
         };
         /**
          * HowQuestion
-         * @description What `how` takes.
+         * @description Parameters of `how`.
          */
         HowQuestion: {
             /**
@@ -3203,7 +3204,7 @@ export interface components {
             column?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -3241,7 +3242,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Return rows or cells of this dataset, wherever it is on a path. Default: those at the ends of all paths. A data set by its `id`, or its `name` as shown.
+             * @description Return rows or cells of this dataset, wherever it is on a path. Default: those at the ends of all paths. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
@@ -3257,7 +3258,7 @@ export interface components {
         };
         /**
          * ImpactQuestion
-         * @description What `impact` takes.
+         * @description Parameters of `impact`.
          */
         ImpactQuestion: {
             /**
@@ -3267,17 +3268,17 @@ export interface components {
             column?: string | null;
             /**
              * Output
-             * @description The dataset that the step wrote, if it wrote several. A data set by its `id`, or its `name` as shown.
+             * @description The dataset that the step wrote, if it wrote several. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             output?: string | null;
             /**
              * Source
-             * @description The dataset to compare with. One that the step read, or one that its output came from over any number of steps. Default: the one that the step read. A data set by its `id`, or its `name` as shown.
+             * @description The dataset to compare with. One that the step read, or one that its output came from over any number of steps. Default: the one that the step read. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             source?: string | null;
             /**
              * Step
-             * @description A step's id, or a dataset that it wrote. A data set by its `id`, or its `name` as shown.
+             * @description A step's id, or a dataset that it wrote. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             step: string;
             /**
@@ -3290,12 +3291,12 @@ export interface components {
         };
         /**
          * LocateQuery
-         * @description Rows of a version, to look for in another version of their dataset.
+         * @description Rows of a version, to find in another version of their dataset.
          */
         LocateQuery: {
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /** Into */
@@ -3304,13 +3305,13 @@ export interface components {
             rows: number[];
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
         };
         /**
          * LocateQuestion
-         * @description What `locate` takes.
+         * @description Parameters of `locate`.
          */
         LocateQuestion: {
             /**
@@ -3320,7 +3321,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description A dataset, with the other parameters to select its rows and their version; or rows of one version. A data set by its `id`, or its `name` as shown.
+             * @description A dataset, with the other parameters to select its rows and their version; or rows of one version. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -3357,7 +3358,7 @@ export interface components {
         };
         /**
          * Located
-         * @description Row ids in the other version.
+         * @description Row ids in another version.
          */
         Located: {
             dataset: components["schemas"]["Dataset"];
@@ -3367,13 +3368,13 @@ export interface components {
             rows: (number | null)[];
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
         };
         /**
          * Missed
-         * @description The rows of an input that satisfy what of the conditions speaks of it, and where they ended.
+         * @description Rows of an input that satisfy the conditions on it, and where they ended.
          */
         Missed: {
             /** Conditions */
@@ -3404,7 +3405,7 @@ export interface components {
         };
         /**
          * NeighbourhoodQuestion
-         * @description What `neighbourhood` takes.
+         * @description Parameters of `neighbourhood`.
          */
         NeighbourhoodQuestion: {
             /**
@@ -3414,7 +3415,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -3468,7 +3469,7 @@ export interface components {
         };
         /**
          * Node
-         * @description A version on the way, with how many of its rows the trace met.
+         * @description Version in a trace, with the number of its rows that the trace reached.
          */
         Node: {
             /** Columns */
@@ -3503,13 +3504,13 @@ export interface components {
             total: number;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
         };
         /**
          * Occurrence
-         * @description One reading of an input, by one way through the plan.
+         * @description One reading of an input, on one path through the plan.
          */
         Occurrence: {
             dataset: components["schemas"]["Dataset"];
@@ -3519,7 +3520,7 @@ export interface components {
             step: string;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
             /** Write */
@@ -3527,7 +3528,7 @@ export interface components {
         };
         /**
          * Operation
-         * @description An operation of a step, or several of one script line or one name that read as one.
+         * @description Operation of a step, or several of one script line or one name combined into one.
          */
         Operation: {
             /** Categories */
@@ -3575,7 +3576,7 @@ export interface components {
         };
         /**
          * OperationProfilesQuestion
-         * @description What `operation_profiles` takes.
+         * @description Parameters of `operation_profiles`.
          */
         OperationProfilesQuestion: {
             /**
@@ -3590,18 +3591,18 @@ export interface components {
             operations?: number[] | null;
             /**
              * Output
-             * @description The dataset that the step wrote, if it wrote several. A data set by its `id`, or its `name` as shown.
+             * @description The dataset that the step wrote, if it wrote several. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             output?: string | null;
             /**
              * Step
-             * @description A step's id, or a dataset that it wrote. A data set by its `id`, or its `name` as shown.
+             * @description A step's id, or a dataset that it wrote. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             step: string;
         };
         /**
          * OperationSpread
-         * @description What an operation did to the distribution of values.
+         * @description Distributions of values before and after an operation.
          */
         OperationSpread: {
             /** After Rows */
@@ -3633,7 +3634,7 @@ export interface components {
         };
         /**
          * OperationSpreads
-         * @description What operations of a step did to the distribution of values: of each an item for each that it reads.
+         * @description Distributions of values before and after operations of a step: an item for each operation that they read from.
          */
         OperationSpreads: {
             dataset: components["schemas"]["Dataset"];
@@ -3648,7 +3649,7 @@ export interface components {
         };
         /**
          * OperationsQuestion
-         * @description What `operations` takes.
+         * @description Parameters of `operations`.
          */
         OperationsQuestion: {
             /**
@@ -3696,7 +3697,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Only the operations on paths to this dataset. A data set by its `id`, or its `name` as shown.
+             * @description Only the operations on paths to this dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
@@ -3706,7 +3707,7 @@ export interface components {
             version?: string | null;
             /**
              * What
-             * @description A step's id (or its beginning), a dataset, or some rows of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description A step's id (or its beginning), a dataset, or some rows of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             what: string;
             /**
@@ -3717,7 +3718,7 @@ export interface components {
         };
         /**
          * Parameter
-         * @description A parameter of a question: a field of the request's body.
+         * @description Parameter of a question: a field of the request body.
          */
         Parameter: {
             /** Choices */
@@ -3737,7 +3738,7 @@ export interface components {
         };
         /**
          * Passage
-         * @description Rows on their way through one write.
+         * @description Path of rows through one write.
          */
         Passage: {
             dataset: components["schemas"]["Dataset"];
@@ -3768,7 +3769,7 @@ export interface components {
         };
         /**
          * Path
-         * @description The operations on the way to rows of a version, through one reading and by one kind of edge.
+         * @description Operations on a path to rows of a version, through one occurrence and one kind of edge.
          */
         Path: {
             /** Column */
@@ -3789,13 +3790,13 @@ export interface components {
             rows: number;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
         };
         /**
          * Problem
-         * @description An error as the API tells it.
+         * @description Error (RFC 9457).
          */
         Problem: {
             /** Detail */
@@ -3812,7 +3813,7 @@ export interface components {
         };
         /**
          * Profile
-         * @description How the values of a version, or of some rows of it, are distributed.
+         * @description Distribution of values in a version, or in some of its rows.
          */
         Profile: {
             /** Columns */
@@ -3826,13 +3827,13 @@ export interface components {
             total: number;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
         };
         /**
          * ProfilePair
-         * @description A column before and after a step; null where it is not there, both where it is masked.
+         * @description Column before and after a step: null where it does not exist, both null if it is masked.
          */
         ProfilePair: {
             after: components["schemas"]["ColumnProfile"] | null;
@@ -3844,7 +3845,7 @@ export interface components {
         };
         /**
          * ProfileQuestion
-         * @description What `profile` takes.
+         * @description Parameters of `profile`.
          */
         ProfileQuestion: {
             /**
@@ -3859,7 +3860,7 @@ export interface components {
             columns?: string[] | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -3891,7 +3892,7 @@ export interface components {
         };
         /**
          * Profiles
-         * @description What a step did to the distribution of values.
+         * @description Distributions of values before and after a step.
          */
         Profiles: {
             after: components["schemas"]["Dataset"];
@@ -3909,7 +3910,7 @@ export interface components {
         };
         /**
          * Question
-         * @description A question, which `POST /questions/NAME` answers.
+         * @description Question that `POST /questions/NAME` answers.
          */
         Question: {
             /** Name */
@@ -3933,7 +3934,7 @@ export interface components {
         };
         /**
          * Related
-         * @description The data sets that questions about rows of a data set can name.
+         * @description Datasets that `co_contributory`, `co_dependency` and `composition` accept for rows of a dataset.
          */
         Related: {
             /** Co Contributory */
@@ -3947,7 +3948,7 @@ export interface components {
         };
         /**
          * Replay
-         * @description What steps did to rows, in order of the data's flow.
+         * @description Replay of steps, in the order in which the data passed through them.
          */
         Replay: {
             /** Columns */
@@ -3959,7 +3960,7 @@ export interface components {
         };
         /**
          * ReplayLine
-         * @description A row after an operation.
+         * @description Row after an operation.
          */
         ReplayLine: {
             /** Added */
@@ -3978,12 +3979,12 @@ export interface components {
         };
         /**
          * ReplayQuery
-         * @description A replay of what steps did to a few rows.
+         * @description Replay of steps for a few rows.
          */
         ReplayQuery: {
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /**
@@ -4003,7 +4004,7 @@ export interface components {
         };
         /**
          * ReplayQuestion
-         * @description What `replay` takes.
+         * @description Parameters of `replay`.
          */
         ReplayQuestion: {
             /**
@@ -4019,7 +4020,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -4056,7 +4057,7 @@ export interface components {
         };
         /**
          * ReplayStage
-         * @description The rows in question after an operation.
+         * @description Selected rows, or rows made from them, after an operation.
          */
         ReplayStage: {
             /** Columns */
@@ -4076,7 +4077,7 @@ export interface components {
         };
         /**
          * Rows
-         * @description Rows of a version; `values[i]` are those of row `rows[i]`, by column, as plain JSON.
+         * @description Rows of a version. `values[i]` contains the values of row `rows[i]`, in the order of `columns`.
          */
         Rows: {
             /** Columns */
@@ -4094,7 +4095,7 @@ export interface components {
             values: unknown[][] | null;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
             /** Why */
@@ -4102,7 +4103,7 @@ export interface components {
         };
         /**
          * SelectQuestion
-         * @description What `select` takes.
+         * @description Parameters of `select`.
          */
         SelectQuestion: {
             /**
@@ -4112,7 +4113,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -4144,7 +4145,7 @@ export interface components {
         };
         /**
          * Share
-         * @description A value of the column, and how many distinct rows have it.
+         * @description Value of the column, and the number of distinct source rows that have it.
          */
         Share: {
             /** Value */
@@ -4154,7 +4155,7 @@ export interface components {
         };
         /**
          * SharedRows
-         * @description Rows between two operations of a step that stand beside others.
+         * @description Rows between two operations of a step that share witnesses with others.
          */
         SharedRows: {
             answer: components["schemas"]["ReplayStage"];
@@ -4168,7 +4169,7 @@ export interface components {
         };
         /**
          * SidewaysQuery
-         * @description Rows of `to` that were used together with rows, or that share a source row in `via` (siblings).
+         * @description Rows of `to` that were combined with the selected rows, or that share a source row in `via` (siblings).
          */
         SidewaysQuery: {
             /**
@@ -4178,7 +4179,7 @@ export interface components {
             context: boolean;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /**
@@ -4190,7 +4191,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * To
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             to: string;
             /** Version */
@@ -4202,7 +4203,7 @@ export interface components {
         };
         /**
          * SidewaysRowsQuery
-         * @description Some of those rows, with values, of one version.
+         * @description A page of those rows, with values, from one version.
          */
         SidewaysRowsQuery: {
             /** Columns */
@@ -4219,12 +4220,12 @@ export interface components {
             cursor: number;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /**
              * Found
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             found: string;
             /**
@@ -4241,7 +4242,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * To
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             to: string;
             /** Version */
@@ -4253,7 +4254,7 @@ export interface components {
         };
         /**
          * SourceRow
-         * @description A row of an input.
+         * @description Row of an input.
          */
         SourceRow: {
             dataset: components["schemas"]["Dataset"];
@@ -4261,13 +4262,13 @@ export interface components {
             row: number;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
         };
         /**
          * Step
-         * @description One try of a task, or one run from the command line.
+         * @description Step: one try of an Airflow task instance, or one run of a script or command.
          */
         Step: {
             /** Coverage */
@@ -4296,7 +4297,7 @@ export interface components {
         };
         /**
          * StepDetail
-         * @description All that is known of a step.
+         * @description Step with its writes.
          */
         StepDetail: {
             /** Coverage */
@@ -4339,12 +4340,12 @@ export interface components {
         };
         /**
          * StepPage
-         * @description Some of the steps, the last first.
+         * @description Page of the list of steps, newest first.
          */
         StepPage: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /** Items */
@@ -4356,12 +4357,12 @@ export interface components {
         };
         /**
          * StepsQuestion
-         * @description What `steps` takes.
+         * @description Parameters of `steps`.
          */
         StepsQuestion: Record<string, never>;
         /**
          * Stop
-         * @description Where the answer is less than it could be.
+         * @description Stop: a place where the answer ends or is less precise, with the reason.
          */
         Stop: {
             dataset: components["schemas"]["Dataset"];
@@ -4377,12 +4378,12 @@ export interface components {
         };
         /**
          * Trace
-         * @description What rows came through or went into, as a graph; node 0 is what was asked about.
+         * @description Trace as a graph. Node 0 contains the selected rows.
          */
         Trace: {
             /**
              * Broken
-             * @description Steps that can't be read; this answer leaves them out.
+             * @description Steps that can't be read. The response leaves them out.
              */
             broken?: components["schemas"]["Broken"][];
             /**
@@ -4409,7 +4410,7 @@ export interface components {
         };
         /**
          * TraceQuery
-         * @description A trace of selected rows.
+         * @description Trace of the selected rows.
          */
         TraceQuery: {
             /**
@@ -4419,7 +4420,7 @@ export interface components {
             context: boolean;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /**
@@ -4445,7 +4446,7 @@ export interface components {
         };
         /**
          * TraceQuestion
-         * @description What `trace` takes.
+         * @description Parameters of `trace`.
          */
         TraceQuestion: {
             /**
@@ -4455,7 +4456,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -4493,7 +4494,7 @@ export interface components {
             strict: boolean | null;
             /**
              * To
-             * @description Return only paths to this dataset. A data set by its `id`, or its `name` as shown.
+             * @description Return only paths to this dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
@@ -4537,7 +4538,7 @@ export interface components {
             cursor: number;
             /**
              * Dataset
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             dataset: string;
             /**
@@ -4579,7 +4580,7 @@ export interface components {
         };
         /**
          * Trail
-         * @description An operation on the way of columns that were asked for.
+         * @description Operation on the path of the selected columns.
          */
         Trail: {
             /** Columns */
@@ -4595,7 +4596,7 @@ export interface components {
         };
         /**
          * Trusted
-         * @description Something that the answer leaves out because the request trusts it.
+         * @description Edge, end or stop that the answer leaves out because the request trusts it.
          */
         Trusted: {
             /** By */
@@ -4610,12 +4611,12 @@ export interface components {
         };
         /**
          * UnfinishedQuestion
-         * @description What `unfinished` takes.
+         * @description Parameters of `unfinished`.
          */
         UnfinishedQuestion: Record<string, never>;
         /**
          * Untold
-         * @description An operation of which nothing can be told.
+         * @description Operation that could not be profiled, with the reason.
          */
         Untold: {
             /** Child */
@@ -4633,12 +4634,12 @@ export interface components {
         };
         /**
          * Usage
-         * @description A version that a write read or made.
+         * @description Version that a write read or wrote.
          */
         Usage: {
             /**
              * Id
-             * @description `id` of a data set, as `/datasets` lists it
+             * @description `id` of a dataset, as `/datasets` lists it
              */
             id: string;
             /** Label */
@@ -4649,13 +4650,13 @@ export interface components {
             rows: number;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
         };
         /**
          * Values
-         * @description Rows with their values, of each version by itself.
+         * @description Rows with values, one table for each version.
          */
         Values: {
             /** Next */
@@ -4665,7 +4666,7 @@ export interface components {
         };
         /**
          * ValuesQuestion
-         * @description What `values` takes.
+         * @description Parameters of `values`.
          */
         ValuesQuestion: {
             /**
@@ -4680,7 +4681,7 @@ export interface components {
             columns?: string[] | null;
             /**
              * Dataset
-             * @description A dataset; or rows of one version, each of which is read once. `Answer.values` returns them line by line, also for rows of several datasets. A data set by its `id`, or its `name` as shown.
+             * @description A dataset; or rows of one version, each of which is read once. `Answer.values` returns them line by line, also for rows of several datasets. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -4712,7 +4713,7 @@ export interface components {
         };
         /**
          * VersionSummary
-         * @description A version, as the step knows it that wrote it, or that read it where none did.
+         * @description Version, with the step that wrote it or, if no captured step wrote it, one that read it.
          */
         VersionSummary: {
             /** Coverage */
@@ -4726,7 +4727,7 @@ export interface components {
             step: components["schemas"]["Step"];
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
             /** Written */
@@ -4734,7 +4735,7 @@ export interface components {
         };
         /**
          * VersionUsed
-         * @description The version of a dataset that the response's row ids refer to, and how it was chosen.
+         * @description Version of a dataset that the row ids in the response refer to, and how it was chosen.
          */
         VersionUsed: {
             /** Age */
@@ -4751,7 +4752,7 @@ export interface components {
             unknown: number;
             /**
              * Version
-             * @description `version` of a data set
+             * @description `version` of a dataset
              */
             version: string;
             /** Why */
@@ -4759,7 +4760,7 @@ export interface components {
         };
         /**
          * WhyNot
-         * @description Why no row of a data set satisfies conditions.
+         * @description Why no row of a dataset satisfies conditions.
          */
         WhyNot: {
             /** Conditions */
@@ -4784,7 +4785,7 @@ export interface components {
         };
         /**
          * WhyNotQuestion
-         * @description What `why_not` takes.
+         * @description Parameters of `why_not`.
          */
         WhyNotQuestion: {
             /**
@@ -4794,7 +4795,7 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. A data set by its `id`, or its `name` as shown.
+             * @description Name or path, for example ``file:///data/out``, ``/data/out`` or ``out``; or a set of rows that `select` or another question returned. A relative path that is not the name of a dataset is resolved against the working directory. This applies wherever a question takes the name of a dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
@@ -5038,7 +5039,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -5054,7 +5055,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The page that follows, as `<?…>; rel="next"` */
+                    /** @description The next page, as `<?…>; rel="next"` */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -5338,7 +5339,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -5354,7 +5355,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The page that follows, as `<?…>; rel="next"` */
+                    /** @description The next page, as `<?…>; rel="next"` */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -5831,7 +5832,7 @@ export interface operations {
             query?: {
                 version?: string | null;
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -5930,7 +5931,7 @@ export interface operations {
             query?: {
                 version?: string | null;
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -6033,7 +6034,7 @@ export interface operations {
                 to?: string | null;
                 existence?: boolean;
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -6133,7 +6134,7 @@ export interface operations {
                 version?: string | null;
                 column?: string[] | null;
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -6336,7 +6337,7 @@ export interface operations {
                 direction?: "backward" | "forward";
                 parts?: boolean;
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -6350,7 +6351,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The page that follows, as `<?…>; rel="next"` */
+                    /** @description The next page, as `<?…>; rel="next"` */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -6437,7 +6438,7 @@ export interface operations {
             query?: {
                 version?: string | null;
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -6635,7 +6636,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -6923,7 +6924,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -7023,7 +7024,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -7123,7 +7124,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -7234,7 +7235,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -7334,7 +7335,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -7445,7 +7446,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -7545,7 +7546,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -7656,7 +7657,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -7756,7 +7757,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -7856,7 +7857,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -7956,7 +7957,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -8067,7 +8068,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -8167,7 +8168,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -8267,7 +8268,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -8367,7 +8368,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -8467,7 +8468,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -8567,7 +8568,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -8678,7 +8679,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -8778,7 +8779,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -8878,7 +8879,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -8978,7 +8979,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -9078,7 +9079,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -9189,7 +9190,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -9289,7 +9290,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -9389,7 +9390,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -9500,7 +9501,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -9600,7 +9601,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -9700,7 +9701,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -9800,7 +9801,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -9900,7 +9901,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -10000,7 +10001,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -10218,7 +10219,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -10234,7 +10235,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The page that follows, as `<?…>; rel="next"` */
+                    /** @description The next page, as `<?…>; rel="next"` */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -10617,7 +10618,7 @@ export interface operations {
         parameters: {
             query?: {
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -10716,7 +10717,7 @@ export interface operations {
             query?: {
                 parts?: boolean;
                 cursor?: number;
-                /** @description At most `max_items`, the default */
+                /** @description Default and maximum: `max_items` */
                 limit?: number | null;
             };
             header?: never;
@@ -10730,7 +10731,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The page that follows, as `<?…>; rel="next"` */
+                    /** @description The next page, as `<?…>; rel="next"` */
                     Link?: string;
                     [name: string]: unknown;
                 };

@@ -1,4 +1,4 @@
-// The rows that a question about rows beside them is about.
+// The selected rows, beside the answer to a query about them.
 import { useQuery } from "@tanstack/react-query";
 
 import { post, type Trace, type TraceQuery } from "../api/client";
@@ -8,7 +8,7 @@ import { Waiting } from "./Waiting";
 
 export function AskedRows() {
   const { state, on } = usePage();
-  // A trace that goes nowhere: its one data set holds the rows.
+  // A trace to the dataset itself: its only node contains the selected rows.
   const asked: TraceQuery = {
     ...selection(state),
     direction: "backward",
@@ -21,7 +21,7 @@ export function AskedRows() {
   const node = answer.data?.nodes[0];
   if (!node)
     return (
-      <Waiting failed="The rows can't be found" label="Finding the rows" lines={4} query={answer} queryKey={key} />
+      <Waiting failed="Could not find the rows" label="Finding the rows" lines={4} query={answer} queryKey={key} />
     );
   return (
     <NodeRows
@@ -30,7 +30,7 @@ export function AskedRows() {
       onTrace={(row, way) => {
         on({ dataset: node.dataset.id, version: node.version, rows: [row], way });
       }}
-      title="asked about"
+      title="selected"
     />
   );
 }

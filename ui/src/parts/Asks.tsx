@@ -1,14 +1,14 @@
-// What can be asked of rows, by the same words everywhere: in the menu of a row and beside what is chosen.
+// The queries about rows, in the menu of a row and in the menu of the selected rows.
 import { Button, Menu, Portal } from "@chakra-ui/react";
 
 import type { Way } from "../state";
 
 const ASKS: { way: Way; text: string; key?: string }[] = [
-  { way: "backward", text: "← Where it came from", key: "Enter" },
-  { way: "forward", text: "Where it went →", key: "Shift+Enter" },
-  { way: "co_contributory", text: "Rows used together with it" },
-  { way: "co_dependency", text: "Co-dependency: rows that share a source row" },
-  { way: "composition", text: "What it is composed of" },
+  { way: "backward", text: "← Source rows", key: "Enter" },
+  { way: "forward", text: "Derived rows →", key: "Shift+Enter" },
+  { way: "co_contributory", text: "Rows used together with it (co-contributory)" },
+  { way: "co_dependency", text: "Rows that share a source row (co-dependency)" },
+  { way: "composition", text: "Composition of the source rows" },
   { way: "happened", text: "What happened to it" },
 ];
 
@@ -25,11 +25,7 @@ function Items({ only, many, onAsk }: { only?: Way[]; many: boolean; onAsk: (way
               }}
               value={way}
             >
-              {many
-                ? text
-                    .replaceAll(/\bit is\b/g, "they are")
-                    .replaceAll(/\bit\b/g, way === "co_contributory" || way === "happened" ? "them" : "they")
-                : text}
+              {many ? text.replaceAll(/\bit\b/g, "them") : text}
               {key && !only ? <Menu.ItemCommand>{key}</Menu.ItemCommand> : null}
             </Menu.Item>
           ))}
@@ -41,7 +37,7 @@ function Items({ only, many, onAsk }: { only?: Way[]; many: boolean; onAsk: (way
 
 export type Anchor = { row: number; rect: { x: number; y: number; width: number; height: number } };
 
-// The menu of a row, at its place; one for a whole table.
+// The menu of a row, shown at that row; a table has one.
 export function RowMenu({
   at,
   onAsk,
@@ -53,7 +49,7 @@ export function RowMenu({
 }) {
   return (
     <Menu.Root
-      aria-label={at ? `Questions about row ${at.row}` : undefined}
+      aria-label={at ? `Queries about row ${at.row}` : undefined}
       onOpenChange={({ open }) => {
         if (!open) onClose();
       }}

@@ -1,4 +1,4 @@
-// How the source rows of some rows divide over a column's values: one bar a value, the most frequent first.
+// The source rows of the selected rows, counted by the values of a column: one bar per value, most frequent first.
 import { Box, Flex, Grid, Heading, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, useMemo } from "react";
@@ -32,9 +32,9 @@ export function Bars({ source, column }: { source: Dataset; column: string }) {
   );
   const answer = useQuery({ queryKey: key, queryFn: ({ signal }) => ask(state, source, column, MOST, signal, key) });
   const { data } = answer;
-  if (!data) return <Waiting failed="The rows can't be divided" label="Counting" query={answer} queryKey={key} />;
+  if (!data) return <Waiting failed="Could not count the rows" label="Counting" query={answer} queryKey={key} />;
   if (!data.total_witnesses)
-    return <Nothing title={`No row of ${source.label} contributes`}>There is nothing to divide.</Nothing>;
+    return <Nothing title={`No row of ${source.label} contributes`}>There is nothing to count.</Nothing>;
   const most = data.values[0]?.witnesses ?? 1;
   const rest = data.total_witnesses - data.values.reduce((sum, v) => sum + v.witnesses, 0);
   return (

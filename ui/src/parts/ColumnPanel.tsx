@@ -1,4 +1,4 @@
-// One column, or one cell of it: what it came from and what it went into, each to be opened.
+// The panel of a column, or of one of its cells: its sources, and what was derived from it.
 import { Box, Button, CloseButton, Flex, Heading, HStack, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 
@@ -33,13 +33,13 @@ export function ColumnPanel({ dataset, version, column, row, onClose }: Props) {
       </HStack>
       <Text color="fg.muted" fontSize="xs">
         {row === null
-          ? "Choose one row to see the cell's own way."
-          : "Of the chosen row alone; clear the choice to see the whole column."}
+          ? "Select one row to see the sources of its cell."
+          : "For the selected row only. Clear the selection to see the whole column."}
       </Text>
       {(["backward", "forward"] as const).map((direction) => (
         <Flex direction="column" gap={1} key={direction}>
           <Heading as="h4" size="xs">
-            {direction === "backward" ? "← Came from" : "Went into →"}
+            {direction === "backward" ? "← Sources" : "Derived →"}
           </Heading>
           {row === null ? (
             <Columns column={column} dataset={dataset} direction={direction} version={version} />
@@ -65,7 +65,7 @@ function Columns({ dataset, version, column, direction }: Asked) {
         signal,
       ),
   });
-  if (error) return <Failed again={() => void refetch()} error={error} title="The columns can't be listed" />;
+  if (error) return <Failed again={() => void refetch()} error={error} title="Could not load the columns" />;
   if (!data) return <Loading label="Loading the columns" lines={2} />;
   const itself = (line: ColumnLine) =>
     line.dataset.id === dataset && line.version === version && line.source_column === column;
@@ -95,7 +95,7 @@ function Cells({ dataset, version, column, direction, row }: Asked & { row: numb
     queryFn: ({ signal }) =>
       post<CellPage>("/cells", { dataset, version, rows: [row], columns: [column], direction, limit: 50 }, signal),
   });
-  if (error) return <Failed again={() => void refetch()} error={error} title="The cells can't be listed" />;
+  if (error) return <Failed again={() => void refetch()} error={error} title="Could not load the cells" />;
   if (!data) return <Loading label="Loading the cells" lines={2} />;
   const lines = data.lines.filter(
     (line) =>
@@ -158,7 +158,7 @@ function Line({ place, text, said, onOpen }: { place: Dataset; text: string; sai
 function End({ none, stops, what }: { none: boolean; stops: string[]; what: string }) {
   return (
     <>
-      {none && !stops.length ? <Text color="fg.muted" fontSize="sm">{`No ${what} that is known.`}</Text> : null}
+      {none && !stops.length ? <Text color="fg.muted" fontSize="sm">{`No known ${what}`}</Text> : null}
       {[...new Set(stops)].map((why) => (
         <Text color="orange.fg" fontSize="xs" key={why} overflowWrap="anywhere">
           {why}
@@ -169,5 +169,5 @@ function End({ none, stops, what }: { none: boolean; stops: string[]; what: stri
 }
 
 function how({ dependence, kind, exact }: Pick<ColumnLine, "dependence" | "kind" | "exact">): string {
-  return [dependence, kind === "context" ? "context" : "", exact ? "" : "at most"].filter(Boolean).join(" · ");
+  return [dependence, kind === "context" ? "context" : "", exact ? "" : "may not apply"].filter(Boolean).join(" · ");
 }

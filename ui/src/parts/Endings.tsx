@@ -1,4 +1,4 @@
-// Where rows of a trace ended: the steps that read them and kept only some, or none, and the way to the operation.
+// Endings of a trace: steps that read rows and did not keep all of them, with a button to find the operation.
 import { Button, Flex, Stack, Text } from "@chakra-ui/react";
 import { useState } from "react";
 
@@ -21,7 +21,7 @@ export function Endings({ trace, onOperation }: Props) {
   };
   return (
     <Stack
-      aria-label="Where rows ended"
+      aria-label="Steps that did not keep all rows"
       as="ul"
       flexShrink={0}
       fontSize="sm"

@@ -1,4 +1,4 @@
-// A switch from all rows of a table to one example: one derivation of a row asked about, which it names.
+// A switch from all rows of a trace to one derivation of a selected row.
 import { HStack, NativeSelect, Switch } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 

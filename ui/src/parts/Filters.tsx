@@ -1,4 +1,4 @@
-// Conditions on columns: added by column, operator and value; each stands as a tag that can be taken away.
+// Filters on columns: a form that adds a condition, and a tag for each condition that removes it.
 import { Button, HStack, Input, NativeSelect, Tag } from "@chakra-ui/react";
 import { useState } from "react";
 

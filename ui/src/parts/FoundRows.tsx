@@ -1,4 +1,4 @@
-// Rows that were used together with the rows, or share a source row with them, a table for each version of the other data set.
+// Rows used together with the selected rows, or that share a source row with them: one table per version of their dataset.
 import { Button, Flex, Heading, HStack, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
@@ -43,16 +43,16 @@ export function FoundRows({ way, to, through }: Props) {
   const name = [...key, version];
   const first = useFirstPage(name, load, found?.columns ?? 0, Boolean(version));
   if (!answer.data)
-    return <Waiting failed="The rows can't be found" label="Finding the rows" query={answer} queryKey={key} />;
+    return <Waiting failed="Could not find the rows" label="Finding the rows" query={answer} queryKey={key} />;
   const how =
     way === "co_contributory"
-      ? `stand in one derivation with ${them(state.rows.length)}`
+      ? `were used together with ${them(state.rows.length)}`
       : `share a row of ${through?.label ?? ""} with ${them(state.rows.length)}`;
   if (!found) {
     return (
       <Nothing
         title={`No row of ${to.label} was found`}
-      >{`None ${way === "co_contributory" ? "stands" : "shares"} ${how.replace(/^\w+ /, "")}.`}</Nothing>
+      >{`None ${way === "co_contributory" ? "was" : "shares"} ${how.replace(/^\w+ /, "")}.`}</Nothing>
     );
   }
   return (
@@ -86,7 +86,7 @@ export function FoundRows({ way, to, through }: Props) {
         ) : null}
       </Flex>
       {first.error ? (
-        <Failed again={() => void first.refetch()} error={first.error} title="The rows can't be read" />
+        <Failed again={() => void first.refetch()} error={first.error} title="Could not load the rows" />
       ) : null}
       {first.data ? (
         <RowsTable

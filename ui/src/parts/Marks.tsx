@@ -1,4 +1,4 @@
-// Small marks that mean the same everywhere: how far a write was captured, what a data set is.
+// Badges for the coverage of a write and the type of a dataset.
 import { Badge } from "@chakra-ui/react";
 
 const COVERAGE: Record<string, { palette: string; text: string; why: string }> = {
@@ -6,7 +6,7 @@ const COVERAGE: Record<string, { palette: string; text: string; why: string }> =
   coarse: {
     palette: "orange",
     text: "coarse",
-    why: "captured as a whole: all its output rows stand for all its input rows",
+    why: "captured as a whole: each output row counts as made from all input rows",
   },
   untracked: { palette: "red", text: "untracked", why: "not captured" },
 };

@@ -1,4 +1,4 @@
-// Which columns of a write's output depend on which columns of an input.
+// A matrix of the columns of a write's output and the input columns that they depend on.
 import { Box, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 
@@ -22,7 +22,7 @@ function Matrix({ output, input }: { output: Usage; input: Usage }) {
         signal,
       ),
   });
-  if (error) return <Failed again={() => void refetch()} error={error} title="The columns can't be listed" />;
+  if (error) return <Failed again={() => void refetch()} error={error} title="Could not load the columns" />;
   if (!data) return <Loading label="Loading the columns" lines={3} />;
   const lines = data.lines.filter((line) => line.column !== null && line.source_column !== null);
   const every = {
@@ -113,7 +113,7 @@ function Matrix({ output, input }: { output: Usage; input: Usage }) {
                   const why = found
                     ?.map(
                       (line) =>
-                        `${line.dependence}${line.kind === "context" ? ", context" : ""}${line.exact ? "" : ", at most"}`,
+                        `${line.dependence}${line.kind === "context" ? ", context" : ""}${line.exact ? "" : ", may not apply"}`,
                     )
                     .join("; ");
                   return (
@@ -131,7 +131,7 @@ function Matrix({ output, input }: { output: Usage; input: Usage }) {
         <Text
           color="fg.muted"
           fontSize="xs"
-        >{`${made.length} of ${every.made.length} columns of ${output.label} and ${from.length} of ${every.from.length} of ${input.label} are shown; a column’s own panel has all of its columns.`}</Text>
+        >{`Shows ${made.length} of ${every.made.length} columns of ${output.label} and ${from.length} of ${every.from.length} of ${input.label}. The panel of a column lists all of its columns.`}</Text>
       ) : null}
     </>
   );

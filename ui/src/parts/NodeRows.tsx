@@ -1,4 +1,4 @@
-// The rows that a trace met in one data set, with their values: all, or those in one derivation of a row asked about.
+// The rows of one node of a trace, with values: all of them, or those in one derivation of a selected row.
 import { Flex, Heading, Text } from "@chakra-ui/react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, type ReactNode } from "react";
@@ -14,7 +14,7 @@ type Props = {
   asked: TraceQuery;
   node: Node;
   title: string;
-  // The row of whose derivation the rows are shown; of all rows otherwise.
+  // Show only the rows in one derivation of this row.
   example?: number | null;
   choice?: ReactNode;
   faded?: boolean;
@@ -73,23 +73,23 @@ export function NodeRows({
             void (changed(first.error) ? client.invalidateQueries({ queryKey: ["trace"] }) : first.refetch());
           }}
           error={first.error}
-          title={changed(first.error) ? "The trace has changed" : "The rows can't be read"}
+          title={changed(first.error) ? "The trace has changed" : "Could not load the rows"}
         />
       ) : null}
       {node.rows === 0 ? (
         <Nothing title={`No row of ${node.dataset.label} contributes`}>
-          An empty group, or an outer join without a partner, has none.
+          For example, a group is empty, or an outer join found no matching row.
         </Nothing>
       ) : null}
       {node.rows && shown === 0 ? (
         <Nothing title={`This derivation has no row of ${node.dataset.label}`}>
-          Other derivations may include rows of it. If a step was captured as a whole, it is not known which of its rows
+          Other derivations may include rows of it. If a step was captured as a whole, it is unknown which of its rows
           belong together.
         </Nothing>
       ) : null}
       {first.data && shown ? (
         <RowsTable
-          columnTitle="How the rows asked about divide over its values"
+          columnTitle="Count the source rows by this column"
           columns={first.data.columns}
           count={shown}
           key={name.join(" ")}
@@ -108,7 +108,7 @@ export function NodeRows({
   );
 }
 
-// Whether datasets on the way changed since the trace was asked for, so that its nodes are others.
+// Whether datasets have changed since the trace was computed, so that it has other nodes now.
 function changed(error: Error): boolean {
   return error instanceof ApiError && error.status === 409;
 }

@@ -1,4 +1,4 @@
-// What a step did: its operations in order, with script lines, rows in and out, and the columns touched.
+// The operations of a step in order, with script lines, rows in and out, and the columns that they used.
 import { Box, Flex, HStack, Text } from "@chakra-ui/react";
 import type { UseQueryResult } from "@tanstack/react-query";
 
@@ -8,7 +8,7 @@ import { Failed, Loading } from "./States";
 
 export function Operations({ query }: { query: UseQueryResult<Operation[]> }) {
   if (query.error)
-    return <Failed again={() => void query.refetch()} error={query.error} title="The operations can't be listed" />;
+    return <Failed again={() => void query.refetch()} error={query.error} title="Could not load the operations" />;
   if (!query.data) return <Loading label="Loading the operations" lines={4} />;
   return (
     <Flex as="ol" direction="column" gap={2} listStyleType="none" m={0} p={0}>
@@ -35,7 +35,7 @@ export function Operations({ query }: { query: UseQueryResult<Operation[]> }) {
             overflowWrap="anywhere"
             title={operation.text ?? undefined}
           >
-            {operation.text ?? "its text may tell values that are not shown here"}
+            {operation.text ?? "text hidden: it may contain masked values"}
           </Text>
           <Text color="fg.muted" fontSize="xs" overflowWrap="anywhere">
             {[

@@ -1,4 +1,4 @@
-// Rows on their way through steps: after each operation what it changed, and where rows ended.
+// Rows on their path through steps: what each operation changed, and where rows ended.
 import { Badge, Box, Button, Flex, Heading, HStack, Text } from "@chakra-ui/react";
 
 import type { Passage, ReplayStage } from "../api/client";
@@ -6,7 +6,7 @@ import { usePage } from "../state";
 import { count, number, task } from "../words";
 import { StageTable, touched } from "./StageTable";
 
-const NO_TEXT = "its text may tell values that are not shown here";
+const NO_TEXT = "text hidden: it may contain masked values";
 
 export function Passages({ passages, every }: { passages: Passage[]; every: boolean }) {
   return (
@@ -39,8 +39,8 @@ function One({ passage, every }: { passage: Passage; every: boolean }) {
           title={passage.step.step}
         >{`${task(passage.step)} → ${passage.dataset.label}`}</Heading>
         {passage.verified ? (
-          <Badge colorPalette="green" size="sm" title="What comes out of the last operation is what is stored.">
-            equals what is stored
+          <Badge colorPalette="green" size="sm" title="The rows after the last operation equal the stored rows.">
+            matches the stored rows
           </Badge>
         ) : null}
         {passage.doubt ? (
@@ -85,7 +85,7 @@ function One({ passage, every }: { passage: Passage; every: boolean }) {
                   color="fg.muted"
                   cursor="pointer"
                   ps={3}
-                >{`${number(group.length)} operations that kept ${count(group.at(-1)?.lines.length ?? 0)} as they came: ${group[0]?.text?.slice(0, 60) ?? ""} …`}</Box>
+                >{`${number(group.length)} operations that left ${count(group.at(-1)?.lines.length ?? 0)} unchanged: ${group[0]?.text?.slice(0, 60) ?? ""} …`}</Box>
                 <Flex as="ol" direction="column" gap={1.5} listStyleType="none" m={0} p={0} pt={1.5}>
                   {shown}
                 </Flex>
@@ -106,7 +106,7 @@ function One({ passage, every }: { passage: Passage; every: boolean }) {
           >
             <Text color="red.fg" fontSize="sm" fontWeight="medium">
               {`${count(end.lines.length)} ended here: ${CAUSES[end.cause] ?? end.cause}`}
-              {end.whole ? "" : ", though other rows made of the same went on"}
+              {end.whole ? "" : ", but other rows made from the same source rows continued"}
             </Text>
             <Text fontFamily="mono" fontSize="xs" lineClamp={6} overflowWrap="anywhere">
               {end.text ?? NO_TEXT}
@@ -130,16 +130,16 @@ const FEW = 4;
 
 const CAUSES: Record<string, string> = {
   condition: "the condition does not hold",
-  "no partner": "no row of the other side meets it",
-  "has a partner": "a row of the other side meets it",
-  "only decides": "rows of this side only decide about the other’s",
-  limit: "others filled the limit",
-  duplicate: "another row of equal keys was kept",
+  "no partner": "no row on the other side of the join matches",
+  "has a partner": "a row on the other side of the join matches",
+  "only decides": "rows on this side of the join only filter the other side",
+  limit: "other rows reached the limit first",
+  duplicate: "another row with the same keys was kept",
   "nothing to explode": "its array or map is empty",
-  "set operator": "the set operator left it out",
+  "set operator": "the set operation excludes it",
 };
 
-// Operations in order; those in a row that changed nothing together.
+// Groups consecutive operations that changed nothing; the others are alone.
 function gathered(all: ReplayStage[], stages: Map<number, ReplayStage>, every: boolean): ReplayStage[][] {
   const out: ReplayStage[][] = [];
   let calm = false;

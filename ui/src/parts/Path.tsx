@@ -1,4 +1,4 @@
-// Breadcrumbs: the way from the list to what is shown, each part a link.
+// Breadcrumbs from the list of datasets to the current view.
 import { Breadcrumb, Button } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment } from "react";

@@ -1,4 +1,4 @@
-// A choice that reads as part of a sentence.
+// A select field with a label that continues a sentence.
 import { HStack, NativeSelect, Text } from "@chakra-ui/react";
 
 export type Option = { value: string; label: string; title: string };

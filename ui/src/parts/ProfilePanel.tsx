@@ -1,4 +1,4 @@
-// How values are distributed in what a step read and in what it wrote: small histograms side by side.
+// Distributions of values in an input and an output of a step: small histograms side by side.
 import { Box, Flex, Grid, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 
@@ -40,7 +40,7 @@ export function ProfilePanel({ step, writes }: { step: string; writes: Write[] }
       {shown.length > 1 ? (
         <Pick
           label="Values of"
-          name="Data sets"
+          name="Datasets"
           onPick={(column) => {
             go({ column }, true);
           }}
@@ -53,13 +53,7 @@ export function ProfilePanel({ step, writes }: { step: string; writes: Write[] }
         />
       ) : null}
       {!data ? (
-        <Waiting
-          failed="The values can't be counted"
-          label="Counting values"
-          lines={4}
-          query={answer}
-          queryKey={name}
-        />
+        <Waiting failed="Could not count the values" label="Counting values" lines={4} query={answer} queryKey={name} />
       ) : (
         <>
           <Text
@@ -164,7 +158,7 @@ function Side({
   );
 }
 
-// Numbers by where they lie; of other columns the same values on both sides.
+// Numeric columns have a histogram; for others, both sides show the same values.
 function bins(column: Column, values: string[]): Bar[] {
   if (column.histogram.length)
     return column.histogram.map((b) => ({ text: `${short(b.low)} to ${short(b.high)}`, count: b.count }));

@@ -1,20 +1,19 @@
-// A table of rows and values that loads what is in sight: rows by pages, columns by blocks where there are many.
-import { Box, Button, Flex, HStack, IconButton, Skeleton, Text } from "@chakra-ui/react";
+// A table of rows and values that loads what is visible: rows by pages, and wide tables also by blocks of columns.
+import { Box, Flex, Text } from "@chakra-ui/react";
 import { keepPreviousData, useQueries } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useCallback, useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
+import { useCallback, useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 
 import type { Column } from "../api/client";
 import type { Way } from "../state";
-import { cell, number } from "../words";
 import { RowMenu, type Anchor } from "./Asks";
 import { Failed } from "./States";
+import { FIRST, Head, numeric, RowHead, Value, width } from "./TableCells";
 import { NARROW, PAGE, pageKey, type Load } from "./useFirstPage";
 import { ROW, useRowWindow } from "./useRowWindow";
 
 const BLOCK = 40;
 const HEADER = 44;
-const FIRST = 148;
 
 type Props = {
   label: string;
@@ -25,10 +24,10 @@ type Props = {
   picked?: ReadonlySet<number>;
   onPick?: (row: number) => void;
   onTrace: (row: number, way: Way) => void;
-  // Rows of the path that is looked at; the others fade.
+  // Rows to highlight; the others fade.
   lit?: ReadonlySet<number> | null;
   onLook?: (row: number | null) => void;
-  // What a column's head is for, said of it.
+  // Called on a click on a column's header, whose tooltip is `columnTitle`.
   onColumn?: (column: string) => void;
   columnTitle?: string;
 };
@@ -45,7 +44,7 @@ export function RowsTable({
   lit = null,
   onLook,
   onColumn,
-  columnTitle = "Its columns before and after",
+  columnTitle = "Show source and derived columns",
 }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -144,7 +143,7 @@ export function RowsTable({
   return (
     <Flex direction="column" gap={2} h="full" minH={0}>
       {failed?.error ? (
-        <Failed again={() => void failed.refetch()} error={failed.error} title="The rows can't be read" />
+        <Failed again={() => void failed.refetch()} error={failed.error} title="Could not load the rows" />
       ) : null}
       {why ? (
         <Text color="orange.fg" fontSize="sm" overflowWrap="anywhere">
@@ -290,222 +289,4 @@ export function RowsTable({
       />
     </Flex>
   );
-}
-
-type HeadProps = {
-  name: string;
-  type?: string;
-  at: number;
-  size: number;
-  index?: number;
-  masked?: boolean;
-  pinned?: boolean;
-  right?: boolean;
-  onOpen?: () => void;
-  openTitle?: string;
-};
-
-function Head({ name, type, at, size, index = 1, masked, pinned, right, onOpen, openTitle }: HeadProps) {
-  return (
-    <Box
-      aria-colindex={index}
-      bg="bg.subtle"
-      borderColor="border"
-      borderRightWidth={pinned ? 1 : 0}
-      display="inline-flex"
-      flexDirection="column"
-      h="full"
-      justifyContent="center"
-      left={pinned ? 0 : `${at}px`}
-      overflow="hidden"
-      position={pinned ? "sticky" : "absolute"}
-      px={2}
-      role="columnheader"
-      textAlign={right ? "end" : "start"}
-      title={type ? `${name}: ${type}` : undefined}
-      verticalAlign="top"
-      w={`${size}px`}
-      zIndex={pinned ? 1 : 0}
-    >
-      {onOpen ? (
-        <Button
-          color="fg"
-          display="block"
-          fontSize="sm"
-          fontWeight="semibold"
-          h="auto"
-          lineHeight="short"
-          minW={0}
-          onClick={onOpen}
-          overflow="hidden"
-          p={0}
-          textAlign={right ? "end" : "start"}
-          textOverflow="ellipsis"
-          title={openTitle}
-          variant="plain"
-          w="full"
-          _hover={{ textDecoration: "underline" }}
-        >
-          {name}
-        </Button>
-      ) : (
-        <Text fontWeight="semibold" lineHeight="short" truncate>
-          {name}
-        </Text>
-      )}
-      {type ? (
-        <Text color="fg.muted" fontFamily="mono" fontSize="2xs" lineHeight="short" truncate>
-          {masked ? "masked" : type}
-        </Text>
-      ) : null}
-    </Box>
-  );
-}
-
-type RowHeadProps = {
-  row: number | undefined;
-  chosen: boolean;
-  active: boolean;
-  pickable: boolean;
-  bg: string;
-  onTrace: Props["onTrace"];
-  onAsk: (row: number, at: DOMRect) => void;
-};
-
-function RowHead({ row, chosen, active, pickable, bg, onTrace, onAsk }: RowHeadProps) {
-  return (
-    <HStack
-      bg={bg}
-      borderColor="border"
-      borderRightWidth={1}
-      gap={1}
-      h="full"
-      left={0}
-      position="sticky"
-      px={2}
-      role="rowheader"
-      w={`${FIRST}px`}
-      zIndex={1}
-      display="inline-flex"
-      verticalAlign="top"
-    >
-      {pickable ? (
-        <Box
-          aria-hidden
-          bg={chosen ? "blue.solid" : "bg"}
-          borderColor={chosen ? "blue.solid" : "border.emphasized"}
-          borderRadius="sm"
-          borderWidth={1}
-          boxSize={3.5}
-          color="white"
-          flexShrink={0}
-          fontSize="10px"
-          lineHeight="12px"
-          textAlign="center"
-        >
-          {chosen ? "✓" : ""}
-        </Box>
-      ) : null}
-      <Text color="fg.muted" flex={1} fontVariantNumeric="tabular-nums" pl={1} truncate>
-        {row === undefined ? "…" : number(row)}
-      </Text>
-      {row === undefined ? null : (
-        <HStack gap={0} opacity={active ? 1 : 0} _groupHover={{ opacity: 1 }}>
-          <Act
-            label={`Where row ${row} came from`}
-            onAct={() => {
-              onTrace(row, "backward");
-            }}
-          >
-            ←
-          </Act>
-          <Act
-            label={`Where row ${row} went`}
-            onAct={() => {
-              onTrace(row, "forward");
-            }}
-          >
-            →
-          </Act>
-          <Act
-            label={`More about row ${row}`}
-            onAct={(button) => {
-              onAsk(row, button.getBoundingClientRect());
-            }}
-          >
-            ⋯
-          </Act>
-        </HStack>
-      )}
-    </HStack>
-  );
-}
-
-function Act({ label, children, onAct }: { label: string; children: string; onAct: (button: Element) => void }) {
-  return (
-    <IconButton
-      aria-label={label}
-      h={5}
-      minW={5}
-      onClick={(event) => {
-        event.stopPropagation();
-        onAct(event.currentTarget);
-      }}
-      size="2xs"
-      tabIndex={-1}
-      title={label}
-      variant="ghost"
-    >
-      {children}
-    </IconButton>
-  );
-}
-
-const Value = memo(function Value({
-  value,
-  at,
-  size,
-  index,
-  right,
-  masked,
-}: {
-  value: unknown;
-  at: number;
-  size: number;
-  index: number;
-  right: boolean;
-  masked: boolean;
-}) {
-  const text = masked ? "•••" : cell(value);
-  return (
-    <Box
-      aria-colindex={index}
-      h="full"
-      left={`${at}px`}
-      lineHeight={`${ROW}px`}
-      position="absolute"
-      px={2}
-      role="gridcell"
-      textAlign={right ? "end" : "start"}
-      title={value === undefined || text.length < 12 ? undefined : text.slice(0, 2000)}
-      top={0}
-      truncate
-      w={`${size}px`}
-      color={masked || value === null ? "fg.muted" : "fg"}
-      fontStyle={value === null && !masked ? "italic" : undefined}
-      fontVariantNumeric="tabular-nums"
-    >
-      {value === undefined ? <Skeleton display="inline-block" h={3} w="60%" /> : text.slice(0, 500)}
-    </Box>
-  );
-});
-
-function numeric(column: Column | undefined): boolean {
-  return /^(tinyint|smallint|int|bigint|float|double|decimal)/.test(column?.type ?? "");
-}
-
-function width(column: Column | undefined): number {
-  const name = (column?.name.length ?? 8) * 8 + 24;
-  const usual = numeric(column) ? 88 : /^(boolean|date)$/.test(column?.type ?? "") ? 100 : 168;
-  return Math.min(280, Math.max(name, usual));
 }

@@ -1,4 +1,4 @@
-// A few rows after an operation, cell by cell beside what they were before it.
+// A few rows after an operation; changed cells also show the value before it.
 import { Box, Text } from "@chakra-ui/react";
 
 import type { ReplayLine, ReplayStage } from "../api/client";
@@ -10,7 +10,7 @@ const WIDE = 120;
 type Stages = Map<number, ReplayStage>;
 type Change = "changed" | "new" | "gone";
 
-// The columns that an operation changed, made or dropped, in the order in which they stand.
+// The columns that an operation changed, made or dropped, in their order in the table.
 export function touched(stage: ReplayStage, stages: Stages): Map<string, Change> {
   const out = new Map<string, Change>();
   const before = new Set(
@@ -27,7 +27,7 @@ export function touched(stage: ReplayStage, stages: Stages): Map<string, Change>
   return out;
 }
 
-// What a column of the row before held, where there is one row before that has it.
+// The value of a column before the operation, if exactly one row before it has the column.
 function was(line: ReplayLine, name: string, stages: Stages): unknown {
   const found = line.parents.flatMap(([op, at]) => {
     const stage = stages.get(op);
@@ -51,7 +51,7 @@ export function StageTable({ stage, stages, names, every }: Props) {
   if (stage.lines[0]?.values === null)
     return (
       <Text color="fg.muted" fontSize="xs">
-        {[...names].map(([name, change]) => `${name} ${change}`).join(", ") || "values are not shown here"}
+        {[...names].map(([name, change]) => `${name} ${change}`).join(", ") || "values are hidden"}
       </Text>
     );
   return (
@@ -174,7 +174,7 @@ function Cell({ how, masked, now, old }: { how: Change | undefined; masked: bool
   );
 }
 
-// A text whose blanks at the ends are seen: they are what trimming changes.
+// Quotes a text that is empty or has blanks at its ends, to show what trimming changes.
 function quoted(value: unknown): string {
   return typeof value === "string" && (value !== value.trim() || !value) ? `“${value}”` : cell(value);
 }

@@ -1,10 +1,10 @@
-// What stands where there is nothing yet, nothing at all, or an error.
+// Placeholders: loading, empty, and errors.
 import { Alert, Box, Button, Code, EmptyState, Skeleton, Stack } from "@chakra-ui/react";
 
 import { ApiError, type Broken } from "../api/client";
 import { count } from "../words";
 
-// States of the store as a whole; the server's text says what to do.
+// Titles for errors of the store or catalogue as a whole; the server's message says what to do.
 const STATES: Record<string, string> = {
   "store-unreachable": "The store does not answer",
   "store-access-denied": "No access to the store",
@@ -36,7 +36,7 @@ export function Failed({ error, again, title }: { error: Error; again?: () => vo
 
 const NAMED = 3;
 
-// Steps that can't be read: what is shown leaves them out.
+// Steps that can't be read, which the view leaves out.
 export function BrokenSteps({ broken }: { broken: Broken[] | undefined }) {
   if (!broken?.length) return null;
   return (
@@ -95,13 +95,13 @@ export function Nothing({ title, children }: { title: string; children?: React.R
 export function FirstTrace() {
   return (
     <Nothing title="No lineage yet">
-      Put <Code>ProvSparkOperator</Code> where <Code>SparkSubmitOperator</Code> stands, and run the DAG:
+      Replace <Code>SparkSubmitOperator</Code> by <Code>ProvSparkOperator</Code> in a DAG, and run the DAG:
       <Box as="pre" bg="bg.muted" borderRadius="md" fontSize="xs" mt={3} p={3} textAlign="left" whiteSpace="pre-wrap">
         {`from provspark.operators.spark import ProvSparkOperator
 
 clean = ProvSparkOperator(task_id="clean", application="/jobs/clean.py", prov_store="file:///data/prov")`}
       </Box>
-      You see the data sets of the DAGs that you may read.
+      This page shows the datasets of the DAGs that you may read.
     </Nothing>
   );
 }

@@ -1,4 +1,4 @@
-// All that is known of a step, beside the graph.
+// The panel of a step, beside the graph.
 import { Box, Button, CloseButton, DataList, Flex, Heading, HStack, Link, Tabs, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
@@ -31,7 +31,7 @@ export function StepPanel({ step, onClose, onHappened }: Props) {
   });
   const { state, go } = usePage();
   const panel = useRef<HTMLDivElement>(null);
-  // Whoever opened it by keyboard reads on here; Escape leads back to the graph.
+  // If it was opened by keyboard, move the focus here; Escape returns to the graph.
   useEffect(() => {
     if (document.activeElement?.closest(".react-flow__node")) panel.current?.focus();
   }, [step]);
@@ -69,7 +69,7 @@ export function StepPanel({ step, onClose, onHappened }: Props) {
         ) : null}
         <CloseButton aria-label="Close the step" onClick={onClose} size="xs" />
       </HStack>
-      {error ? <Failed error={error} title="The step can't be shown" /> : null}
+      {error ? <Failed error={error} title="Could not load the step" /> : null}
       {!data && !error ? <Loading label="Loading the step" lines={5} /> : null}
       {data ? (
         <>
@@ -124,7 +124,7 @@ export function StepPanel({ step, onClose, onHappened }: Props) {
             <Tabs.Content value="operations">
               {onHappened ? (
                 <Button mb={3} onClick={onHappened} size="xs" variant="outline">
-                  What each operation did to the rows asked about
+                  What each operation did to the selected rows
                 </Button>
               ) : null}
               <Operations query={operations} />
@@ -154,9 +154,9 @@ function Run({ data }: { data: StepDetail }) {
     <DataList.Root orientation="horizontal" size="sm">
       {data.dag_id ? <Fact name="DAG">{data.dag_id}</Fact> : null}
       <Fact name="Run">{data.run_id || "command line"}</Fact>
-      <Fact name="Try">{String(data.try_number)}</Fact>
+      <Fact name="Try number">{String(data.try_number)}</Fact>
       <Fact name="Ended">{`${when(data.ended)}, ${data.status}`}</Fact>
-      <Fact name="Stored in">{`${number(data.stored_bytes)} bytes`}</Fact>
+      <Fact name="Lineage size">{`${number(data.stored_bytes)} bytes`}</Fact>
       {Object.entries(data.engine).map(([name, value]) => (
         <Fact key={name} name={name}>
           {value}

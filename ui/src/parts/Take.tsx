@@ -1,4 +1,4 @@
-// Taking the current view away: files, a command, Python.
+// The export menu: files, a command, Python code.
 import { Button, Menu, Portal } from "@chakra-ui/react";
 import { useState } from "react";
 
@@ -24,7 +24,7 @@ export function Take({ items }: { items: Item[] }) {
     <Menu.Root positioning={{ placement: "bottom-end" }}>
       <Menu.Trigger asChild>
         <Button aria-live="polite" size="xs" variant="outline">
-          {said || "Take away ▾"}
+          {said || "Export ▾"}
         </Button>
       </Menu.Trigger>
       <Portal>

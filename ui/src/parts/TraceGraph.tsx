@@ -1,4 +1,4 @@
-// The map of a trace: data sets and steps from left to right; hovering shows a path, clicking chooses.
+// The graph of a trace: datasets and steps from left to right. Hovering highlights a path, a click selects a box.
 import { Box, HStack, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 import {
@@ -28,7 +28,7 @@ import { useDark } from "./useDark";
 type Layout = (boxes: Size[], lines: Line[], across: number) => Promise<Record<string, Spot>>;
 type Shown = Node<{ part: Part; faded: boolean; chosen: boolean }>;
 
-// Loaded once, while the first trace is still being asked for.
+// Loads the layout engine once, in parallel with the first trace.
 export async function engine(): Promise<Layout> {
   await import(/* @vite-ignore */ pageUrl("provspark/static/layout.js"));
   return (globalThis as unknown as { ProvSparkLayout: Layout }).ProvSparkLayout;
@@ -55,7 +55,7 @@ type Props = {
   spots: Record<string, Spot> | undefined;
   error: Error | null;
   chosen: string;
-  // Boxes and lines of the path that is looked at; the others fade.
+  // Boxes and lines to highlight; the others fade.
   lit: Set<string> | null;
   says: string;
   onChoose: (part: Part) => void;
@@ -64,14 +64,14 @@ type Props = {
 
 export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, onHover }: Props) {
   const dark = useDark();
-  // One box takes part in the order of Tab; arrows lead to the others.
+  // Tab reaches one box only; the arrow keys move to the others.
   const [reached, reach] = useState<string | null>(null);
   const stop = graph.boxes.some((b) => b.id === reached)
     ? reached
     : graph.boxes.some((b) => b.id === chosen)
       ? chosen
       : graph.boxes[0]?.id;
-  if (error) return <Failed error={error} title="The graph can't be drawn" />;
+  if (error) return <Failed error={error} title="Could not draw the graph" />;
   if (!spots) return <Loading label="Drawing the graph" lines={4} />;
   const nodes: Shown[] = graph.boxes.map((b) => ({
     id: b.id,
@@ -136,7 +136,7 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
   };
   return (
     <Box
-      aria-label="Graph of the trace: arrows lead from box to box, Enter opens one"
+      aria-label="Graph of the trace: move with the arrow keys, open a box with Enter"
       borderColor="border"
       borderRadius="md"
       borderWidth={1}
@@ -161,7 +161,7 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
     >
       <style>{styles}</style>
       <ReactFlow
-        // Its class would else turn Chakra's colours within back to light.
+        // Without it, React Flow's class would switch Chakra's colours inside to light.
         colorMode={dark ? "dark" : "light"}
         edges={edges}
         fitView
@@ -209,7 +209,7 @@ export function TraceGraph({ graph, spots, error, chosen, lit, says, onChoose, o
         </Panel>
         {graph.boxes.length > MANY ? (
           <MiniMap
-            ariaLabel="The whole trace"
+            ariaLabel="Overview of the trace"
             bgColor="var(--chakra-colors-bg-subtle)"
             maskColor="var(--chakra-colors-bg-emphasized)"
             nodeColor="var(--chakra-colors-fg-muted)"
@@ -234,7 +234,7 @@ const ARROWS: Record<string, readonly [number, number]> = {
   ArrowDown: [0, 1],
 };
 
-// The box that one would point at: along a line where one leads that way, else the nearest in that direction.
+// The next box in the direction of an arrow key: preferably one that a line leads to, else the nearest.
 function neighbour(graph: Graph, spots: Record<string, Spot>, from: Drawn, key: string): Drawn | undefined {
   const way = ARROWS[key];
   if (!way) return undefined;
@@ -256,16 +256,16 @@ function neighbour(graph: Graph, spots: Record<string, Spot>, from: Drawn, key: 
 
 function caption(line: Joined): string | undefined {
   const { way } = line;
-  const said = way === "context" || way === "possible" ? way : way === "files" ? "same files" : "";
+  const said = way === "context" || way === "possible" ? way : way === "files" ? "shared files" : "";
   return [said, counted(line)].filter(Boolean).join(" · ") || undefined;
 }
 
-// Room for the buttons at the left and the sentence at the top.
+// Space for the buttons at the left and the text at the top.
 const AROUND = { left: "76px", right: "24px", top: "36px", bottom: "16px" } as const;
 const MANY = 24;
 const REACH = 1700;
 
-// What is shown first: all of a small trace; of a long one the end that was asked about, where it can still be read.
+// The boxes that are visible at first: those near the selected rows, so that a long trace stays readable.
 function near(graph: Graph, spots: Record<string, Spot>): { id: string }[] {
   const asked = spots.d0;
   if (!asked) return graph.boxes;
@@ -316,7 +316,7 @@ const DatasetBox = memo(function DatasetBox({ data }: NodeProps<Shown>) {
         </Text>
         {node.gone || node.role !== "between" ? (
           <Text color="fg.muted" fontSize="2xs">
-            {node.gone ? "not current" : node.role}
+            {node.gone ? "not current" : node.role === "asked" ? "selected" : node.role}
           </Text>
         ) : null}
       </HStack>
@@ -383,7 +383,7 @@ const HiddenBox = memo(function HiddenBox({ data }: NodeProps<Shown>) {
       h="full"
       justifyContent="center"
       opacity={data.faded ? 0.25 : 1}
-      title="A step of a DAG that you may not read. No access to what lies beyond."
+      title="You have no access to this step's DAG, so the path ends here."
     >
       <Ends />
       <Text fontSize="xs">hidden step</Text>

@@ -1,4 +1,4 @@
-// What one should know of the version whose row numbers are shown: that it is not the current one, or not complete.
+// A note if the version on view is not the current one, or not complete.
 import { Button, Flex, Text } from "@chakra-ui/react";
 import { useMutation } from "@tanstack/react-query";
 
@@ -12,7 +12,7 @@ type Props = {
   version: string;
   current: VersionUsed;
   rows: number[];
-  // Whether the link that led here names rows without their version.
+  // Whether the URL names rows without a version.
   unnamed?: boolean;
   onShow: (version: string, rows: number[]) => void;
 };
@@ -86,7 +86,7 @@ export function VersionNote({ dataset, version, current, rows, unnamed = false, 
   );
 }
 
-// Where the current version is not simply what lies on the disk. Of a table of a database nothing can be listed, and `why` is empty.
+// Notes if the current version is not exactly what is on disk. `why` is empty for database tables, which have no files.
 export function state({ rule, why, missing, unknown, age }: VersionUsed): string[] {
   return [
     rule === "last step" && why

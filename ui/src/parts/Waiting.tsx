@@ -1,4 +1,4 @@
-// A question that may take long: what is going on, for how long, and a way to end it.
+// A slow request: its progress, its duration and a button to cancel it.
 import { Button, Flex, Progress, Text } from "@chakra-ui/react";
 import { useQueryClient, type UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -34,9 +34,9 @@ export function Waiting({ query, queryKey, label, failed, lines }: Props) {
   if (query.error) return <Failed again={() => void query.refetch()} error={query.error} title={failed} />;
   if (!running) {
     return (
-      <Nothing title="You ended this question">
+      <Nothing title="You cancelled this query">
         <Button mt={2} onClick={() => void query.refetch()} size="xs" variant="outline">
-          Ask again
+          Run again
         </Button>
       </Nothing>
     );

@@ -1,4 +1,4 @@
-// Whether the page around is dark: Airflow's theme, and this page's own, say so by a class of the document.
+// Whether the theme is dark: Airflow and this page both set a class of the document.
 import { useSyncExternalStore } from "react";
 
 function watch(changed: () => void): () => void {

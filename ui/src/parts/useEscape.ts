@@ -1,4 +1,4 @@
-// Escape goes back, unless a menu is open that it closes.
+// Escape goes back, unless it closes an open menu.
 import { useEffect } from "react";
 
 export function useEscape(leave: () => void): void {

@@ -1,10 +1,10 @@
-// A table's columns and, where it is not too wide, its first page, in one question.
+// A table's columns and, unless it is wide, its first page, in one request.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 
 import type { Rows } from "../api/client";
 
 export const PAGE = 100;
-// Up to so many columns are fetched together; of wider tables those in sight.
+// Tables with more columns load only the visible ones.
 export const NARROW = 60;
 
 export type Load = (

@@ -1,4 +1,4 @@
-// Which rows and data sets a row that one looks at, in one of a trace's tables, hangs together with.
+// The rows and datasets to highlight for the row under the pointer or with the focus in one of a trace's tables.
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 

@@ -1,5 +1,5 @@
-// Which rows of a long table are in sight. Browsers end scrolling near 30 million pixels, so beyond that a pixel of the
-// scroll bar stands for more than a row's height; wheel and keys still move row by row.
+// The visible rows of a long table. Browsers limit the scroll height to about 30 million pixels, so in longer tables the
+// scroll position is scaled; keys still move row by row.
 import { useCallback, useEffect, useState, type RefObject } from "react";
 
 export const ROW = 30;

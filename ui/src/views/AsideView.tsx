@@ -1,4 +1,4 @@
-// Questions about rows beside rows: those used together with them, those that share a source row, what they are made of.
+// Queries for rows used together with the selected rows, rows that share a source row with them, and their composition.
 import { Box, Checkbox, Flex, SegmentGroup, Spacer } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 
@@ -22,23 +22,23 @@ import { usePage, type Aside, type State } from "../state";
 import { FORMATS } from "../take";
 
 const TITLES: { value: Aside; label: string }[] = [
-  { value: "co_contributory", label: "Used together" },
-  { value: "co_dependency", label: "Co-dependency (share a source row)" },
+  { value: "co_contributory", label: "Used together (co-contributory)" },
+  { value: "co_dependency", label: "Share a source row (co-dependency)" },
   { value: "composition", label: "Composition" },
 ];
 
 const NONE: Record<Aside, { title: string; text: string }> = {
   co_contributory: {
-    title: "Nothing was used together with these rows",
-    text: "No captured step joined what came of this data set with another one.",
+    title: "No rows were used together with these rows",
+    text: "No captured step combined rows derived from this dataset with rows of another dataset.",
   },
   co_dependency: {
-    title: "No rows share a source row with these",
-    text: "They are a source: co-dependent rows share a row that both came from.",
+    title: "No rows share a source row with these rows",
+    text: "This dataset is a source. Rows are co-dependent if they were made from the same source row.",
   },
   composition: {
-    title: "These rows are a source",
-    text: "A composition tells how the source rows of a result divide over one of their columns.",
+    title: "These rows have no captured source rows",
+    text: "Composition counts the source rows of a result by the values of one of their columns.",
   },
 };
 
@@ -50,8 +50,8 @@ export function AsideView({ way }: { way: Aside }) {
     queryKey: ["related", dataset, version],
     queryFn: ({ signal }) => get<Related>(`/datasets/${dataset}/related`, { version }, signal),
   });
-  if (error) return <Failed again={() => void refetch()} error={error} title="The related data sets can't be listed" />;
-  if (!data) return <Loading label="Loading the related data sets" />;
+  if (error) return <Failed again={() => void refetch()} error={error} title="Could not load the related datasets" />;
+  if (!data) return <Loading label="Loading related datasets" />;
   const choices: Choice[] =
     way === "composition" ? data.composition.map((source) => ({ dataset: source, via: [] })) : data[way];
   const choice = choices.find((c) => c.dataset.id === state.to) ?? choices[0];
@@ -61,7 +61,7 @@ export function AsideView({ way }: { way: Aside }) {
     <Flex direction="column" gap={3} h="full" minH={0}>
       <Flex align="center" columnGap={3} rowGap={2} wrap="wrap">
         <SegmentGroup.Root
-          aria-label="Question"
+          aria-label="Query"
           onValueChange={({ value }) => {
             go({
               way: TITLES.find((t) => t.value === value)?.value ?? way,
@@ -92,7 +92,7 @@ export function AsideView({ way }: { way: Aside }) {
             ) : state.column ? (
               <Bars column={state.column} source={choice.dataset} />
             ) : (
-              <Nothing title="Choose a column">{`The rows of ${choice.dataset.label} that these rows came from are counted by its values.`}</Nothing>
+              <Nothing title="Select a column">{`Counts the source rows in ${choice.dataset.label} by the values of that column.`}</Nothing>
             )}
           </Box>
         </Flex>
@@ -119,8 +119,8 @@ function Controls({ way, choices, choice, through }: ControlsProps) {
   return (
     <>
       <Pick
-        label={way === "composition" ? "of rows of" : "with rows of"}
-        name={way === "composition" ? "Source" : "Other data set"}
+        label={way === "composition" ? "of source rows in" : "rows of"}
+        name={way === "composition" ? "Source" : "Other dataset"}
         onPick={(to) => {
           go({ to, through: null, column: null, at: null });
         }}
@@ -130,18 +130,18 @@ function Controls({ way, choices, choice, through }: ControlsProps) {
       {way === "co_contributory" && between.length > 1 ? (
         <Pick
           label="in derivations of"
-          name="Between"
+          name="Derived dataset"
           onPick={(value) => {
             go({ through: value || null, at: null });
           }}
-          options={[{ value: "", label: "any data set", title: "" }, ...between]}
+          options={[{ value: "", label: "any dataset", title: "" }, ...between]}
           value={through?.id ?? ""}
         />
       ) : null}
       {way === "co_dependency" ? (
         <Pick
           label="that share a row of"
-          name="Between"
+          name="Shared source"
           onPick={(value) => {
             go({ through: value, at: null });
           }}
@@ -156,7 +156,7 @@ function Controls({ way, choices, choice, through }: ControlsProps) {
           onPick={(column) => {
             go({ column: column || null });
           }}
-          options={[...(state.column ? [] : [{ value: "", label: "column …", title: "" }]), ...columns]}
+          options={[...(state.column ? [] : [{ value: "", label: "Select a column", title: "" }]), ...columns]}
           value={state.column ?? ""}
         />
       ) : (
@@ -169,7 +169,9 @@ function Controls({ way, choices, choice, through }: ControlsProps) {
         >
           <Checkbox.HiddenInput />
           <Checkbox.Control />
-          <Checkbox.Label>context too</Checkbox.Label>
+          <Checkbox.Label title="Rows that a value was computed from, such as other rows of a window">
+            Include context rows
+          </Checkbox.Label>
         </Checkbox.Root>
       )}
     </>
@@ -198,7 +200,7 @@ function TakeAside({
   const files =
     found && way !== "composition"
       ? FORMATS.map(({ format, text }) => ({
-          label: `Rows found as ${text}`,
+          label: `Result rows as ${text}`,
           act: async () => {
             save(
               await exportBeside(beside, asked as BesideQuery, found.version, format),

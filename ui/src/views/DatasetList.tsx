@@ -1,4 +1,4 @@
-// All data sets, searched by words of their names.
+// The list of datasets, with a search by name.
 import { Box, Button, Flex, Input, Table, Text } from "@chakra-ui/react";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
@@ -12,7 +12,7 @@ import { count, number } from "../words";
 export function DatasetList() {
   const { state, go, open } = usePage();
   const [text, setText] = useState(state.search);
-  // What was typed and is on its way to the address: it comes back late on a slow machine, and must not undo the typing.
+  // Searches on their way into the URL: on a slow machine they come back late, and must not overwrite newer input.
   const sent = useRef<string[]>([]);
   useEffect(() => {
     const mine = sent.current.indexOf(state.search);
@@ -45,7 +45,7 @@ export function DatasetList() {
     <Flex direction="column" gap={3} h="full" minH={0}>
       <Flex align="center" gap={3}>
         <Input
-          aria-label="Search data sets"
+          aria-label="Search datasets"
           id="provspark-search"
           maxW="28rem"
           onChange={(event) => {
@@ -56,22 +56,22 @@ export function DatasetList() {
             if (event.key === "Enter" && first) open({ dataset: first.id });
             if (event.key === "Escape") setText("");
           }}
-          placeholder="Search data sets by name"
+          placeholder="Search datasets by name"
           size="sm"
           type="search"
           value={text}
         />
         <Text aria-live="polite" color="fg.muted" fontSize="sm">
-          {data ? count(total, "data set") : ""}
+          {data ? count(total, "dataset") : ""}
         </Text>
       </Flex>
-      {error ? <Failed again={() => void refetch()} error={error} title="The data sets can't be listed" /> : null}
+      {error ? <Failed again={() => void refetch()} error={error} title="Could not load the datasets" /> : null}
       <BrokenSteps broken={data?.pages[0]?.broken} />
-      {!data && !error ? <Loading label="Loading data sets" /> : null}
+      {!data && !error ? <Loading label="Loading datasets" /> : null}
       {data && !total ? (
         state.search ? (
-          <Nothing title={`No data set is called “${state.search}”`}>
-            Fewer letters find more: all words must be in the name.
+          <Nothing title={`No dataset matches “${state.search}”`}>
+            A name must contain all words of the search. Try fewer words or letters.
           </Nothing>
         ) : data.pages[0]?.broken?.length ? (
           <Nothing title="No step can be read" />
@@ -84,12 +84,12 @@ export function DatasetList() {
           <Table.Root interactive size="sm" stickyHeader>
             <Table.Header>
               <Table.Row bg="bg.subtle">
-                <Table.ColumnHeader>Data set</Table.ColumnHeader>
+                <Table.ColumnHeader>Dataset</Table.ColumnHeader>
                 <Table.ColumnHeader textAlign="end">Rows</Table.ColumnHeader>
                 <Table.ColumnHeader textAlign="end">Columns</Table.ColumnHeader>
                 <Table.ColumnHeader textAlign="end">Versions</Table.ColumnHeader>
-                <Table.ColumnHeader>Is a</Table.ColumnHeader>
-                <Table.ColumnHeader>Captured</Table.ColumnHeader>
+                <Table.ColumnHeader>Type</Table.ColumnHeader>
+                <Table.ColumnHeader>Coverage</Table.ColumnHeader>
               </Table.Row>
             </Table.Header>
             <Table.Body>
@@ -148,7 +148,7 @@ export function DatasetList() {
           </Table.Root>
           {hasNextPage ? (
             <Button m={2} onClick={() => void fetchNextPage()} size="xs" variant="outline">
-              More data sets
+              Load more
             </Button>
           ) : null}
         </Box>

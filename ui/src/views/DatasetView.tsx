@@ -1,4 +1,4 @@
-// One data set: its versions and rows, filtered; any rows start a trace.
+// One dataset: its versions, and its rows with filters. Traces start from here.
 import { Box, Button, Flex, Heading, HStack, NativeSelect, Spacer, Text } from "@chakra-ui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo } from "react";
@@ -27,7 +27,7 @@ export function DatasetView() {
   });
   const client = useQueryClient();
   useEffect(() => {
-    // Rows that are chosen name the version in the URL, which then is what is shown already.
+    // Selecting rows puts the version into the URL. It is the one that is shown, so don't load it again.
     if (detail.data) client.setQueryData(["dataset", dataset, detail.data.version], detail.data);
   }, [client, dataset, detail.data]);
   const load = useCallback<Load>(
@@ -48,8 +48,8 @@ export function DatasetView() {
   };
 
   if (detail.error)
-    return <Failed again={() => void detail.refetch()} error={detail.error} title="The data set can't be shown" />;
-  if (!detail.data) return <Loading label="Loading the data set" />;
+    return <Failed again={() => void detail.refetch()} error={detail.error} title="Could not load the dataset" />;
+  if (!detail.data) return <Loading label="Loading the dataset" />;
   const { label, columns, versions, current } = detail.data;
   const shown = versions.find((v) => v.version === detail.data.version);
   const selected = first.data?.selected;
@@ -133,7 +133,7 @@ export function DatasetView() {
         <Spacer />
         <Text aria-live="polite" color="fg.muted" fontSize="sm">
           {rows.length
-            ? `${count(rows.length)} chosen`
+            ? `${count(rows.length)} selected`
             : selected === undefined
               ? ""
               : where.length
@@ -148,7 +148,7 @@ export function DatasetView() {
             size="xs"
             variant="ghost"
           >
-            Clear
+            Clear selection
           </Button>
         ) : null}
         <Button
@@ -159,7 +159,7 @@ export function DatasetView() {
           }}
           size="xs"
         >
-          ← Where {rows.length === 1 ? "it" : rows.length ? "they" : "all"} came from
+          ← Source rows
         </Button>
         <Button
           colorPalette="blue"
@@ -170,7 +170,7 @@ export function DatasetView() {
           size="xs"
           variant="outline"
         >
-          Where {rows.length === 1 ? "it" : rows.length ? "they" : "all"} went →
+          Derived rows →
         </Button>
         <MoreAsks
           disabled={!rows.length && !selected}
@@ -181,8 +181,8 @@ export function DatasetView() {
         />
       </Flex>
       {selected === 0 ? (
-        <Nothing title={where.length ? "No row satisfies the filter" : "This version has no rows"}>
-          {where.length ? "Take a condition away to see more." : null}
+        <Nothing title={where.length ? "No rows match the filter" : "This version has no rows"}>
+          {where.length ? "Remove a condition to see more rows." : null}
         </Nothing>
       ) : selected ? (
         <Flex direction={{ base: "column", lg: "row" }} flex={1} gap={4} minH={0}>
@@ -228,7 +228,7 @@ export function DatasetView() {
         </Flex>
       ) : (
         <Waiting
-          failed="The rows can't be selected"
+          failed="Could not load the rows"
           label={where.length ? "Filtering" : "Loading rows"}
           query={first}
           queryKey={["columns", ...name]}

@@ -1,4 +1,4 @@
-// What happened to a few rows: each operation of the steps that made or read them, run again for these rows alone.
+// Replay of a few rows: what each operation of the steps that wrote or read them did to them.
 import { Alert, Box, Checkbox, Flex, Spacer, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -23,23 +23,23 @@ export function HappenedView() {
     queryFn: ({ signal }) => get<DatasetDetail>(`/datasets/${state.dataset}`, { version: state.version }, signal),
   });
   if (detail.error)
-    return <Failed again={() => void detail.refetch()} error={detail.error} title="The data set can't be shown" />;
-  if (!detail.data) return <Loading label="Loading the data set" />;
+    return <Failed again={() => void detail.refetch()} error={detail.error} title="Could not load the dataset" />;
+  if (!detail.data) return <Loading label="Loading the dataset" />;
   const steps = choices(detail.data);
   const chosen = state.at === EVERY ? undefined : (steps.find((s) => s.step.step === state.at) ?? steps[0]);
   const options = [
     ...steps.map(({ step, made }) => ({
       value: step.step,
-      label: `${made ? "made by" : "read by"} ${task(step)}`,
+      label: `${made ? "written by" : "read by"} ${task(step)}`,
       title: when(step.ended),
     })),
-    { value: EVERY, label: "all steps, before and after", title: "" },
+    { value: EVERY, label: "all steps before and after", title: "" },
   ];
   return (
     <Flex direction="column" gap={3} h="full" minH={0}>
       <Flex align="center" columnGap={4} rowGap={2} wrap="wrap">
         <Pick
-          label="In the step"
+          label="Step"
           name="Step"
           onPick={(at) => {
             go({ at });
@@ -56,7 +56,7 @@ export function HappenedView() {
         >
           <Checkbox.HiddenInput />
           <Checkbox.Control />
-          <Checkbox.Label>Columns that stayed as they were, too</Checkbox.Label>
+          <Checkbox.Label>Include unchanged columns</Checkbox.Label>
         </Checkbox.Root>
         <Spacer />
         <Legend />
@@ -65,7 +65,7 @@ export function HappenedView() {
       {steps.length ? (
         <Replayed label={detail.data.label} step={chosen?.step.step ?? null} />
       ) : (
-        <Nothing title="No step that you may see made or read these rows">There is nothing to run again.</Nothing>
+        <Nothing title="No step that you may see wrote or read these rows">There is nothing to replay.</Nothing>
       )}
     </Flex>
   );
@@ -91,15 +91,15 @@ function Replayed({ label, step }: { label: string; step: string | null }) {
   if (!data)
     return (
       <Waiting
-        failed="What happened can't be shown"
-        label="Running the stored operations again for these rows"
+        failed="The replay failed"
+        label="Replaying the stored operations for these rows"
         query={answer}
         queryKey={key}
       />
     );
   if (!data.passages.length)
     return (
-      <Nothing title={`No captured step made or read these rows of ${label}`}>There is nothing to run again.</Nothing>
+      <Nothing title={`No captured step wrote or read these rows of ${label}`}>There is nothing to replay.</Nothing>
     );
   return (
     <Box
@@ -115,7 +115,8 @@ function Replayed({ label, step }: { label: string; step: string | null }) {
         <Alert.Root mb={3} size="sm" status="warning">
           <Alert.Indicator />
           <Alert.Title>
-            What came out differs from what is stored: the step’s operations don’t tell all that it did.
+            The replayed rows differ from the stored rows, so the stored operations do not include everything that the
+            step did.
           </Alert.Title>
         </Alert.Root>
       ) : null}
@@ -129,7 +130,7 @@ function TakeReplay({ name, step }: { name: string; step: string | null }) {
   const { data } = useReplay(step).answer;
   const items = copyItems({ ...state, step }, { dataset: name });
   const file = {
-    label: "What happened as JSON",
+    label: "Replay as JSON",
     act: () => {
       save(new Blob([JSON.stringify(data, null, 1)], { type: "application/json" }), "happened.json");
     },
@@ -152,14 +153,14 @@ function Legend() {
       </Text>
       <Text>
         <Box as="span" bg="red.subtle" borderRadius="sm" px={1}>
-          ended
+          dropped
         </Box>
       </Text>
     </Flex>
   );
 }
 
-// The step that made the version first, then those that read it; of several tries or runs each.
+// The step that wrote the version, then those that read it, with each try and run on its own.
 function choices(detail: DatasetDetail): { step: Step; made: boolean }[] {
   const maker = detail.versions.find((v) => v.version === detail.version && v.written)?.step;
   const readers = detail.read_by.filter((s) => s.step !== maker?.step);

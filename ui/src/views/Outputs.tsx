@@ -1,4 +1,4 @@
-// What a DAG run, a task or a task instance wrote: the way in from Airflow's own tabs.
+// The outputs of a DAG run, a task or a task instance, for Airflow's tabs.
 import { Box, Button, Flex, HStack, Table, Text } from "@chakra-ui/react";
 import { useQueries, useQuery } from "@tanstack/react-query";
 
@@ -34,14 +34,14 @@ export function Outputs({ where }: { where: Where }) {
     })),
   });
   if (steps.error)
-    return <Failed again={() => void steps.refetch()} error={steps.error} title="The steps can't be listed" />;
+    return <Failed again={() => void steps.refetch()} error={steps.error} title="Could not load the steps" />;
   if (!steps.data) return <Loading label="Loading steps" lines={4} />;
   if (!steps.data.total) {
     return (
       <Flex direction="column" gap={4}>
         <BrokenSteps broken={steps.data.broken} />
-        <Nothing title="No lineage of this was captured">
-          Tasks of ProvSparkOperator show their outputs here once they have run.
+        <Nothing title="No lineage was captured here">
+          Outputs of ProvSparkOperator tasks appear here after the tasks have run.
         </Nothing>
       </Flex>
     );

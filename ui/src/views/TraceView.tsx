@@ -1,4 +1,4 @@
-// A trace: the graph is the map, the tables are the truth.
+// A trace: its graph, and the rows of its datasets.
 import { Alert, Box, Button, Checkbox, Flex, HStack, SegmentGroup, Spacer, Text } from "@chakra-ui/react";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
@@ -34,7 +34,7 @@ export function TraceView() {
   useEscape(leave);
   const opened = useRef<string | null>(null);
   useEffect(() => {
-    // Back from a step's panel: to its box, where the panel had the focus.
+    // When a step's panel that had the focus closes, move the focus to the step's box.
     if (!state.step && opened.current && document.activeElement === document.body) {
       document.querySelector<HTMLElement>(`.react-flow__node[data-id^="s${CSS.escape(opened.current)}:"]`)?.focus();
     }
@@ -106,7 +106,9 @@ export function TraceView() {
         >
           <Checkbox.HiddenInput />
           <Checkbox.Control />
-          <Checkbox.Label>Include rows that values were computed from</Checkbox.Label>
+          <Checkbox.Label title="Rows that a value was computed from, such as other rows of a window">
+            Include context rows
+          </Checkbox.Label>
         </Checkbox.Root>
         {back ? null : (
           <Checkbox.Root
@@ -143,7 +145,7 @@ export function TraceView() {
       </Box>
       <Flex direction={{ base: "column", lg: "row" }} flex={1} gap={4} minH={0}>
         <Box flex={node.id === 0 || state.step ? 1 : "0 1 42%"} minH={0} minW={0}>
-          <NodeRows {...table(start)} title="asked about" />
+          <NodeRows {...table(start)} title="selected" />
         </Box>
         {state.step ? (
           <Box flex={{ base: "1", lg: "0 0 32rem" }} minH={0} minW={0}>
@@ -179,7 +181,7 @@ export function TraceView() {
                 ) : null
               }
               example={shown}
-              title={`${back ? "made" : "were made of"} ${start.rows === 1 ? "it" : "them"}`}
+              title={`${back ? "contributed to" : "derived from"} ${start.rows === 1 ? "it" : "them"}`}
             />
           </Box>
         )}
@@ -188,11 +190,11 @@ export function TraceView() {
         <Nothing
           title={
             back
-              ? "No captured step wrote these rows: they are a source"
-              : "Nothing that was captured was made of these rows"
+              ? "No captured step wrote these rows, so they are source rows"
+              : "No captured rows derive from these rows"
           }
         >
-          {back ? "Forward shows what was made of them." : (endings ?? "No captured step read them.")}
+          {back ? "Trace forward to see the rows derived from them." : (endings ?? "No captured step read them.")}
           {back || start.rows > 20 ? null : (
             <Button
               mt={2}
@@ -230,7 +232,7 @@ function Stops({ trace }: { trace: Trace }) {
 
 const MOST_GONE = 3;
 
-// Rows made from those asked about that are no longer in the current version of their dataset.
+// Rows derived from the selected rows that are no longer in the current version of their dataset.
 function Gone({ trace }: { trace: Trace }) {
   const more = trace.gone.slice(MOST_GONE).reduce((sum, g) => sum + g.rows, 0);
   const by = (step: string | null) => trace.steps.find((s) => s.step === step);
@@ -285,19 +287,19 @@ function Legend() {
       <HStack gap={1}>
         <Box borderColor="gray.solid" borderStyle="dotted" borderTopWidth={2} w={5} /> possible
       </HStack>
-      <Text>number: rows on the way</Text>
+      <Text>numbers: rows on the path</Text>
     </HStack>
   );
 }
 
-// A node in the URL. A version has several where some of its rows came of others, or are gone: these have numbers.
+// The name of a node in the URL. Several nodes of one version have numbers.
 function at(node: Node, { nodes }: Trace): string {
   const alike = nodes.filter((n) => n.dataset.id === node.dataset.id && n.version === node.version);
   const which = alike.indexOf(node);
   return `${node.dataset.id}.${node.version.slice(0, 12)}${which > 0 ? `.${which}` : ""}`;
 }
 
-// What one most likely wants to see: where the paths end, the data set with most rows of the trace first.
+// The node that is shown first: the end of a path with the most rows.
 function first(trace: Trace | undefined): Node | undefined {
   const others = trace?.nodes.slice(1) ?? [];
   const ends = others.filter((n) => n.role === "end");
