@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from provspark.index_store.query.arguments import Versions
@@ -14,27 +13,15 @@ from provspark.index_store.query.nodes import Direction
 from provspark.model.stops import Blur
 from provspark.model.writes import Coverage, Kind
 from provspark.web.limits import LIMITS, Limits, named
+from provspark.web.whole_numbers import WholeNumber
 
 MAX_ROWS = 10_000
 MAX_COLUMNS = 10_000
-_SHOWN = 60
 MAX_REPLAYED = 20
 """Maximum number of rows of a replay."""
 
 DatasetId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="`id` of a dataset, as `/datasets` lists it")]
 VersionId = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="`version` of a dataset")]
-
-
-def _whole(value: Any) -> Any:
-    """Reject what pydantic would convert to a whole number: true, false, strings and 1.0."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        text = json.dumps(value, ensure_ascii=False)
-        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-        raise PydanticCustomError("whole_number", "must be a whole number, found {value}", {"value": shown})
-    return value
-
-
-WholeNumber = Annotated[int, BeforeValidator(_whole)]
 RowId = Annotated[WholeNumber, Field(ge=0, le=2**53 - 1)]
 ConditionText = Annotated[str, Field(min_length=1, max_length=500, examples=["age >= 40", "`name` in ('Ann', 'Bob')"])]
 ColumnName = Annotated[str, Field(min_length=1, max_length=500)]

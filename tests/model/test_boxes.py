@@ -182,7 +182,12 @@ def test_ids_beyond_what_packs_into_64_bits() -> None:
 
 @pytest.mark.parametrize(
     ("out", "src", "said"),
-    [([1, 2], [1], "one length"), ([-1], [0], "start at 0"), ([0.5], [1], "integers"), ([[1]], [[1]], "one-dimensional")],
+    [
+        ([1, 2], [1], "one length"),
+        ([-1], [0], "start at 0"),
+        ([0.5], [1], "integers"),
+        ([[1]], [[1]], "one-dimensional"),
+    ],
 )
 def test_bad_ids_are_refused(out: list[object], src: list[object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
