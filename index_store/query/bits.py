@@ -151,7 +151,7 @@ def compose(first: Bits, second: Bits) -> Bits:
 
     The dependence of a combined path is the indirect one (join, filter, group by, sort, window, conditional) nearest to
     the out side, or else the stronger of identity, transformation and aggregation. A path is a context path if either
-    part is. Behind a column that was made from no other column, the operations of the second matrix are left out.
+    part is. For a column that was made from no other column, operations of the second matrix are left out.
     """
     i, j = matched(first.src, second.out)
     beyond = np.where(first.may[i] != 0, second.via[j], 0)
