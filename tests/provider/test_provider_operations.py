@@ -255,7 +255,7 @@ def test_cells_as_prov_json_are_read_back_by_the_prov_package(prov: provspark.Pr
         ("first", "aggregation", True),
         ("name", "identity", True),
     }
-    with pytest.raises(ConditionError, match="raise limit"):
+    with pytest.raises(ConditionError, match="larger limit"):
         prov.cell_neighbourhood(str(tmp_path / "people.csv"), direction="forward", limit=8)
 
 
