@@ -1,4 +1,4 @@
-"""Answers: which rows of other data sets stand behind, or came out of, each row asked about."""
+"""Answers of `backward` and `forward`: the rows of other datasets that the selected rows come from or go into."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ _KINDS: tuple[Kind, ...] = ("context", "data", "possible")
 
 @dataclass(frozen=True, slots=True, order=True)
 class End:
-    """A data set on a driver that rows reached, and from which nothing surely went on.
+    """Rows that a script read on its driver, and that no captured write certainly used afterwards.
 
     Parameters
     ----------
     dataset : str
-        As ``memory://driver/clean.py:12``: the script and the line that read the rows.
+        For example ``memory://driver/clean.py:12``: the script and the line that read the rows.
     version, step : str
     rows : int
-        How many of its rows were reached.
+        Number of its rows that the answer reaches.
     """
 
     dataset: str
@@ -70,7 +70,7 @@ class End:
 
 
 def ends_at(stands: Iterable[Stand]) -> tuple[End, ...]:
-    """Count what was reached of each data set on a driver."""
+    """Count the rows reached of each dataset on a driver."""
     sets: dict[tuple[str, str, str], Runs] = {}
     for stand in stands:
         version = stand.at.version
@@ -81,36 +81,37 @@ def ends_at(stands: Iterable[Stand]) -> tuple[End, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Answer(FormerTable):
-    """The rows that a question found: ranges of row ids, until `table` writes them out line by line.
+    """The rows that `backward` or `forward` returns (an *answer* in docs/glossary.md), stored as ranges of row ids.
 
-    ``a | b``, ``a & b`` and ``a - b`` compare two answers line by line. `len` counts lines, and iteration yields them.
+    `table` lists them, `len` counts the rows of that table, and iteration yields them as dictionaries. ``a | b``,
+    ``a & b`` and ``a - b`` combine the tables of two answers as sets.
     """
 
     asked: Version
     labels: Runs
-    """The rows asked about: label i is the i-th of them."""
+    """The selected rows; label i is the i-th of them."""
     direction: str
     parts: tuple[Stand, ...]
-    """Sorted by data set, version, occurrence and kind."""
-    stops: tuple[Stop, ...] = field()  # else the parent's property were its default
+    """Sorted by dataset, version, occurrence and kind."""
+    stops: tuple[Stop, ...] = field()  # without it, the parent's property would be the default
     possible_parts: tuple[Stand, ...] = ()
-    """Rows that the rows asked about may have come from or gone into, through values that capture can't see into."""
+    """Rows that the selected rows may have come from or gone into, through code that capture can't see into."""
     ends: tuple[End, ...] = ()
-    """Data sets on drivers that the rows reached, and from which nothing surely went on."""
+    """Datasets on drivers where paths end."""
     trusted: tuple[Trusted, ...] = ()
-    """What would have been among the stops, possible edges and ends, but is trusted."""
+    """Stops, possible edges and ends that are left out because the question trusts them."""
     beside: tuple[Stand, ...] = ()
-    """Forward to a dataset, rows that were written under the name of a folder above it, or within it."""
+    """For `forward` to a dataset: rows that were written to a folder above it or inside it."""
     older: tuple[Stand, ...] = ()
-    """Rows that were found, and are in no current version of their dataset, in the versions in which they were met."""
+    """Related rows that are in no current version of their dataset, in the versions in which they were found."""
     used: tuple[VersionUsed, ...] = ()
-    """The versions whose row ids it tells: of the rows asked about first, then of those found."""
+    """The versions that the row ids refer to: first that of the selected rows, then those of the related rows."""
     currents: tuple[Current, ...] = ()
-    """The current versions in which rows found are told."""
+    """The current versions that the ids of related rows refer to."""
     names: Currents | None = None
-    """What found these."""
+    """The object that found `currents`."""
     versions: Literal["current", "all"] = "current"
-    """With ``all``, rows that are gone are among the parts, in the version in which they were met."""
+    """With ``all``, `parts` also has rows that are in no current version, in the version in which they were found."""
 
     @classmethod
     def of(
@@ -123,12 +124,12 @@ class Answer(FormerTable):
         trusted: Iterable[Trusted] = (),
         used: tuple[VersionUsed, ...] = (),
     ) -> Answer:
-        """Keep the kinds of edges asked for of what was reached.
+        """Build an answer from what a walk reached by the requested kinds of edges.
 
         Raises
         ------
         UntrackedError
-            See `Reach.checked`.
+            No rows were reached, because a path stopped where lineage is missing.
         """
         kept = replace(reached, stands=tuple(s for s in reached.stands if s.kind in {*kinds, "possible"}))
         way = f"the way {direction}" if direction in get_args(Direction) else "a way"
@@ -141,16 +142,16 @@ class Answer(FormerTable):
 
     @property
     def gone(self) -> tuple[Gone, ...]:
-        """The rows in no current version, counted by the step that removed their files."""
+        """Counts of the rows in no current version, by the step that removed their files."""
         return self.names.gone(self.older) if self.names and self.older else ()
 
     def now(self, currents: Currents, to: Dataset | None, versions: Literal["current", "all"]) -> Answer:
-        """Tell the rows found in the current versions of their datasets, and of the dataset asked for.
+        """Convert the row ids to those of current versions, and rows of `beside` to rows of `to`.
 
         Parameters
         ----------
         versions : {"current", "all"}
-            With ``all``, rows that are in no current version stay, in the version in which they were met.
+            With ``all``, rows that are in no current version stay, in the version in which they were found.
         """
         here: dict[Dataset, Current] = {}
         sure, possible = currents.bring(self.parts, here), currents.bring(self.possible_parts, here)
@@ -180,39 +181,39 @@ class Answer(FormerTable):
 
     @property
     def possible(self) -> Answer:
-        """The possible edges alone, as an answer."""
+        """An answer with only the possible edges."""
         return replace(self, parts=self.possible_parts, possible_parts=())
 
     @property
     def exact(self) -> bool:
-        """Whether these are all rows, and no others: nothing stopped, was captured as a whole, or is only possible."""
+        """Whether the answer is complete and certain: no stop, no end on a driver and no possible edge."""
         sure = all(part.kind != "possible" for part in self.parts)
         return sure and not self.stops and not self.possible_parts and not self.ends
 
     @property
     def rows(self) -> RowSet:
-        """The rows found, as a set to ask the next question about.
+        """The related rows, as a set that you can pass to the next question.
 
         Raises
         ------
         ConditionError
-            They are of several versions, or there are none.
+            The rows are of several versions, or there are none.
         """
         return only(self.found())
 
     def values(self, columns: Sequence[str] | None = None) -> Values:
-        """Read the values of the rows found: for each line of `table` a line, in the same order within a version.
+        """Read the values of the related rows: one row for each row of `table`, in the same order within a version.
 
         Parameters
         ----------
         columns : sequence of str, optional
-            Some of the columns of the rows' dataset.
+            Columns of the rows' dataset. Default: all.
 
         Returns
         -------
         Values
-            Its table: dataset, version, row, and the dataset's columns. Of several datasets, `Values.tables` has one
-            table each.
+            Its table has the columns dataset, version and row, and those of the dataset. If the rows are of several
+            datasets, `Values.tables` has one table for each.
 
         Raises
         ------
@@ -237,7 +238,7 @@ class Answer(FormerTable):
         return brief(f"{self.direction} from {listed([self.asked.dataset])}", None, self.stops, where + more)
 
     def found(self) -> tuple[RowSet, ...]:
-        """The rows found, as a set for each version, whatever the occurrence, kind and row asked about."""
+        """Return the related rows as one set for each version, over all occurrences, kinds and selected rows."""
         sets: dict[object, RowSet] = {}
         for part in self.parts:
             rows = RowSet(part.at, image(part.boxes))
@@ -254,21 +255,25 @@ class Answer(FormerTable):
         return self._with(other, without)
 
     def _with(self, other: Answer | FormerAnswer, how: Callable[[Boxes, Boxes], Boxes]) -> Answer:
-        """Compare line by line: row asked about, version, occurrence, row found, kind."""
+        """Combine two answers by selected row, version, occurrence, related row and kind."""
         if isinstance(other, FormerAnswer):
             other = other.answer
         if not isinstance(other, Answer):
-            raise ArgumentError(f"an answer is united with, cut with or taken from another answer, found {other!r}")
+            raise ArgumentError(
+                f"The operators |, & and - combine an answer with another answer, found {other!r}. Pass an answer of "
+                f"backward or forward."
+            )
         if self.asked.id != other.asked.id:
             raise ConditionError(
-                f"one answer is about rows of version {self.asked.id} of {self.asked.dataset}, the other of version "
-                f"{other.asked.id} of {other.asked.dataset}; ask both about one version"
+                f"The answers can't be combined: one is about rows of version {self.asked.id} of {self.asked.dataset}, "
+                f"the other about rows of version {other.asked.id} of {other.asked.dataset}. Ask both questions about "
+                f"the same version."
             )
         self._told_alike(other)
         labels = self.labels | other.labels
         parts, older = (self._merged(other, labels, how, of) for of in ("parts", "older"))
         direction = self.direction if self.direction == other.direction else "both"
-        # What may be more, or is left open, in either is so in what is made of both, whichever way.
+        # Stops, ends and possible edges of either answer apply to the result of each operator.
         possible = [
             *self._parts(labels, self.possible_parts).values(),
             *other._parts(labels, other.possible_parts).values(),
@@ -292,17 +297,17 @@ class Answer(FormerTable):
         )
 
     def _told_alike(self, other: Answer) -> None:
-        """Refuse an answer with another current version of a dataset: its row ids mean other rows."""
+        """Raise `ConditionError` if the answers use different current versions of a dataset: their row ids differ."""
         mine = {c.at.version.dataset: c for c in self.currents}
         for there in other.currents:
             here = mine.get(there.at.version.dataset, there)
             if (here.at.key, here.missing) != (there.at.key, there.missing):
                 dataset, mine_id, other_id = here.at.version.dataset, here.at.version.id, there.at.version.id
-                why = f"files of {dataset} changed between the two questions"
+                why = f"Files of {dataset} changed between the two questions"
                 if mine_id != other_id:
-                    why = f"the two answers use different current versions of {dataset} ({mine_id} and {other_id})"
+                    why = f"The two answers use different current versions of {dataset} ({mine_id} and {other_id})"
                 raise ConditionError(
-                    f"{why}, so their row ids can't be combined; ask both questions again, with the same run and as_of"
+                    f"{why}, so their row ids can't be combined. Ask both questions again, with the same run and as_of."
                 )
 
     def _merged(
@@ -318,14 +323,14 @@ class Answer(FormerTable):
         return merged
 
     def _parts(self, labels: Runs, of: Sequence[Stand]) -> dict[tuple[object, int, Kind, bool], Stand]:
-        """Parts by version, occurrence, kind and whether they are gone, told by the numbers of these labels."""
+        """Return parts by version, occurrence, kind and `gone`, renumbered to these labels."""
         renumbered = compose(labelled(labels), transpose(labelled(self.labels)))
         return {(p.at.key, p.occurrence, p.kind, p.gone): replace(p, boxes=compose(renumbered, p.boxes)) for p in of}
 
     def pages(self, size: int = PAGE) -> Iterator[pa.Table]:
-        """Write out what `table` does in tables of at most so many lines, each when it is asked for.
+        """Yield `table` in pages of at most `size` rows, each built on demand.
 
-        There is at least one, which may be empty. The possible edges come with the first.
+        There is at least one page, which may be empty. The metadata of the first contain the possible edges.
         """
         ranks = _ranks([_place(p) for p in self.parts]).tolist()
         possible = self.possible_parts
@@ -335,10 +340,11 @@ class Answer(FormerTable):
             possible = ()
 
     def table(self) -> pa.Table:
-        """Write out distinct lines of row, dataset, version, occurrence, related_row, kind, sorted.
+        """Return the distinct combinations of row, dataset, version, occurrence, related_row and kind, sorted.
 
-        ``related_row`` is the row found: of a source for backward, of a result for forward. With all versions there is
-        a column ``gone``, too. The schema's metadata holds the stops (see `stops_of`) and the rows that are gone.
+        ``related_row`` is the row found: a source row for `backward`, a derived row for `forward`. With
+        ``versions="all"`` there is also a column ``gone``. The schema's metadata contain the stops (see `stops_of`)
+        and the counts of rows that are gone (see `gone_of`).
         """
         told = self._about()
         if self.possible_parts:
@@ -391,7 +397,7 @@ def about(
     gone: Sequence[Gone] = (),
     used: Sequence[VersionUsed] = (),
 ) -> dict[bytes, str | bytes]:
-    """What the metadata of an answer's table say: the question, and where the answer is less than it could be."""
+    """Return the metadata of an answer's table: the question, its stops, ends, trusted places and versions."""
     told = {"dataset": str(asked.dataset), "version": asked.id, "direction": direction, "stops": jsonable(tuple(stops))}
     more = (("ends", ends), ("trusted", trusted), ("gone", gone), ("versions", used))
     told |= {name: jsonable(tuple(some)) for name, some in more if some}
@@ -403,35 +409,35 @@ def _told(answer: pa.Table | Tabular, name: str) -> list[dict[str, Any]]:
 
 
 def stops_of(answer: pa.Table | Tabular) -> tuple[Stop, ...]:
-    """Where the answer in a table is less than it could be, from the table's metadata."""
+    """Return the stops of an answer from its table's metadata: where it ends early or is less precise."""
     return tuple(Stop(**stop) for stop in _told(answer, "stops"))
 
 
 def ends_of(answer: pa.Table | Tabular) -> tuple[End, ...]:
-    """The data sets on drivers that the rows asked about reached, from the table's metadata."""
+    """Return the datasets on drivers where an answer's paths end, from its table's metadata."""
     return tuple(End(**end) for end in _told(answer, "ends"))
 
 
 def trusted_of(answer: pa.Table | Tabular) -> tuple[Trusted, ...]:
-    """What an answer leaves out because it is trusted, from the table's metadata."""
+    """Return what an answer leaves out because you trust it, from its table's metadata."""
     return tuple(Trusted(**one) for one in _told(answer, "trusted"))
 
 
 def gone_of(answer: pa.Table | Tabular) -> tuple[Gone, ...]:
-    """The rows that were found and are in no current version, counted by step, from the table's metadata."""
+    """Return the counts of related rows that are in no current version, by step, from the table's metadata."""
     return tuple(Gone(**one) for one in _told(answer, "gone"))
 
 
 def versions_of(answer: pa.Table | Tabular) -> tuple[VersionUsed, ...]:
-    """The versions whose row ids an answer tells, and what chose each, from the table's metadata.
+    """Return the versions that an answer's row ids refer to, and how each was chosen, from the table's metadata.
 
-    The version asked about comes first.
+    The version of the selected rows comes first.
     """
     return tuple(VersionUsed(**one) for one in _told(answer, "versions"))
 
 
 def possible_of(answer: pa.Table | Tabular) -> pa.Table:
-    """The possible edges of an answer, as a table of the same columns, from the table's metadata."""
+    """Return the possible edges of an answer as a table with the same columns, from the table's metadata."""
     table = written(answer)
     data = (table.schema.metadata or {}).get(POSSIBLE)
     if data is None:
@@ -440,7 +446,7 @@ def possible_of(answer: pa.Table | Tabular) -> pa.Table:
 
 
 def _dump_possible(lines: pa.Table) -> bytes:
-    """Write possible edges as the metadata of a table hold them: a stream of Arrow's."""
+    """Serialize possible edges for a table's metadata, as an Arrow IPC stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, lines.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
         stream.write_table(lines)
@@ -453,7 +459,7 @@ def _ranks(keys: list[tuple[str, str, int]]) -> Int64:
 
 
 def _words(codes: Int64, words: list[str]) -> pa.Array:
-    """A dictionary array; equal words share a code."""
+    """Return a dictionary array; equal words share a code."""
     distinct = list(dict.fromkeys(words))
     renumber = np.array([distinct.index(w) for w in words], dtype=np.int32)
     return pa.DictionaryArray.from_arrays(pa.array(renumber[codes]), pa.array(distinct, pa.string()))

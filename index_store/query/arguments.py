@@ -1,4 +1,4 @@
-"""Arguments that questions share: lists, and the edges to follow, which not every question can follow."""
+"""Checks of arguments that questions share: lists, kinds of edges, `strict`, `trust` and `versions`."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Edges:
     ----------
     kinds : set of {"data", "context", "possible"}
     strict : bool
-        Whether reads of one number on a driver count.
+        Whether to follow reads on drivers that return a single number.
     trust : tuple of str
-        What is trusted.
+        Tasks, operators, script lines and kinds of stops that are trusted.
     versions : {"current", "all"}
         Whether the answer includes rows that are no longer in a current version.
     """
@@ -39,24 +39,24 @@ class Edges:
 
     @classmethod
     def of(cls, question: str, which: Mapping[str, Any]) -> Edges:
-        """Read a question's `kinds`, `strict` and `trust`.
+        """Read and check a question's `kinds`, `strict`, `trust` and `versions`.
 
         Parameters
         ----------
         question : str
-            Its name.
+            Name of the question.
 
         Raises
         ------
         ArgumentError
-            One of them has another type.
+            A parameter has the wrong type.
         ConditionError
-            There is no such kind of edge, or the question can't follow it: the answer would ignore the parameter.
+            A value is unknown, or the question would ignore the parameter.
         """
         kinds = _kinds(which.get("kinds", DATA))
         strict = which.get("strict", False)
         if not isinstance(strict, bool):
-            raise ArgumentError(f"strict is True or False, found {strict!r}")
+            raise ArgumentError(f"strict must be True or False, found {strict!r}")
         trust = trusted_entries(which.get("trust"))
         follows = QUESTIONS[question].follows
         wrong = sorted(kinds - follows)
@@ -70,7 +70,7 @@ class Edges:
         for name, value in (("strict", strict), ("trust", trust)):
             if value and question not in driver:
                 raise ConditionError(
-                    f"{question} takes no {name}, found {value!r}: it does not follow rows through what drivers read. "
+                    f"{question} does not accept {name}, found {value!r}: it does not follow rows through drivers. "
                     f"Leave {name} out, or ask a question that takes it: {', '.join(driver)}"
                 )
         versions = which.get("versions", "current")
@@ -86,7 +86,7 @@ class Edges:
 
 
 def several(given: Any, name: str) -> tuple[Any, ...]:
-    """What was given for a parameter that takes one text or several values."""
+    """Return the values of a parameter as a tuple; a single text or path counts as one value."""
     if isinstance(given, str | PathLike):
         return (given,)
     if isinstance(given, (Mapping, bytes)):
@@ -101,6 +101,6 @@ def _kinds(given: Iterable[Kind] | Kind) -> frozenset[Kind]:
     chosen = several(given, "kinds")
     wrong = [one for one in chosen if not isinstance(one, str) or one not in get_args(Kind)]
     if wrong or not chosen:
-        named = ", ".join(sorted(map(str, wrong))) or "given"
-        raise ConditionError(f"no kind of edge {named}; use 'data', 'context' or 'possible'")
+        named = ", ".join(sorted(map(str, wrong))) or "nothing"
+        raise ConditionError(f"kinds must be 'data', 'context' or 'possible', found {named}")
     return frozenset(chosen)

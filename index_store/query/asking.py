@@ -1,4 +1,4 @@
-"""What every question starts from: an open store or catalogue, which reads the parameters that questions share."""
+"""Base class of an open store or catalogue, which resolves the parameters that questions share."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Which(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """Rows of a version, the kinds of edges to follow, the steps that count, and what is trusted."""
+    """The selected rows of a question, the kinds of edges to follow, the steps in scope, and what is trusted."""
 
     view: View
     labels: Runs
@@ -131,11 +131,11 @@ class Asked:
     trust: Trust
     versions: Versions = "current"
     selects: Literal["rows", "all", "where"] = "rows"
-    """Whether rows are given, or all that are there are asked about, or those of some values."""
+    """How rows were selected: by row id or as a set, all rows of the version, or by value."""
 
     @property
     def at(self) -> VersionReference:
-        """The version."""
+        """The version of the selected rows."""
         return self.view.at
 
     @property
@@ -144,21 +144,21 @@ class Asked:
         return "context" in self.kinds
 
     def linker(self, direction: Direction) -> Linker:
-        """What finds the way in a direction, also through what drivers read."""
+        """Return the linker for a direction, which also follows reads on drivers."""
         return self.view.linker(direction).through("all" if self.strict else "rows")
 
     @property
     def stops(self) -> set[Stop]:
-        """The stops for files that are there beside the version asked about, and for rows that are not there."""
+        """Stops for existing files that are not part of the selected version, and for files that it lacks."""
         return self._beside(())
 
     @property
     def used(self) -> tuple[VersionUsed, ...]:
-        """What an answer says of the version asked about."""
+        """The version of the selected rows, as answers report it."""
         return (self.view.chosen.used,)
 
     def told(self, answer: Answer) -> Answer:
-        """An answer that says, too, what is there beside the versions that it tells, and what is not."""
+        """Return an answer with the stops for files beside its versions, and with the rows of missing files."""
         stops, lost = self._beside(answer.currents) | self._claimed(answer.parts), self._lost()
         if not stops and not lost and len(answer.trusted) == len(self.trust.used):
             return answer
@@ -171,13 +171,13 @@ class Asked:
         )
 
     def now(self, answer: Answer, to: Dataset | None) -> Answer:
-        """An answer about what came of rows, in the current versions of datasets."""
+        """Return a forward answer in the current versions of datasets, with the stops of `told` and of its path."""
         moved = self.told(answer.now(self.view.currents, to, self.versions))
         stops = self._on_the_way(to)
         return replace(moved, stops=tuple(sorted({*moved.stops, *stops}))) if stops else moved
 
     def drawn(self, trace: Trace, to: Dataset | None) -> Trace:
-        """A trace that says which version was asked about, and what is there beside the versions that it tells."""
+        """Return a trace with the version of the selected rows, and the stops and missing rows of its versions."""
         ways = self._on_the_way(to) if trace.direction == "forward" else set()
         return replace(
             trace,
@@ -188,12 +188,12 @@ class Asked:
         )
 
     def _lost(self) -> list[Stand]:
-        """Of all rows of the current version, those whose files are not there."""
+        """Return the rows of missing files, if the question is about all rows of a version."""
         chosen = self.view.chosen
         return [Stand(chosen.at, gathered(chosen.lost), gone=True)] if chosen.missing and self.selects == "all" else []
 
     def _beside(self, currents: Iterable[Current]) -> set[Stop]:
-        """The stops for files that are there beside current versions, and for rows asked about that are not there."""
+        """Return the stops for files beside current versions, and for selected rows whose files are missing."""
         derived = self.view.currents.derived
         back, chosen = self.view.back, self.view.chosen
         foreign = [(c, in_current(back, self.view.currents, c)) for c in currents if derived(c.at.version.dataset)]
@@ -208,7 +208,7 @@ class Asked:
         return {s for node, s in stops if not self.trust.takes(node, s.what, s.why)}
 
     def _claimed(self, parts: Iterable[Stand]) -> set[Stop]:
-        """The stops for rows ahead of files that several writes claim."""
+        """Return the stops for related rows of files that can't be linked to the writes that made them."""
         stops = set()
         for part in parts if self.view.currents.graph.nodes else ():
             for refused in self.view.back.links(part.at, "backward").refused:
@@ -218,7 +218,7 @@ class Asked:
         return stops
 
     def _on_the_way(self, to: Dataset | None) -> set[Stop]:
-        """The stops for files on the way ahead that no captured step wrote, and that a captured step read."""
+        """Return the stops for files on the forward path that a captured step read, but none wrote."""
         read = on_the_way(self.view.ahead, self.view.back, self.view.currents, self.at, to)
         stops = [(at.node, stop) for at, files in read for stop in Current(at, "version").stops(files, self._since)]
         return {s for node, s in stops if not self.trust.takes(node, s.what, s.why)}
@@ -228,13 +228,13 @@ class Asked:
         return since(self.at.files, self.labels)
 
     def start(self) -> Stand:
-        """From the number of each row asked about to the rows that stand for it."""
+        """Relate the label of each selected row to the row, or with set semantics to all rows that equal it."""
         if self.semantics == "bag":
             return Stand(self.at, labelled(self.labels))
         return Stand(self.at, from_pairs(*equal_rows(*_readers(self.at), self.labels.rows())))
 
     def classes(self) -> tuple[Boxes, Stand]:
-        """From each row asked about to its class, and from classes to the rows that stand for those in it."""
+        """Relate each selected row to its class of equal rows, and each class to its rows."""
         if self.semantics == "bag":
             rows = identity(self.labels)
             return rows, Stand(self.at, rows)
@@ -243,7 +243,7 @@ class Asked:
 
 
 class Asking:
-    """The steps of an open store or catalogue that count, as questions see them."""
+    """Base class of an open store or catalogue: the steps in scope, and what questions need of them."""
 
     def __init__(self, views: Views) -> None:
         self._views = views
@@ -251,44 +251,44 @@ class Asking:
 
     @property
     def graph(self) -> Graph:
-        """The writes of all its stores."""
+        """Graph of the writes of all stores."""
         return self._views.graph
 
     @property
     def currents(self) -> Currents:
-        """The current versions of its datasets."""
+        """Current versions of the datasets."""
         return self._views.currents
 
     def stores(self) -> Collection[Store]:
-        """Its stores; none where it shows some steps only."""
+        """Return the stores; none if this object shows only some steps."""
         raise NotImplementedError
 
     def settling(self, progress: Progress | None, functions: bool) -> AbstractContextManager[Settle]:
-        """Return a context with a function that replays rows, to find which values each of them was computed from."""
+        """Return a context manager for a function that replays rows, to find which cells a value was computed from."""
         raise NotImplementedError
 
     def asked(self, question: str, dataset: str | RowSet | Answer | pa.Table, rows: Rows, which: Which) -> Asked:
-        """Find the version, its rows and the kinds of edges that a question is about.
+        """Resolve the version, the selected rows and the edges of a question.
 
         Parameters
         ----------
         question : str
-            Its name, which decides whether `kinds`, `strict` and `trust` apply; see `Edges.of`.
+            Name of the question, which decides whether `kinds`, `strict`, `trust` and `versions` apply; see `Edges.of`.
         """
         if isinstance(dataset, (Tabular, FormerAnswer, pa.Table)):
             dataset = self.rowset(dataset)
         wrong = sorted(which.keys() - Which.__annotations__.keys())
         if wrong:
-            raise ArgumentError(f"no parameter {wrong[0]!r}; there are {', '.join(Which.__annotations__)}")
+            raise ArgumentError(f"Unknown parameter {wrong[0]!r}. Use one of: {', '.join(Which.__annotations__)}")
         edges = Edges.of(question, which)
         semantics = which.get("semantics", "bag")
         if semantics not in get_args(Semantics):
-            raise ConditionError(f"no semantics {semantics!r}; there are 'bag' and 'set'")
+            raise ConditionError(f"semantics must be 'bag' or 'set', found {semantics!r}")
         where, version = which.get("where"), which.get("version")
         if isinstance(dataset, RowSet) and not (rows is None and where is None and version is None):
             raise ConditionError(
-                "a set of rows already has its rows and version: leave out rows, where and version. To convert it to "
-                "another version, use locate()"
+                "A set of rows already has its rows and version. Leave out rows, where and version, or convert the set "
+                "to another version with locate()."
             )
         named = dataset.at if isinstance(dataset, RowSet) else dataset
         view = self._views.of(named, version, which.get("run"), which.get("as_of"))
@@ -328,12 +328,12 @@ class Asking:
         return asked.now(answer, place) if direction == "forward" else asked.told(answer)
 
     def rowset(self, given: object) -> RowSet:
-        """The rows that an answer found, as a set.
+        """Return the related rows of an answer as a set.
 
         Raises
         ------
         ConditionError
-            They are of several versions, or of none.
+            The rows are of several versions, or there are none.
         """
         if isinstance(given, RowSet):
             return given
@@ -346,52 +346,55 @@ class Asking:
         table = given.table() if isinstance(given, Tabular) else given
         names = _row_columns(table) if isinstance(table, pa.Table) else []
         if not isinstance(table, pa.Table) or not names:
-            raise ArgumentError(f"expected a RowSet, an Answer or the table of an answer, found {type(given).__name__}")
+            raise ArgumentError(
+                f"Expected a RowSet, an Answer or the table of an answer, found {type(given).__name__}. Pass what "
+                f"prov.select(…) or a question returns."
+            )
         return only(list(self._sets(table.select(names).rename_columns(["dataset", "version", "row"]))))
 
     def _sets(self, lines: pa.Table) -> Iterator[RowSet]:
-        """The rows of each version in a table of dataset, version, row."""
+        """Yield the rows of each version in a table with the columns dataset, version and row."""
         for place in lines.group_by(["dataset", "version"]).aggregate([]).to_pylist():
             dataset = Dataset.parse(place["dataset"])
             known = [s for s in self._views.graph.references(dataset) if s.version.id == place["version"]]
             at = self._views.graph.find(dataset, place["version"])
             if len({s.key for s in known}) > 1:
                 raise ConditionError(
-                    f"version {at.version.id} of {dataset} was read with different options (such as multiLine), so its "
-                    f"row ids in a table are ambiguous; pass the answer itself instead of its table"
+                    f"Version {at.version.id} of {dataset} was read with different options (such as multiLine), so its "
+                    f"row ids in a table are ambiguous. Pass the answer itself instead of its table."
                 )
             same = pc.and_(pc.equal(lines["dataset"], place["dataset"]), pc.equal(lines["version"], place["version"]))
             yield RowSet(at, Runs.of(lines.filter(same)["row"].to_numpy()))
 
     def located(self, rows: RowSet, version: str | None, run: str | None, as_of: datetime | str | None) -> Located:
-        """The same rows in another version."""
+        """Return the same rows in another version, together with those that it lacks."""
         view = self._views.of(rows.dataset, version, run, as_of)
         rows = RowSet(view.back.graph.own(rows.at), rows.runs)
         if is_driver(rows.at.version.dataset) and view.at.key != rows.at.key:
             raise ConditionError(
-                f"rows of {rows.dataset} can't be located in another version: each version of a dataset on a driver "
-                f"has its own rows"
+                f"Rows of {rows.dataset} can't be located in another version: each version of a dataset on a driver "
+                f"has its own rows. Use the rows in the version that they are from."
             )
         moved = view.currents.located(rows.at, view.chosen)
         for refused, why in moved.refused:
             if refused & rows.runs:
-                raise ConditionError(f"rows of {rows.dataset} can't be located in version {view.at.version.id}: {why}")
+                raise ConditionError(f"Rows of {rows.dataset} can't be located in version {view.at.version.id}: {why}")
         whole = identity(rows.runs)
         boxes = whole if moved.boxes is None else compose(whole, moved.boxes)
         return Located(view.at, image(boxes), boxes, RowSet(rows.at, rows.runs & moved.lost))
 
     def _check_trust(self, entries: Sequence[str]) -> None:
-        """Log entries that name nothing known, each once."""
+        """Log a warning for each entry that matches nothing, once for each entry."""
         fresh = [entry for entry in dict.fromkeys(entries) if entry not in self._trusted]
         self._trusted.update(fresh)
         log_unknown(fresh, self._views.graph)
 
     def places(self, view: View, via: str | Sequence[str]) -> tuple[ReachTarget, ...]:
-        """Data sets and steps by their names."""
+        """Return the datasets and steps with these names."""
         return tuple(self.place(view, v) for v in several(via, "via"))
 
     def place(self, view: View, name: str) -> ReachTarget:
-        """A data set, or else a step, by its name."""
+        """Return the step with this id, or else the dataset with this name."""
         graph = view.back.graph
         if any(m.step == name for m in graph.manifests):
             return StepTarget(name)
@@ -403,9 +406,9 @@ class Asking:
 
 
 def _row_columns(table: pa.Table) -> list[int]:
-    """The columns with dataset, version and row: of the rows found, or of those whose values a table has.
+    """Return the indexes of the columns dataset, version and row in the table of an answer, or of values.
 
-    The table of an answer may be of the last release. None where it has no such columns.
+    The table may have the last release's column names. The list is empty if it lacks these columns.
     """
     names = table.column_names
     if has_values(table):
@@ -418,14 +421,14 @@ def _row_columns(table: pa.Table) -> list[int]:
 
 
 def _readers(at: VersionReference) -> tuple[Callable[[Int64], pa.Table], Callable[[], Iterable[tuple[int, pa.Table]]]]:
-    """What reads the values of some rows of a version, and of all."""
+    """Return a function that reads the values of some rows of a version, and one that reads all."""
     from provspark.index_store.values.row_reader import read_rows, scan_rows
 
     version, files = at.version, at.files
     columns = [f.name for f in version.fields]
     if not columns:
         raise ValuesUnavailableError(
-            f"the columns of {version.dataset} are not known, so its rows can't be compared; ask with semantics='bag'"
+            f"The columns of {version.dataset} are not known, so its rows can't be compared. Ask with semantics='bag'."
         )
     return (
         lambda ids: read_rows(version, files, ids),

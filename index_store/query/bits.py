@@ -1,8 +1,8 @@
-"""Boolean matrices between columns, a bit for each sort of dependence and kind of edge; their sums and products.
+"""Boolean matrices between columns, with a bit for each dependence and kind of edge, and their sums and products.
 
-A matrix is kept as its non-zero entries. An entry holds 18 bits: nine dependences for paths of data edges, and nine for
-paths with a context edge. Position 0 of either side stands for the rows themselves, so that what decides which rows
-there are (filters, joins, groups) is a row of the matrix like any column's.
+A matrix is stored as its non-zero entries. An entry has 18 bits: nine dependences for paths of data edges, and nine for
+paths with a context edge. Position 0 on either side represents the rows themselves, so what decides which rows exist
+(filters, joins, groups) is a row of the matrix like that of a column.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from provspark.model.writes import Kind
 __all__ = ["ROWS", "BitEntry", "Bits", "bit", "collected", "compose", "identity", "named", "union"]
 
 ROWS = 0
-"""The position that stands for the rows themselves."""
+"""Position that represents the rows themselves."""
 DEPENDENCES: tuple[Dependence, ...] = get_args(Dependence)
 _N = len(DEPENDENCES)
 _DIRECT = 0b111
@@ -34,7 +34,7 @@ _STRONGER = np.array(
     ],
     dtype=np.int64,
 )
-"""By masks of what goes in on both parts of a path, eight times the first and the second: of each two the stronger."""
+"""The stronger dependence of each pair from two masks of direct dependences x and y, at index 8 * x + y."""
 _ALL = (1 << _N) - 1
 
 Objects = npt.NDArray[Any]
@@ -44,18 +44,18 @@ BitEntry = tuple[int, int, int, int, int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bits:
-    """A matrix; sorted by out, then src, each pair once.
+    """Sparse matrix, sorted by out, then src; each pair occurs once.
 
     Parameters
     ----------
     out, src : int64 arrays
         Positions on either side.
     may, sure : int64 arrays
-        The bits of all paths, and of those that hold for every row: a source that some rows choose by their values
-        (CASE, coalesce, pivot …) has its bit in `may` alone.
+        The bits of all paths, and of the paths that hold for every row. A source that only some rows use, depending on
+        their values (CASE, coalesce, pivot, …), has its bit in `may` only.
     via, doubt : arrays of int
-        The operations on the paths, and those among them that choose by row; a bit each. An entry without a bit in
-        `may` tells of operations alone: those that made a column of nothing.
+        A bit for each operation on the paths, and for each of these that chooses sources by row. An entry without a bit
+        in `may` only lists operations: those that made a column from no other column.
     """
 
     out: Int64
@@ -67,7 +67,7 @@ class Bits:
 
     @classmethod
     def of(cls, entries: Iterable[BitEntry]) -> Bits:
-        """Build from entries in any order; the bits of equal pairs are united."""
+        """Build a matrix from entries in any order; the bits of equal pairs are combined."""
         columns = list(zip(*entries, strict=True)) or [()] * 6
         ints = [np.array(c, dtype=np.int64) for c in columns[:4]]
         return collected(ints[0], ints[1], ints[2], ints[3], _objects(columns[4]), _objects(columns[5]))
@@ -80,36 +80,36 @@ class Bits:
         return zip(*(c.tolist() for c in columns), strict=True)
 
     def take(self, which: npt.NDArray[Any]) -> Bits:
-        """The entries at these places, or that are marked; they stay in order."""
+        """Return the entries that indexes or a boolean mask select, in their order."""
         columns = (self.out, self.src, self.may, self.sure, self.via, self.doubt)
         return Bits(*(c[which] for c in columns))
 
     def of_kind(self, kind: Kind) -> Bits:
-        """The paths of one kind of edge, told as if they were of data edges."""
+        """Return the paths of one kind of edge, with their bits at the places of data edges."""
         shift = 0 if kind == "data" else _N
         may, sure = self.may >> shift & _ALL, self.sure >> shift & _ALL
         return Bits(self.out, self.src, may, sure, self.via, self.doubt).take((may != 0) | (self.may == 0))
 
     def shifted(self, places: int) -> Bits:
-        """The same with the operations' bits so many places further up."""
+        """Return the matrix with the bits of operations shifted left by `places`."""
         return Bits(self.out, self.src, self.may, self.sure, self.via << places, self.doubt << places)
 
     def doubted(self, doubt: int) -> Bits:
-        """The same, none of it sure, for one more reason."""
+        """Return the matrix with nothing sure, and `doubt` added to the operations that choose by row."""
         return Bits(self.out, self.src, self.may, np.zeros_like(self.sure), self.via, self.doubt | doubt)
 
     def emptied(self, via: int) -> Bits:
-        """No path, but that some operations made the columns."""
+        """Return the entries without any path; they only say that the operations `via` made the columns."""
         zero = np.zeros_like(self.may)
         return Bits(self.out, self.src, zero, zero, _objects([via] * len(self)), _objects([0] * len(self)))
 
     def moved(self, out: Int64 | None = None, src: Int64 | None = None) -> Bits:
-        """The same with other positions."""
+        """Return the matrix with other positions."""
         ends = self.out if out is None else out, self.src if src is None else src
         return collected(*ends, self.may, self.sure, self.via, self.doubt)
 
     def key(self) -> tuple[object, ...]:
-        """Equal for equal matrices."""
+        """Return a hashable key that is equal for equal matrices."""
         ints = (self.out, self.src, self.may, self.sure)
         return (*(a.tobytes() for a in ints), tuple(self.via), tuple(self.doubt))
 
@@ -123,12 +123,12 @@ def identity(positions: Iterable[int]) -> Bits:
 
 
 def bit(kind: Dependence, context: bool = False) -> int:
-    """The bit of a dependence."""
+    """Return the bit of a dependence."""
     return 1 << (DEPENDENCES.index(kind) + (_N if context else 0))
 
 
 def named(mask: int) -> Iterator[tuple[Kind, Dependence, int]]:
-    """The kinds of edges, dependences and bits of a mask."""
+    """Yield the kind of edge, the dependence and the bit for each bit of a mask."""
     for number, dependence in enumerate(DEPENDENCES):
         if mask >> number & 1:
             yield "data", dependence, 1 << number
@@ -137,7 +137,7 @@ def named(mask: int) -> Iterator[tuple[Kind, Dependence, int]]:
 
 
 def union(parts: list[Bits]) -> Bits:
-    """All paths of several matrices between the same sides."""
+    """Combine the paths of several matrices between the same sides."""
     if len(parts) == 1:
         return parts[0]
     if not parts:
@@ -147,11 +147,11 @@ def union(parts: list[Bits]) -> Bits:
 
 
 def compose(first: Bits, second: Bits) -> Bits:
-    """The paths through both: from the out side of the first to the src side of the second.
+    """Multiply two matrices: relate the out side of the first to the src side of the second.
 
-    The dependence of a path of two parts is that of the part nearest to the out side that decides rather than goes in
-    (join, filter, group by, sort, window, conditional), or else the stronger of identity, transformation, aggregation.
-    It is a path of context where either part is one. Behind a column that was made of nothing there are no operations.
+    The dependence of a combined path is the indirect one (join, filter, group by, sort, window, conditional) nearest to
+    the out side, or else the stronger of identity, transformation and aggregation. A path is a context path if either
+    part is. For a column that was made from no other column, operations of the second matrix are left out.
     """
     i, j = matched(first.src, second.out)
     beyond = np.where(first.may[i] != 0, second.via[j], 0)
@@ -166,7 +166,7 @@ def compose(first: Bits, second: Bits) -> Bits:
 
 
 def _paths(x: Int64, y: Int64) -> Int64:
-    """Masks of both kinds of edge."""
+    """Combine masks with the dependences of both kinds of edge."""
     xd, xc, yd, yc = x & _ALL, x >> _N, y & _ALL, y >> _N
     masks = _path(xd, yd)
     if xc.any() or yc.any():
@@ -175,7 +175,7 @@ def _paths(x: Int64, y: Int64) -> Int64:
 
 
 def _path(x: Int64, y: Int64) -> Int64:
-    """Masks of nine dependences each."""
+    """Combine masks with nine dependences each."""
     some_x, some_y = -((x & _DIRECT) != 0).astype(np.int64), -(y != 0).astype(np.int64)
     masks: Int64 = (x & ~_DIRECT & some_y) | (y & ~_DIRECT & some_x)
     masks |= _STRONGER[(x & _DIRECT) << 3 | (y & _DIRECT)]
@@ -183,7 +183,7 @@ def _path(x: Int64, y: Int64) -> Int64:
 
 
 def collected(out: Int64, src: Int64, may: Int64, sure: Int64, via: Objects, doubt: Objects) -> Bits:
-    """Sort, and unite the bits of equal pairs."""
+    """Sort entries, and combine the bits of equal pairs."""
     order = order_of(out, src)
     if order is not None:
         out, src, may, sure, via, doubt = (c[order] for c in (out, src, may, sure, via, doubt))

@@ -1,4 +1,4 @@
-"""How cells came about: the cells behind them, or that came of them, with the operations on the way to each."""
+"""Answer of `how` for cells: the related cells, with the operations on the path to each."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ from provspark.model.stops import Stop
 __all__ = ["CellExplanations", "explain_cells"]
 
 _Path = tuple[InputPlace, str | None, str | None, int, int]
-"""Data set, version, occurrence and kind; the column asked about, the one found; the operations' bits; the bits of
-outer joins without a match, where the cell is null for these."""
+"""Dataset, version, occurrence and kind; the selected column; the related column; the bits of the operations; the bits
+of the outer joins that made the cell null because they found no match."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CellExplanations(Explanations):
-    """Cells found, and for each way in which they were the operations that touched the cell on it.
+    """Related cells, and for each path to them the operations that touched the cell.
 
-    A path leads from one column asked about to one column found, so it has only operations that touched these.
+    A path leads from one selected column to one related column, so it has only operations that touched these.
     """
 
     cells: Cells = field(kw_only=True)
     columns: tuple[tuple[str | None, str | None], ...] = field(kw_only=True)
-    """Of each path, the column asked about and the one found; None where it is the rows themselves."""
+    """For each path, the selected column and the related one; None for the rows themselves."""
     unmatched: tuple[int, ...] = field(kw_only=True)
-    """Of each path, the bits of outer joins that made the cell null because they found no match."""
+    """For each path, the bits of the outer joins that made the cell null because they found no match."""
 
     @property
     def stops(self) -> tuple[Stop, ...]:
-        """Where it is less than it could be."""
+        """Places where the answer ends early or is less precise."""
         return self.cells.stops
 
     def table(self) -> pa.Table:
-        """Return the cells, as `Cells.table` tells them, each with the number of its path.
+        """Return `Cells.table` with a column ``path``, the number of each cell's path.
 
-        A cell that is found on two paths has a line for each.
+        A cell on two paths has a row for each.
         """
         numbers = {path: i for i, path in enumerate(self._paths())}
         return self.cells.numbered(lambda part, entry: numbers[_path(self.cells, part, entry)])
 
     @property
     def exact(self) -> bool:
-        """Whether these are all cells, and no others; see `Cells.exact`."""
+        """Whether the answer is complete and certain; see `Cells.exact`."""
         return self.cells.exact
 
     def __len__(self) -> int:
@@ -67,14 +67,14 @@ class CellExplanations(Explanations):
         return written(self).slice(0, most)
 
     def values(self, columns: Sequence[str] | None = None) -> TableAnswer:
-        """Return the lines of `table`, in their order, with the value that each cell found has, as text.
+        """Return `table` with a column ``value``, the value of each related cell as text.
 
-        A line without a `related_column`, as for a count of rows, has no value.
+        The value is null in rows without a `related_column`, such as that of a count of rows.
 
         Parameters
         ----------
         columns : sequence of str, optional
-            Only cells found in these columns.
+            Only return related cells in these columns.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class CellExplanations(Explanations):
         return TableAnswer(told.replace_schema_metadata(table.schema.metadata))
 
     def lines(self, *, parts: bool | None = None) -> list[tuple[int, OperationLine]]:
-        """See `Explanations.lines`; an outer join that made the cell null says on which side it found no match."""
+        """Return `Explanations.lines`; an outer join that made the cell null names the side without a match."""
         return [(i, self._told(self.unmatched[i], line)) for i, line in Explanations.lines(self, parts=parts)]
 
     def _told(self, mask: int, line: OperationLine) -> OperationLine:
@@ -136,7 +136,7 @@ def _path(cells: Cells, part: ColumnsAt, entry: BitEntry) -> _Path:
 
 
 def _texts(at: VersionReference, rows: np.ndarray, column: str) -> list[str | None]:
-    """The values of a column in some rows."""
+    """Return the values of a column in some rows, as text."""
     from provspark.index_store.values import read_rows
 
     values = read_rows(at.version, at.files, rows, [column]).column(0).to_pylist()

@@ -1,4 +1,4 @@
-"""The neighbourhood of cells: the edges of a neighbourhood of rows, cut by the writes' matrices of columns."""
+"""Neighbourhood of cells: the edges of a neighbourhood of rows, restricted by the column matrices of the writes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["CellNeighbourhood", "collect_cells"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CellNeighbourhood:
-    """Cells and what lies between them, beside the neighbourhood of their rows; all sorted."""
+    """Cells and the edges between them, sorted, together with the neighbourhood of their rows."""
 
     near: Neighbourhood
     cells: tuple[CellNode, ...]
     edges: tuple[CellEdge, ...]
     same: tuple[tuple[CellNode, CellNode], ...]
-    """The same value of the same record in two versions."""
+    """Pairs of cells that are the same value of the same record in two versions."""
 
     def __repr__(self) -> str:
         return f"<cells: {len(self.cells):,}, with edges: {len(self.edges):,}, in the {repr(self.near)[1:-1]}>"
@@ -44,7 +44,7 @@ class CellNeighbourhood:
         return self.near._repr_html_() + table_html(table, (), len(self.edges))
 
     def prov_json(self, *, operations: bool = True, text: TextOf | None = None) -> dict[str, Any]:
-        """In W3C's PROV, as PROV-JSON; see `Neighbourhood.prov_json`."""
+        """Return the cells and edges as W3C PROV-JSON; see `Neighbourhood.prov_json`."""
         document = prov_document(self.near, operations=operations, text=text)
         document.add_cells(self.cells, self.edges, self.same)
         if operations:
@@ -55,7 +55,7 @@ class CellNeighbourhood:
 def collect_cells(
     near: Neighbourhood, start: Iterable[RowNode], columns: Iterable[str], direction: Direction, *, limit: int
 ) -> CellNeighbourhood:
-    """Collect the cells around some, along the edges of their rows' neighbourhood.
+    """Collect the cells related to given cells, along the edges of a neighbourhood of their rows.
 
     Raises
     ------
@@ -90,7 +90,8 @@ class _Cells:
             same.update(twins)
             if len(edges) + len(same) > self.limit:
                 raise ConditionError(
-                    f"there are more than {self.limit:,} edges around these cells; ask for fewer, or raise limit"
+                    f"There are more than {self.limit:,} edges around these cells. Ask about fewer cells, or pass a "
+                    f"larger limit."
                 )
             ends = [e.source if self.backward else e.cell for e in around] + [c for pair in twins for c in pair]
             for end in ends:
@@ -100,7 +101,7 @@ class _Cells:
         return CellNeighbourhood(self.near, tuple(sorted(seen)), tuple(sorted(edges)), tuple(sorted(same)))
 
     def through(self, edge: RowEdge, cell: CellNode) -> Iterator[CellEdge]:
-        """The edges of a cell along one of its row's."""
+        """Yield the edges of a cell along an edge of its row."""
         for out, src, may, sure in self.map(edge):
             if cell.column == (out if self.backward else src):
                 for _, dependence, which in named(may):
@@ -109,7 +110,7 @@ class _Cells:
                     yield CellEdge(*ends, step, write, occurrence, edge.kind, dependence, bool(sure & which))
 
     def map(self, edge: RowEdge) -> list[tuple[str, str, int, int]]:
-        """The names of columns that a write relates by an edge's reading and kind, and the bits."""
+        """Return the columns that a write relates along an edge: output column, input column, may, sure."""
         key = (edge.step, edge.write, edge.source.version, edge.occurrence, edge.kind, edge.row.version)
         if key not in self.maps:
             node = self.near.writes[edge.step, edge.write]

@@ -1,4 +1,4 @@
-"""Which columns go into an expression's value whatever the row, and which only where a row's values choose them."""
+"""Finds the columns that an expression uses for every row, and those that it uses only for rows with some values."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from provspark.model.operations import Expression, Operation, Term
 __all__ = ["chosen", "counts_rows", "end_of", "is_pick", "part", "picked", "uses"]
 
 ColumnUse = tuple[int, bool]
-"""A column's id, and whether it stands in a condition."""
+"""Id of a column, and whether it is used in a condition."""
 
 _PICKS = {"First", "Last", "AnyValue", "NthValue", "Lag", "Lead"}
-"""Functions whose value is that of one row of many."""
+"""Functions that return the value of one row out of many."""
 _WHOLE = {"UnboundedPreceding$", "UnboundedFollowing$"}
-"""The ends of a frame that is the whole partition."""
+"""Bounds of a window frame that spans the whole partition."""
 _COUNTS = {"Count", "RowNumber", "CountIf", "MonotonicallyIncreasingID"}
 
 
 def chosen(operation: Operation) -> dict[int, set[ColumnUse]]:
-    """The uses, by the column that is made, that not every row makes."""
+    """Return for each output column the column uses that only some rows make."""
     varying: dict[int, set[ColumnUse]] = {}
     by_column: dict[int, list[Expression]] = {}
     for e in operation.expressions:
@@ -30,7 +30,7 @@ def chosen(operation: Operation) -> dict[int, set[ColumnUse]]:
         made = {(c, condition) for of in each for c, condition, _ in of}
         always = {(c, condition) for of in each for c, condition, sure in of if sure}
         if len(expressions) > 1:
-            # One of them makes the value of each row, as in an unpivot.
+            # Each row gets its value from one of them, as in an unpivot.
             always = set.intersection(*({(c, condition) for c, condition, sure in of if sure} for of in each))
         if made - always:
             varying[column] = made - always
@@ -38,7 +38,7 @@ def chosen(operation: Operation) -> dict[int, set[ColumnUse]]:
 
 
 def picked(operation: Operation) -> set[int]:
-    """The columns of windows that take some rows of their partition only, by a frame or a function that picks."""
+    """Return the window columns computed from only some rows of a partition, due to the frame or the function."""
     columns = set()
     for e in operation.expressions:
         nodes = {t.node for t in e.terms}
@@ -48,7 +48,7 @@ def picked(operation: Operation) -> set[int]:
 
 
 def counts_rows(expression: Expression) -> bool:
-    """Whether it depends on how many rows there are, rather than on a column of theirs."""
+    """Whether an expression depends on the number of rows rather than on a column."""
     for at, term in enumerate(expression.terms):
         if term.node in _COUNTS and all(t.column < 0 for t in expression.terms[at : end_of(expression.terms, at)]):
             return True
@@ -56,7 +56,7 @@ def counts_rows(expression: Expression) -> bool:
 
 
 def uses(terms: tuple[Term, ...]) -> Iterator[tuple[int, bool, bool]]:
-    """Each use of a column: its id, whether in a condition, whether every row makes it."""
+    """Yield each use of a column: its id, whether it is in a condition, and whether every row makes it."""
     if not terms:
         return
     stack: list[tuple[bool, bool]] = [(False, True)]
@@ -69,7 +69,7 @@ def uses(terms: tuple[Term, ...]) -> Iterator[tuple[int, bool, bool]]:
 
 
 def part(node: str, children: int, number: int) -> tuple[bool, bool]:
-    """Whether a child of an expression is a condition, and whether every row takes it."""
+    """Return whether a child of an expression is a condition, and whether every row uses it."""
     first = number == 0
     if node == "CaseWhen":
         last = number == children - 1 and children % 2 == 1
@@ -92,12 +92,12 @@ def part(node: str, children: int, number: int) -> tuple[bool, bool]:
 
 
 def is_pick(node: str, number: int) -> bool:
-    """Whether a function's value is that child of one row of many."""
+    """Whether a function returns the value of this child in one row out of many."""
     return node in _PICKS or (node in ("MaxBy", "MinBy") and number == 0)
 
 
 def end_of(terms: Sequence[Term], at: int) -> int:
-    """Where the subtree that begins at a place ends."""
+    """Return the index after the subtree that begins at `at`."""
     waiting = 1
     while waiting:
         waiting += terms[at].children - 1

@@ -1,4 +1,4 @@
-"""Columns and cells that stand behind, or came of, those asked about: what a walk found, written out as tables."""
+"""Answers of `columns` and `cells`: the columns or cells that a walk found, as tables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = ["Cells", "ColumnAnswer", "ColumnLine", "reason"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class ColumnLine:
-    """A column asked about, and one that it stands in a dependence with; None where it is the rows themselves."""
+    """A selected column and a related one, with their dependence; a column is None for the rows themselves."""
 
     column: str | None
     dataset: str
@@ -50,9 +50,9 @@ class ColumnLine:
     kind: Kind
     dependence: Dependence
     exact: bool
-    """False where some rows only, by their values, take this column, or the write's operations are not known."""
+    """False if only some rows use the column, depending on their values, or if the write's operations are unknown."""
     steps: tuple[str, ...]
-    """The steps on the ways between the two, in the order in which they ran."""
+    """The steps between the two columns, in execution order."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,16 +61,16 @@ class _Answer(FormerTable):
     direction: Direction
     carried: Carried
     existence: bool
-    """Whether to tell what decides which rows there are."""
+    """Whether the answer includes what decides which rows exist."""
 
     @property
     def stops(self) -> tuple[Stop, ...]:
-        """Where it is less than it could be."""
+        """Places where the answer ends early or is less precise."""
         return self.carried.stops
 
     @property
     def via(self) -> list[tuple[WriteNode, list[int]]]:
-        """The operations on the ways, by the writes, all in the order in which they ran."""
+        """The operations on the paths, by write, in execution order."""
         mask = 0
         for part in self.carried.parts:
             for *_, via, _ in part.bits:
@@ -78,12 +78,12 @@ class _Answer(FormerTable):
         return self.carried.operations(mask)
 
     def columns_of(self, part: ColumnsAt, out: int, src: int) -> tuple[str | None, str | None]:
-        """The names of an entry's columns: the one asked about, the one found."""
+        """Return the names of an entry's columns: the selected one, then the related one."""
         asked, there = (out, src) if self.direction == "backward" else (src, out)
         return _name(self.asked, asked), _name(part.at, there)
 
     def beside(self, out: int, src: int) -> bool:
-        """Whether an entry is not to be told: rows of rows, and, unless asked for, what decides about rows."""
+        """Whether an entry is left out: rows from rows and, without `existence`, what decides which rows exist."""
         return out == ROWS and (src == ROWS or not self.existence)
 
     def about(self) -> dict[bytes, str | bytes]:
@@ -94,19 +94,19 @@ class _Answer(FormerTable):
         return f"{self.direction} from {listed([self.asked.version.dataset])}"
 
     def checked(self) -> None:
-        """Raise `UntrackedError` where nothing was found because a way stopped."""
+        """Raise `UntrackedError` if nothing was found because a path stopped."""
         blocked = [s for s in self.stops if s.what in ("untracked", "unlinked")]
         if blocked and not self.carried.parts:
             raise UntrackedError(
-                f"the way {self.direction} from {self.asked.version.dataset} stops at step {blocked[0].step}, which "
-                f"wrote {blocked[0].dataset}: {blocked[0].why}. Ask for a data set before it with to=…, or run that "
-                f"step again with what stopped its capture put right."
+                f"The path {self.direction} from {self.asked.version.dataset} stops at step {blocked[0].step}, which "
+                f"wrote {blocked[0].dataset}: {blocked[0].why}. Pass a dataset that is reached before it as to=…, or "
+                f"fix the reason and run the step again."
             )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ColumnAnswer(_Answer):
-    """Which columns stand behind columns, or came of them."""
+    """Answer of `columns`: the columns that columns were computed from, or that were computed from them."""
 
     instead: ClassVar[Mapping[str, str]] = {
         **_Answer.instead,
@@ -117,7 +117,7 @@ class ColumnAnswer(_Answer):
     """The kinds of edges to list."""
 
     def lines(self) -> list[ColumnLine]:
-        """Sorted, those of the rows themselves first."""
+        """Return the lines, sorted; those of the rows themselves come first."""
         lines: dict[tuple[object, ...], bool] = {}
         ways: dict[tuple[object, ...], int] = {}
         for part in self.carried.parts:
@@ -148,7 +148,7 @@ class ColumnAnswer(_Answer):
         return brief(f"columns {self._from}", len(self), self.stops)
 
     def table(self) -> pa.Table:
-        """One line for each `ColumnLine`."""
+        """Return a table with a row for each `ColumnLine`."""
         lines = self.lines()
         columns = {name: [getattr(line, name) for line in lines] for name in _COLUMNS.names}
         return pa.table(columns, schema=_COLUMNS).replace_schema_metadata(self.about())
@@ -175,7 +175,7 @@ _COLUMNS = pa.schema(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Cells(_Answer):
-    """Which cells stand behind cells, or came of them."""
+    """Answer of `cells`: the cells that cells were computed from, or that were computed from them."""
 
     instead: ClassVar[Mapping[str, str]] = {
         **_Answer.instead,
@@ -185,39 +185,39 @@ class Cells(_Answer):
     }
 
     labels: Runs
-    """The rows asked about: label i is the i-th of them."""
+    """The selected rows; label i is the i-th of them."""
     gone: tuple[Gone, ...] = ()
-    """Rows whose cells were found, and that are in no current version of their dataset."""
+    """Counts of rows with related cells that are in no current version of their dataset."""
     used: tuple[VersionUsed, ...] = ()
-    """The versions whose row ids it tells, that of the rows asked about first."""
+    """The versions that the row ids refer to, first that of the selected rows."""
 
     def about(self) -> dict[bytes, str | bytes]:
         return about(self.asked.version, self.direction, self.stops, gone=self.gone, used=self.used)
 
     @property
     def exact(self) -> bool:
-        """Whether these are all cells, and no others: nothing stopped, and each line is exact."""
+        """Whether the answer is complete and certain: it has no stop, and every row of `table` is exact."""
         return not self.stops and all(pc.all(page["exact"]).as_py() is not False for page in self.pages())
 
     @property
     def rows(self) -> RowSet:
-        """The rows of the cells found, as a set to ask the next question about.
+        """The rows of the related cells, as a set that you can pass to the next question.
 
         Raises
         ------
         ConditionError
-            They are of several versions, or there are none.
+            The rows are of several versions, or there are none.
         """
         return only([RowSet(at, rows) for at, rows, _ in self._places()])
 
     def values(self, columns: Sequence[str] | None = None) -> Values:
-        """Read the values of the rows of the cells found: each row of a version once, by row id.
+        """Read the values of the rows with related cells: each row of a version once, by row id.
 
         Parameters
         ----------
         columns : sequence of str, optional
-            Columns of the rows' dataset. Default: those in which any cell was found, in the dataset's order. A row has
-            its value of each of them, also where only its other cells were found.
+            Columns of the rows' dataset. Default: those with any related cell, in the dataset's order. Each row has its
+            value in all of them, even if only one of its cells is related.
 
         Raises
         ------
@@ -227,7 +227,7 @@ class Cells(_Answer):
         return values_of(places, self.about(), exact=self.exact)
 
     def _places(self) -> list[tuple[VersionReference, Runs, list[str]]]:
-        """Each version of which cells were found, with the rows and the columns of these."""
+        """Return each version with related cells, with the rows and columns of these cells."""
         places: dict[object, tuple[VersionReference, Runs, set[int]]] = {}
         for part in self.carried.parts:
             told = {src for out, src, may, *_ in part.bits if may and not self.beside(out, src)}
@@ -250,7 +250,7 @@ class Cells(_Answer):
         return brief(f"cells {self._from}", len(self), self.stops, f" in {places}" if places else "")
 
     def now(self, currents: Currents) -> Cells:
-        """Tell the rows found in the current versions of their datasets, where these have the columns that they had."""
+        """Convert the related rows to current versions of their datasets, if these have the same columns."""
         here: dict[Dataset, Current] = {}
         told: list[ColumnsAt] = []
         older: list[Stand] = []
@@ -266,16 +266,16 @@ class Cells(_Answer):
         return replace(self._of(told), gone=currents.gone(older), used=used)
 
     def pages(self, size: int = PAGE) -> Iterator[pa.Table]:
-        """Write out what `table` does in several tables, each sorted, when it is asked for.
+        """Yield `table` in pages of at most `size` pairs of rows, each sorted and built on demand.
 
-        There is at least one, which may be empty. A pair of rows makes a line for each pair of their columns that has a
-        dependence: `size` is the number of pairs of a page at most, and pages go from row to row.
+        There is at least one page, which may be empty. Pages are in the order of the selected rows. They can be longer
+        than `size`, as a pair of rows has a table row for each dependence between two of its columns.
         """
         for part in self._cut(size):
             yield part.table()
 
     def lines(self, start: int, most: int) -> pa.Table:
-        """Write out some of the lines that `pages` hold; those before are counted, those after are left alone."""
+        """Return `most` rows of the concatenated `pages` from `start` on; earlier rows are only counted."""
         tables: list[pa.Table] = []
         for part in self._cut(PAGE):
             lines = part.count
@@ -289,7 +289,7 @@ class Cells(_Answer):
 
     @property
     def count(self) -> int:
-        """Number of lines of `table`."""
+        """Number of rows of `table`."""
         places: dict[tuple[object, ...], list[ColumnsAt]] = {}
         for part in self.carried.parts:
             if part.rows is not None:
@@ -324,10 +324,10 @@ class Cells(_Answer):
         return replace(self, carried=replace(self.carried, parts=tuple(parts)))
 
     def entries(self, part: ColumnsAt) -> Iterator[tuple[str | None, str | None, BitEntry]]:
-        """Iterate over the entries that the answer contains: the column asked about, the related column, the entry.
+        """Yield the entries in the answer: the selected column, the related column, the entry.
 
-        What tells of operations alone, as of those that made a constant, is told of the rows, not also of columns that
-        decided which rows there are.
+        Entries that only list operations, such as those that made a constant, are yielded for the rows themselves, not
+        also for columns that decided which rows exist.
         """
         for entry in part.bits:
             _, src, may, *_ = entry
@@ -335,13 +335,15 @@ class Cells(_Answer):
                 yield *self.columns_of(part, *entry[:2]), entry
 
     def table(self) -> pa.Table:
-        """Write out distinct lines of row, column, dataset, version, occurrence, related_row, related_column, kind,
-        dependence, exact, why; sorted. ``why`` names the operations that choose by row where a line is not exact.
+        """Return a table of the related cells, sorted and without duplicates.
+
+        Its columns are row, column, dataset, version, occurrence, related_row, related_column, kind, dependence, exact
+        and why. If ``exact`` is false, ``why`` names the operations that choose a source by row.
         """
         return self.numbered(None)
 
     def numbered(self, number: Callable[[ColumnsAt, BitEntry], int] | None) -> pa.Table:
-        """Write out the lines of `table`. With `number`, a column ``path`` has the number of each line's entry."""
+        """Return `table`; with `number`, also a column ``path``, the number of each row's entry."""
         words = _Words()
         coded = _CODED if number is None else (*_CODED[:-2], "path", *_CODED[-2:])
         parts: list[list[Int64]] = [[] for _ in coded]
@@ -365,7 +367,7 @@ class Cells(_Answer):
         return self._table(coded, [np.concatenate([*p, np.zeros(0, dtype=np.int64)]) for p in parts], words)
 
     def _table(self, coded: tuple[str, ...], columns: list[Int64], words: _Words) -> pa.Table:
-        """Sort by what the words say, keep of equal lines the exact one."""
+        """Sort rows by their words; of rows that are equal but for ``exact`` and ``why``, keep the exact one."""
         rank = words.ranks()
         keys = [rank[c] if name in _WORDS else c for name, c in zip(coded, columns, strict=True)]
         order = np.lexsort(keys[::-1])
@@ -381,12 +383,12 @@ class Cells(_Answer):
         return pa.table(arrays).replace_schema_metadata(self.about())
 
     def reason(self, doubt: int) -> str:
-        """What chooses by row, for people."""
+        """Return a text that names the operations that choose a source by row."""
         return reason(self.carried, doubt)
 
 
 def reason(carried: Carried, doubt: int) -> str:
-    """Tell for people which operations choose by row, or what is not known of a step."""
+    """Return a text that names the operations that choose a source by row, or says what is unknown about a step."""
     told = []
     for node, indexes in carried.operations(doubt):
         for i in indexes:
@@ -396,7 +398,7 @@ def reason(carried: Carried, doubt: int) -> str:
             elif node.write.coverage == "coarse":
                 told.append(f"step {node.step} was captured as a whole")
             elif column_map(node).known:
-                told.append(f"step {node.step} has context in several ways, whose columns are not told apart")
+                told.append(f"step {node.step} reads the rows as context in several ways, for different columns")
             else:
                 told.append(f"step {node.step} kept no operations")
         if indexes and node in carried.unsettled:
@@ -412,7 +414,7 @@ _WORDS = {"column", "dataset", "version", "related_column", "kind", "dependence"
 
 
 class _Words:
-    """Words by number."""
+    """Words and their numbers; 0 is None."""
 
     def __init__(self) -> None:
         self.numbers: dict[str | None, int] = {None: 0}
@@ -421,7 +423,7 @@ class _Words:
         return self.numbers.setdefault(word, len(self.numbers))
 
     def ranks(self) -> Int64:
-        """Where each number's word stands in order; none comes first."""
+        """Return the rank of each number's word in sorted order; None comes first."""
         ordered = sorted(self.numbers, key=lambda w: (w is not None, w or ""))
         out = np.zeros(len(ordered), dtype=np.int64)
         for at, word in enumerate(ordered):
@@ -429,7 +431,7 @@ class _Words:
         return out
 
     def array(self, codes: Int64) -> pa.Array:
-        """A dictionary array; number 0 is null."""
+        """Return a dictionary array; number 0 is null."""
         words = pa.array(list(self.numbers)[1:], pa.string())
         indices = pa.array(codes.astype(np.int32) - 1, mask=codes == 0)
         return pa.DictionaryArray.from_arrays(indices, words)

@@ -1,4 +1,4 @@
-"""The columns and the direction that a question is about."""
+"""Checks of the columns and the direction of a question."""
 
 from __future__ import annotations
 
@@ -20,29 +20,35 @@ __all__ = ["chosen", "known_direction", "positions"]
 
 
 def known_direction(direction: str, known: Sequence[str] = get_args(Direction)) -> None:
-    """Raise `ConditionError` for a direction that there is not."""
+    """Raise `ConditionError` for an unknown direction."""
     if direction not in known:
         *first, last = map(repr, known)
-        raise ConditionError(f"no direction {direction!r}; there are {', '.join(first)} and {last}")
+        raise ConditionError(f"direction must be {', '.join(first)} or {last}, found {direction!r}")
 
 
 def positions(asked: Asked, columns: ColumnNames, direction: Direction, existence: bool) -> list[int]:
-    """The columns, and the rows themselves: where what decides about them, or what counts them, is asked for."""
+    """Return the positions of the columns, and of the rows themselves if the question includes them.
+
+    It does backward with `existence`, and forward if no columns are selected.
+    """
     rows = existence if direction == "backward" else columns is None
     return [*chosen(asked, columns), *([ROWS] if rows else [])]
 
 
 def chosen(asked: Asked, columns: ColumnNames) -> list[int]:
-    """Return columns of a version by 1 + their place.
+    """Return the positions of columns in a version, from 1.
 
     Raises
     ------
-    UnknownColumnError
+    UnknownColumnError, ConditionError
     """
     names = names_of(asked.at)
     if columns is None:
         if not names:
-            raise ConditionError(f"the columns of {asked.at.version.dataset} are not known to the store")
+            raise ConditionError(
+                f"The columns of {asked.at.version.dataset} are not known to the store. Ask about its rows with "
+                f"backward or forward."
+            )
         return list(range(1, 1 + len(names)))
     return [_position(asked, name, names) for name in several(columns, "columns")]
 
@@ -65,7 +71,7 @@ def _position(asked: Asked, name: str, names: tuple[str, ...]) -> int:
 
 
 def _ends(asked: Asked, name: str) -> list[Drop]:
-    """Where a column of what a version came from was dropped on the way to it."""
+    """Return where a column of the version's sources was dropped before the version was written."""
     back = asked.view.back
     route = plan(back, [asked.at], "backward").nodes
     steps = {(n.step, n.write.index) for n in route}

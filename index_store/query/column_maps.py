@@ -1,8 +1,8 @@
-"""What each column of a write's output came from: its operations' matrices multiplied, from the sources up.
+"""Matrices of what each output column of a write came from: products of the operations' matrices.
 
-`WayChoice` says which operations they tell: all on the ways of a row and its columns; those that touched a column,
-where what leaves the rows as they are did not touch a count of them; of these, the ones that did whatever the rows'
-values.
+`WayChoice` selects the operations in `via`: ``all`` on the paths of a row and its columns; those ``touching`` a column,
+where an operation that leaves the rows as they are does not touch a count of them; or only those that touch it for
+``sure``, whatever the values of the rows.
 """
 
 from __future__ import annotations
@@ -37,37 +37,37 @@ __all__ = [
 ]
 
 PLACES = 20
-"""Bits for a position in an axis: a source is told as axis and position in one number."""
+"""Number of bits of a position in an axis: a source is axis and position in one integer."""
 WayChoice = Literal["all", "touching", "sure"]
 _OF_COLUMNS = frozenset({"transformation", "vertical reduction", "vertical augmentation"})
 _OUTER = 1 << 50
-"""What marks a column of the query around a subquery, in place of a source, until that query is reached."""
+"""Flag of a column of the query around a subquery, which takes the place of a source until that query is reached."""
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnMap:
-    """From the columns of a write's output to those of its readings.
+    """Matrix from the columns of a write's output to those of its readings.
 
-    Positions are 1 + the number of the field; 0 stands for the rows. The bits of `via` and `doubt` are the numbers of
-    operations; the one after the last stands for the write as a whole.
+    Positions are 1 + the index of the field; 0 represents the rows. The bits of `via` and `doubt` are the numbers of
+    operations; the one after the last represents the write as a whole.
     """
 
     node: WriteNode
     bits: Bits
-    """`src` is the axis and the position in one number."""
+    """`src` is the axis and the position in one integer."""
     known: bool
-    """False where some reading is in no operation: every column of the output may then come of every column of it."""
+    """False if some reading is in no operation: every column of the output may then come from every column of it."""
 
     @cached_property
     def axes(self) -> dict[int, Bits]:
-        """The matrix of each reading, by its axis; `src` is the position."""
+        """Matrix of each reading, by axis; `src` is the position."""
         at = self.bits.src >> PLACES
         parts = {axis: self.bits.take(at == axis) for axis in np.unique(at).tolist()}
         return {axis: p.moved(src=p.src & ((1 << PLACES) - 1)) for axis, p in parts.items()}
 
     @cached_property
     def mixed(self) -> frozenset[int]:
-        """The readings that context leads to in more than one way: whose columns are whose is not told apart."""
+        """Readings that several paths of context edges lead to, so which columns used which rows is unknown."""
         node = self.node
         axes: list[int] = []
         for tensor in node.write.tensors:
@@ -81,7 +81,7 @@ class ColumnMap:
 
 @kept
 def column_map(node: WriteNode, ways: WayChoice = "all") -> ColumnMap:
-    """The matrix of a write; of one that is untracked there is none."""
+    """Return the matrix of a write; that of an untracked write is empty."""
     operations = node.operations
     told = {axis for op in operations for axis in op.axes}
     blurred = _blurred(node, {axis: kinds for axis, kinds in _kinds(node).items() if axis not in told}, ways)
@@ -92,17 +92,17 @@ def column_map(node: WriteNode, ways: WayChoice = "all") -> ColumnMap:
 
 
 def _written(node: WriteNode, made: Bits) -> Bits:
-    """The matrix of what the last operation makes as that of what was written."""
+    """Convert the matrix of the last operation's columns to that of the written columns."""
     where = {c.id + 1: at for c, at in zip(node.operations[-1].columns, output_places(node), strict=True) if at >= 0}
     return Bits.of((where.get(e[0], ROWS), *e[1:]) for e in made if e[0] == ROWS or e[0] in where)
 
 
 @kept
 def operation_maps(node: WriteNode) -> tuple[Bits, ...]:
-    """Each operation's own matrix, from what it hands on to what the operations that it reads do.
+    """Return the matrix of each operation, from the columns that it passes on to those of the operations that it reads.
 
-    Columns are 1 + their ids. A source leads to its readings, as `ColumnMap.bits` has them; so does what comes of a
-    subquery.
+    Columns are 1 + their ids. A source leads to its readings, with positions as in `ColumnMap.bits`; so does what comes
+    from a subquery.
     """
     operations, states = node.operations, _states(node, "all")
     maps = []
@@ -117,7 +117,7 @@ def operation_maps(node: WriteNode) -> tuple[Bits, ...]:
 
 @kept
 def _states(node: WriteNode, ways: WayChoice) -> tuple[Bits, ...]:
-    """After each operation, what its columns came from."""
+    """Return for each operation what its columns came from."""
     states: list[Bits] = []
     for op in node.operations:
         states.append(_source(node, op) if op.axes else _made(op, node.operations, dict(enumerate(states)), ways))
@@ -125,7 +125,7 @@ def _states(node: WriteNode, ways: WayChoice) -> tuple[Bits, ...]:
 
 
 def carried_on(node: WriteNode, begins: Mapping[int, Bits], ways: WayChoice) -> Bits:
-    """From a write's output to what some of its operations made their columns of, by the operations' numbers."""
+    """Relate a write's output to what some operations made their columns from, given by operation number."""
     states: dict[int, Bits] = {}
     for op in node.operations:
         made = Bits.of(()) if op.axes else _made(op, node.operations, states, ways)
@@ -136,7 +136,7 @@ def carried_on(node: WriteNode, begins: Mapping[int, Bits], ways: WayChoice) -> 
 
 @kept
 def names_of(at: VersionReference) -> tuple[str, ...]:
-    """The columns of a version as its step names them: its fields, or else what its operations tell; perhaps none."""
+    """Return a version's columns as its step names them: its fields, or else those of its operations, if any."""
     if at.version.fields:
         return tuple(f.name for f in at.version.fields)
     operations = at.node.operations
@@ -151,7 +151,7 @@ def names_of(at: VersionReference) -> tuple[str, ...]:
 
 @kept
 def carried(one: VersionReference, other: VersionReference) -> Bits:
-    """From the columns of a version as one step names them to the same columns as another does."""
+    """Relate the columns of a version as one step names them to the same columns as another step names them."""
     mine, theirs = names_of(one), names_of(other)
     places: list[tuple[int, int]] = [(ROWS, ROWS)]
     if one.version.format == "text" != other.version.format:
@@ -172,12 +172,12 @@ def carried(one: VersionReference, other: VersionReference) -> Bits:
 
 
 def _by_position(one: Version, other: Version, mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
-    """CSV knows columns by their place, whatever a reader's schema calls them."""
+    """Whether to match columns by position, as for CSV, where a reader's schema may rename them."""
     return one.format == other.format == "csv" and mine != theirs
 
 
 def _find(name: str, names: tuple[str, ...]) -> int | None:
-    """The number of a name; of one that differs in case only, where no other does."""
+    """Return the index of a name, or else of the only name that differs just in case."""
     if name in names:
         return names.index(name)
     near = [i for i, n in enumerate(names) if n.lower() == name.lower()]
@@ -185,19 +185,19 @@ def _find(name: str, names: tuple[str, ...]) -> int | None:
 
 
 def output_places(node: WriteNode) -> list[int]:
-    """The position in a write's output of each column of its last operation; -1 where it has none of that name."""
+    """Return the position in a write's output of each column of its last operation; -1 if it has none of that name."""
     return _places(node.output, node.operations[-1].columns)
 
 
 def source_places(node: WriteNode, operation: Operation) -> list[tuple[VersionReference, list[int]]]:
-    """What an operation reads: each version, with the position in it of each column that the operation hands on."""
+    """Return each version that an operation reads, with the position in it of each column that it passes on."""
     read = dict.fromkeys(node.write.axes[a].version for a in operation.axes)
     versions = [node.inputs[version] for version in read if version]
     return [(at, _places(at, operation.columns)) for at in versions]
 
 
 def _places(at: VersionReference, columns: tuple[Column, ...]) -> list[int]:
-    """The position of each column in a version; -1 where it has none of that name."""
+    """Return the position of each column in a version; -1 if it has none of that name."""
     names = names_of(at)
     places = [_find(c.name, names) for c in columns]
     return [-1 if at is None else at + 1 for at in places]
@@ -209,7 +209,7 @@ def _source(node: WriteNode, op: Operation) -> Bits:
     for axis in op.axes:
         places = _places(node.inputs[node.write.axes[axis].version], op.columns)
         entries.append((ROWS, axis << PLACES, 1, 1, via, 0))
-        # A column that no file holds (a file's name, a row's number) is of the row itself.
+        # A column that is in no file (such as a file name or a row number) comes from the row itself.
         entries += [
             (c.id + 1, axis << PLACES | max(at, ROWS), 1, 1, via, 0) for c, at in zip(op.columns, places, strict=True)
         ]
@@ -219,7 +219,7 @@ def _source(node: WriteNode, op: Operation) -> Bits:
 def _made(
     op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits], ways: WayChoice = "all"
 ) -> Bits:
-    """One operation further: its own matrix times that of what it reads."""
+    """Multiply an operation's own matrix by those of the operations that it reads."""
     below = [states[i] for i in op.children]
     here = union([*below, *(states[i] for i in op.subqueries)])
     known = {c.id for i in (*op.children, *op.subqueries) for c in operations[i].columns}
@@ -236,7 +236,7 @@ def _made(
 
 
 def _resolved(bits: Bits, below: list[Bits]) -> Bits:
-    """Follow what a subquery takes of the columns around it."""
+    """Resolve the columns of the outer query that a subquery uses."""
     outside = bits.src >= _OUTER
     if not outside.any():
         return bits
@@ -250,7 +250,7 @@ def _resolved(bits: Bits, below: list[Bits]) -> Bits:
 
 
 def _matrix(op: Operation, counting: set[int], bare: set[int], ways: WayChoice) -> Bits:
-    """An operation's links; what it counts comes of the rows, and what it makes of nothing has no bit."""
+    """Return the matrix of an operation's links; counts come from the rows, columns without a source have no bit."""
     via = 1 << op.index
     rows = bit("aggregation")
     entries: list[BitEntry] = [(out + 1, ROWS, rows, rows, via, 0) for out in counting]
@@ -270,7 +270,10 @@ def _matrix(op: Operation, counting: set[int], bare: set[int], ways: WayChoice) 
 def _decided(
     op: Operation, operations: tuple[Operation, ...], states: Mapping[int, Bits], ways: WayChoice
 ) -> list[Bits]:
-    """What decided about the rows that it reads decides about its own; about a subquery's rows by its links' kind."""
+    """Relate the rows of an operation to what decided about the rows that it reads.
+
+    The edges to a subquery's rows are of the kind of its links.
+    """
     via = 0 if ways != "all" and leaves_rows(op, operations) else 1 << op.index
     parts = []
     for i in (*op.children, *op.subqueries):
@@ -282,7 +285,7 @@ def _decided(
 
 
 def leaves_rows(op: Operation, operations: tuple[Operation, ...]) -> bool:
-    """Whether an operation hands on the rows that it reads, and no others."""
+    """Whether an operation passes on exactly the rows that it reads."""
     made = {c.id for c in op.columns} - {c.id for i in op.children for c in operations[i].columns}
     return (
         len(op.children) == 1
@@ -293,7 +296,7 @@ def leaves_rows(op: Operation, operations: tuple[Operation, ...]) -> bool:
 
 
 def _blurred(node: WriteNode, axes: dict[int, set[Kind]], ways: WayChoice) -> Bits:
-    """Every column of the output from every column of some readings, none of it sure."""
+    """Relate every column of the output to every column of some readings, none of them sure."""
     via = 1 << len(node.operations)
     outs = range(1, 1 + len(names_of(node.output)))
     entries: list[BitEntry] = []
@@ -309,7 +312,7 @@ def _blurred(node: WriteNode, axes: dict[int, set[Kind]], ways: WayChoice) -> Bi
 
 
 def _kinds(node: WriteNode) -> dict[int, set[Kind]]:
-    """The kinds of the ways from the output to each reading."""
+    """Return the kinds of the paths from the output to each reading."""
     write = node.write
     arrived: dict[int, set[Kind]] = {0: {"data"}}
     for axis in node.axes("backward"):

@@ -1,4 +1,4 @@
-"""The way of columns through operations: after each one, the columns that they are in, or that led to them."""
+"""Paths of columns through operations: for each operation, the columns that derive from them, or lead to them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["Trail", "trails"]
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """What stands of some columns within a write: by an operation's number, the ids of columns that it hands on."""
+    """Path of some columns within a write: by operation number, the ids of the columns that it passes on."""
 
     node: WriteNode
     columns: dict[int, frozenset[int]]
 
     def of(self, operation: Operation) -> tuple[Column, ...]:
-        """The columns of an operation that are on the way."""
+        """Return the columns of an operation that are on the path."""
         mine = self.columns.get(operation.index, frozenset())
         return tuple(dict.fromkeys(c for c in operation.columns if c.id in mine))
 
 
 def trails(linker: Linker, start: VersionReference, positions: set[int], direction: Direction) -> Iterator[Trail]:
-    """Yield what stands of columns in each write that they came through, or went into; nearest first.
+    """Yield the path of columns in each write that they came from, or went into; nearest first.
 
-    A column goes on in all that its values go into or decide about; what decides about rows alone is no part of it.
+    A path includes the columns that a column's values go into or decide about, but not what only decides about rows.
     """
     waiting: dict[WriteNode, dict[str, set[int]]] = {}
 

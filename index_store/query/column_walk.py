@@ -1,9 +1,9 @@
-"""Walks of columns and of cells across writes: a write's matrix beside its tensors.
+"""Walks of columns and cells across writes, by the tensors and the column matrix of each write.
 
-A cell's lineage is, for each reading and kind of edge, its row's edges cut by its column's bits for that reading and
-kind. So a walk carries parts: a relation of rows and a matrix of columns that belong together.
+For each reading and kind of edge, the lineage of a cell is that of its row, restricted by the bits of its column. A
+walk therefore carries parts: a relation of rows with the matrix of columns that belongs to it.
 
-Of what drivers read, columns go through models alone: those that a model was fitted to are context of what it is
+Of the reads on drivers, a walk follows only models: the columns that a model was fitted to are context of what it is
 applied to.
 """
 
@@ -44,45 +44,45 @@ from provspark.model.writes import Kind
 __all__ = ["Carried", "ColumnsAt", "Settle", "Settled", "carry", "carry_to_each"]
 
 Settled = Mapping[int, list[tuple[Boxes, Bits]]]
-"""By a reading's axis, its data edges with the columns that these rows' values went by: from output rows to the
-reading's, and from output columns to the reading's."""
+"""By the axis of a reading, its data edges with the columns that these rows used: boxes from output rows to rows of the
+reading, and bits from output columns to columns of the reading."""
 Settle = Callable[[WriteNode, Runs, Int64], "Settled | str"]
-"""Told a write, rows of its output and columns of it (by position), which cells their values chose; or why not."""
+"""Takes a write, rows of its output and positions of columns; returns the cells that the values chose, or why not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnsAt:
-    """What a walk has carried to a version."""
+    """A part of a walk that reached a version."""
 
     at: VersionReference
     bits: Bits
-    """Backward from the columns asked about to the version's; forward from the version's to those asked about."""
+    """Backward, from the selected columns to the version's; forward, from the version's to the selected columns."""
     rows: Boxes | None = None
-    """From the rows asked about to the version's; None where only columns are asked for."""
+    """From the selected rows to the version's; None if only columns are followed."""
     kind: Kind = "data"
-    """Of the rows' way; the bits then tell of this kind alone."""
+    """Kind of the rows' path; with rows, the bits are of this kind only."""
     occurrence: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Where a walk came to, and what the bits of `via` and `doubt` mean."""
+    """Where a walk arrived, and the meaning of the bits of `via` and `doubt`."""
 
     parts: tuple[ColumnsAt, ...]
     stops: tuple[Stop, ...]
     nodes: tuple[WriteNode, ...]
-    """The writes that it went through, in the order of the walk; backward, so that the last to run comes first."""
+    """The writes on the route, in execution order."""
     first: tuple[int, ...]
     """The bit of each write's first operation."""
     unsettled: Mapping[WriteNode, str] = field(default_factory=dict)
-    """Why a write's choices by row were left open, though they were to be settled."""
+    """By write, why a replay could not settle which sources its rows chose."""
 
     def steps(self, mask: int) -> list[WriteNode]:
-        """The writes that have a bit in a mask, in the order in which they ran."""
+        """Return the writes with a bit in a mask, in execution order."""
         return [node for node, ops in self.operations(mask) if ops]
 
     def operations(self, mask: int) -> list[tuple[WriteNode, list[int]]]:
-        """The operations that have a bit in a mask, by their write, in order; one past the last is the write itself."""
+        """Return each write with its operations that have a bit in a mask; one past the last is the write itself."""
         told = []
         for node, first in zip(self.nodes, self.first, strict=True):
             own = mask >> first & ((1 << len(node.operations) + 1) - 1)
@@ -101,18 +101,18 @@ def carry(
     settle: Settle | None = None,
     ways: WayChoice = "all",
 ) -> Carried:
-    """Carry columns, or cells, of a version to a data set wherever it is met, or to the ends of all ways.
+    """Follow columns or cells of a version to a dataset, wherever it is on a path, or to the ends of all paths.
 
     Parameters
     ----------
     context : bool
-        Whether edges of context are followed.
+        Whether to follow context edges.
     cut : bool
-        Whether rows are cut by the bits of their own kind of edge; else all bits go with all rows.
+        Whether rows only have the bits of their own kind of edge; otherwise all rows have all bits.
     settle : callable, optional
-        Asked where rows choose a cell's source by their values; else all sources are told, none of them sure.
+        Called where the values of rows choose the source of a cell. Without it, all sources are returned, none as sure.
     ways : {"all", "touching", "sure"}
-        Whether the bits of `via` are of all operations, of those that touched a column, or surely did.
+        Whether the bits of `via` include all operations, those that touched a column, or those that surely did.
     """
     return _ColumnWalk(linker, direction, (to,), context, cut, settle, ways).run(start)[0]
 
@@ -126,7 +126,7 @@ def carry_to_each(
     context: bool,
     ways: WayChoice = "all",
 ) -> list[Carried]:
-    """Return for each of several places, in one walk, what `carry` returns with it as `to`."""
+    """Return what `carry` returns for each of several places as `to`, in one walk."""
     return _ColumnWalk(linker, direction, places, context, ways=ways).run(start)
 
 
@@ -135,7 +135,7 @@ class _ColumnWalk:
     linker: Linker
     direction: Direction
     places: Sequence[Dataset | None]
-    """What it is to come to; None stands for the ends of all ways."""
+    """Datasets to reach; None means the ends of all paths."""
     context: bool
     cut: bool = True
     settle: Settle | None = None
@@ -145,14 +145,14 @@ class _ColumnWalk:
     pending: dict[WriteNode, list[ColumnsAt]] = field(default_factory=dict)
     first: dict[WriteNode, int] = field(default_factory=dict)
     walked: dict[object, tuple[dict[tuple[int, Kind], Boxes], Boxes]] = field(default_factory=dict)
-    """Ways of rows within a write, by the relation that entered; it is kept so that its id stays its own."""
+    """Paths of rows within a write, by the id of the relation that entered; storing it keeps its id from reuse."""
     unsettled: dict[WriteNode, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.reached = {place: [] for place in self.places}
 
     def run(self, start: ColumnsAt) -> list[Carried]:
-        """Walk, and return where it came to for each place."""
+        """Walk, and return the result for each place."""
         through = self.linker.through("rows") if self.linker.graph.reads else self.linker
         route = plan(through, [start.at], self.direction).nodes
         ran = route[::-1] if self.direction == "backward" else route
@@ -172,11 +172,11 @@ class _ColumnWalk:
         return [Carried(tuple(self.reached[to]), stops, ran, first, self.unsettled) for to in self.places]
 
     def map_of(self, node: WriteNode) -> ColumnMap:
-        """The matrix of a write."""
+        """Return the column matrix of a write."""
         return column_map(node) if self.ways == "all" else column_map(node, self.ways)
 
     def stand(self, part: ColumnsAt, links: Links, *, made: bool = False) -> None:
-        """Take a part to the writes that share the files of its version, or those that its write made of them."""
+        """Carry a part to the writes that share files with its version, with `made` only files that its write made."""
         at, backward = part.at, self.direction == "backward"
         for link in links.links:
             self.follow(part, link)
@@ -202,7 +202,7 @@ class _ColumnWalk:
             self.reached[None].append(replace(part, rows=rest))
 
     def follow(self, part: ColumnsAt, link: VersionLink) -> bool:
-        """Take a part to a version that shares rows with its own; whether anything of it arrives."""
+        """Carry a part to a version that shares rows with its own; return whether anything arrives."""
         at, there = part.at, link.target
         backward = self.direction == "backward"
         bits = compose(part.bits, carried(at, there)) if backward else compose(carried(there, at), part.bits)
@@ -217,7 +217,7 @@ class _ColumnWalk:
         return True
 
     def enter(self, node: WriteNode, parts: list[ColumnsAt]) -> None:
-        """Take parts from a write's output to its inputs, or the reverse."""
+        """Carry parts from a write's output to its inputs, or the reverse."""
         for part in parts:
             went = self.behind(node, part) if self.direction == "backward" else self.ahead(node, part)
             for there in _merged(went):
@@ -231,7 +231,7 @@ class _ColumnWalk:
                     self.stand(there, self.linker.onward(node), made=True)
 
     def at_model(self, part: ColumnsAt) -> None:
-        """Take a part that came to a model on: backward into its fit, forward to what it was applied to."""
+        """Carry a part on from a model: backward to what it was fitted to, forward to what it was applied to."""
         read = part.at.node
         if self.direction == "backward":
             self.pending.setdefault(read, []).append(part)
@@ -248,7 +248,7 @@ class _ColumnWalk:
                 self.stop("driver", node, ASK_FOR_ROWS)
 
     def into_models(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
-        """Backward from a write, or a model, to the models behind it."""
+        """Carry a part backward from a write or a model to the models that it uses."""
         for read in node.reads:
             if not read.is_model or not (bits := model_map(node, read, self.ways)):
                 continue
@@ -257,7 +257,7 @@ class _ColumnWalk:
                 yield from self.cut_by(node, part, node.reads_axis, kind, there, read.output, bits)
 
     def from_model(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
-        """Forward from a model to a write, or a model, that has it behind it."""
+        """Carry a part forward from a model to a write or a model that uses it."""
         read = part.at.node
         begin = part.rows and compose_rows(part.rows, stretch(0, read.base, read.write.output.rows))
         for kind, rows in self.rows(node, replace(part, rows=begin), node.reads_axis, 0):
@@ -282,7 +282,7 @@ class _ColumnWalk:
         yield from self.unmatched(node, part)
 
     def unmatched(self, node: WriteNode, part: ColumnsAt) -> Iterator[ColumnsAt]:
-        """The operations that made cells null because an outer join found no match; they lead to the other side."""
+        """Yield parts with the outer joins that made cells null for lack of a match; they lead to the other side."""
         if part.rows is None or not self.cut or node.write.coverage != "exact":
             return
         for side in missing_sides(node, self.ways):
@@ -296,7 +296,7 @@ class _ColumnWalk:
                         yield from self.composed(node, part, axis, kind, there, node.inputs[version], side.bits)
 
     def labels(self, node: WriteNode, part: ColumnsAt, axes: Iterable[int]) -> Runs:
-        """What was asked about and has rows of any of some readings."""
+        """Return the labels of a part that have rows in any of some readings."""
         there = [rows for axis in axes for _, rows in self.rows(node, part, 0, axis) if rows is not None]
         return Runs.span(0) if not there else image(transpose(concat(there)))
 
@@ -319,7 +319,7 @@ class _ColumnWalk:
                     yield from self.stepped(node, part, axis, kind, rows, node.output)
 
     def is_doubtful(self, node: WriteNode, part: ColumnsAt, axis: int | None) -> bool:
-        """Whether rows choose by their values which columns of a reading, or of any, go into those carried so far."""
+        """Whether the values of rows choose which columns of a reading (None: of any) go into those of a part."""
         if self.settle is None or part.rows is None or not self.cut or node.write.coverage != "exact":
             return False
         backward = self.direction == "backward"
@@ -331,7 +331,7 @@ class _ColumnWalk:
         return False
 
     def settled(self, node: WriteNode, rows: Boxes | None, columns: Int64) -> Settled:
-        """Ask `settle`; nothing, with a note why, where it does not know."""
+        """Call `settle`; if it can't tell, note why and return nothing."""
         if self.settle is None or rows is None:
             return {}
         cells = self.settle(node, image(rows), np.unique(columns))
@@ -341,7 +341,7 @@ class _ColumnWalk:
         return cells
 
     def readings(self, node: WriteNode) -> Iterator[tuple[int, str]]:
-        """The axes that a write's readings have, and their versions; those without a column only for rows uncut."""
+        """Yield the axis and version of each reading of a write; with `cut`, only readings that columns came from."""
         known = self.map_of(node).axes
         for axis, described in enumerate(node.write.axes):
             if described.role == "input" and (axis in known or not self.cut):
@@ -350,7 +350,7 @@ class _ColumnWalk:
     def rows(
         self, node: WriteNode, part: ColumnsAt, start: int, end: int
     ) -> Iterator[tuple[Kind | None, Boxes | None]]:
-        """The rows of another axis, by the kind of the way; no kind and no rows where only columns are asked for."""
+        """Yield the rows on another axis by kind of path; no kind and no rows if only columns are followed."""
         if part.rows is None:
             yield None, None
             return
@@ -367,7 +367,7 @@ class _ColumnWalk:
     def stepped(
         self, node: WriteNode, part: ColumnsAt, axis: int, kind: Kind | None, rows: Boxes | None, at: VersionReference
     ) -> Iterator[ColumnsAt]:
-        """One matrix further."""
+        """Carry a part through the matrix of a reading."""
         whole = 1 << len(node.operations)
         bits = self.map_of(node).axes.get(axis) or Bits.of([(ROWS, ROWS, 1, 1, whole, 0)])
         yield from self.cut_by(node, part, axis, kind, rows, at, bits)
@@ -382,7 +382,7 @@ class _ColumnWalk:
         at: VersionReference,
         bits: Bits,
     ) -> Iterator[ColumnsAt]:
-        """One matrix further, cut by the kind of the way."""
+        """Carry a part through a matrix, restricted to the kind of the path."""
         if kind == "possible":
             return
         whole = 1 << len(node.operations)
@@ -412,7 +412,7 @@ class _ColumnWalk:
             yield ColumnsAt(at, bits, rows, weaker(part.kind, kind or "data"), occurrence)
 
     def open(self, node: WriteNode) -> bool:
-        """Say what keeps a write from being followed, or blurs it; whether it can be followed."""
+        """Record the stops of a write; return whether the walk can enter it."""
         write = node.write
         why = str(write.reason) if write.reason else "no reason was stored"
         if write.coverage == "untracked":
@@ -434,14 +434,14 @@ class _ColumnWalk:
 
 
 def _leaves_models(node: WriteNode) -> bool:
-    """Whether a write uses reads on the driver that a walk of columns does not follow. It follows models only."""
+    """Whether a write uses reads on the driver other than models, which a walk of columns does not follow."""
     some = [read for read in node.reads if not read.write.single]
     others = [read for read in some if not read.is_model]
     return any(node.leads_to(t, some if t.kind == "possible" else others) for t in node.write.tensors)
 
 
 def _rows_of(part: ColumnsAt, made: bool) -> Runs:
-    """The rows that a part stands for; where only columns are asked for, those of its write's files, or all."""
+    """Return the rows of a part; if only columns are followed, those of the files that its write made, or all."""
     if part.rows is not None:
         return image(part.rows)
     files = part.at.files
@@ -449,7 +449,7 @@ def _rows_of(part: ColumnsAt, made: bool) -> Runs:
 
 
 def _merged(parts: Iterable[ColumnsAt]) -> list[ColumnsAt]:
-    """Put together what differs in its rows or in its columns alone."""
+    """Combine parts that differ only in their rows, or only in their columns."""
     by_columns: dict[object, list[ColumnsAt]] = {}
     for p in parts:
         place = (p.at.key, p.kind, p.occurrence)

@@ -1,4 +1,4 @@
-"""Compositions: how the witnesses of rows divide over a column of their data set."""
+"""Compositions: the number of witnesses of each row by their value in a column (for the word, see docs/glossary.md)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from provspark.model.boxes.lists import concat
 from provspark.model.runs import Runs
 
 _ALL_BELOW = 8
-"""A version is read from one end to the other where more than one row in so many is wanted."""
+"""A version is read in full if more than one in so many of its rows is needed."""
 
 
 def divide(stands: Sequence[Stand], labels: Runs, column: str) -> pa.Table:
-    """Count the distinct witnesses of each label, by the value that they have in a column.
+    """Count the distinct witnesses of each label by their value in a column.
 
     Returns
     -------
     pyarrow.Table
-        row, value, witnesses; sorted by row, then value, null last.
+        Columns row, value and witnesses; sorted by row, then value, with null last.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def divide(stands: Sequence[Stand], labels: Runs, column: str) -> pa.Table:
     base = 0
     for at, boxes in _by_version(stands):
         rows = image(boxes)
-        # Versions follow one another on one axis, so that all are counted at once.
+        # Versions are placed one after the other on one axis, so that one count covers all.
         moved.append(Boxes(boxes.out, boxes.n_out, boxes.src + base, boxes.n_src, boxes.diagonal))
         held.append(Runs(rows.starts + base, rows.lengths))
         values.append(_values(at, rows, column))
@@ -73,7 +73,7 @@ def _values(at: VersionReference, rows: Runs, column: str) -> pa.Array:
 
 
 def _coded(parts: list[pa.Array]) -> tuple[pa.Array, Int64]:
-    """Distinct values in order, null last, and the number of each value among them."""
+    """Return the distinct values in order, null last, and the index of each value among them."""
     values = pa.chunked_array(parts) if len({p.type for p in parts}) == 1 else pa.chunked_array(_unified(parts))
     distinct = values.unique()
     distinct = distinct.take(pc.sort_indices(distinct))
@@ -82,7 +82,7 @@ def _coded(parts: list[pa.Array]) -> tuple[pa.Array, Int64]:
 
 
 def _unified(parts: list[pa.Array]) -> list[pa.Array]:
-    """Versions may type a column differently: the widest type that they have, else as text."""
+    """Cast the values of a column, whose type may differ between versions, to the widest type, or else to text."""
     try:
         kind = pa.unify_schemas([pa.schema([("v", p.type)]) for p in parts], promote_options="permissive")[0].type
     except pa.ArrowException:

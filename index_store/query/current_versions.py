@@ -1,4 +1,4 @@
-"""What a dataset's name means now: its current version, and the same rows in other versions."""
+"""Current versions of datasets, and the row ids that the same rows have in other versions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _CHOSEN: dict[VersionRule, str] = {
     "last step": "version of the last successful step",
     "run": "latest version in the run",
     "as_of": "latest version at that time",
-    "version": "the version asked for",
+    "version": "the requested version",
     "itself": "the version of that call on the driver",
 }
 
@@ -99,26 +99,26 @@ class Current:
     at: VersionReference
     rule: VersionRule
     missing: frozenset[int] = frozenset()
-    """Numbers of its files that are not there."""
+    """Numbers of its files that do not exist."""
     unknown: tuple[tuple[str, int], ...] = ()
-    """Paths and times of files that are there, that it lacks, and that no captured step wrote; of a dataset that none
-    wrote, those that none read."""
+    """Paths and times of existing files that it lacks and that no captured step wrote (or read, if none wrote the
+    dataset); for a database table, later steps that read another state, with their end times."""
     apart: tuple[tuple[str, int], ...] = ()
-    """The same of those that captured steps wrote, or read, but that no version has together with its files."""
+    """The same for files that captured steps wrote (or read), but that no version has together with its files."""
     why: str = ""
     age: float = 0.0
     moved: dict[object, Moved] = field(default_factory=dict)
-    """The row ids that rows of other versions have in it, as far as that was asked."""
+    """Results of `Currents.moved` so far, by the key of the other version."""
 
     @property
     def lost(self) -> Runs:
-        """The rows of its files that are not there."""
+        """The rows of its missing files."""
         missing = np.array(sorted(self.missing), dtype=np.int64)
         return self.at.files.runs(missing)
 
     @property
     def used(self) -> VersionUsed:
-        """What an answer says of it."""
+        """The version, as answers report it."""
         version = self.at.version
         return VersionUsed(
             str(version.dataset),
@@ -131,58 +131,58 @@ class Current:
         )
 
     def stops(self, foreign: Sequence[tuple[str, int]], since: int = 0) -> Iterator[Stop]:
-        """The stops for files that nobody captured, and for those of other versions, but for older ones than a time.
+        """Yield the stops for files of no captured step and for files of other versions, without older ones.
 
         Parameters
         ----------
         foreign : sequence of (path, time)
             Files that no captured step wrote.
         since : int
-            In milliseconds.
+            Time in milliseconds before which files are ignored.
         """
         table = self.at.version.format == "jdbc"
         for files, why in ((foreign, _another_state if table else _unwritten), (self.apart, _spread)):
-            # Some file systems keep times in whole seconds: what is of the same second may be later.
+            # Some file systems store whole seconds, so a file of the same second may be newer.
             fresh = [path for path, time in files if time >= since // _SECOND * _SECOND]
             if fresh:
                 yield self._stop(why(fresh))
 
     def lacking(self) -> Stop:
-        """The stop for files of the version that are not there."""
+        """Return the stop for missing files of the version."""
         gone = [self.at.files.paths[i] for i in sorted(self.missing)]
         are, have = ("are", "have") if len(gone) > 1 else ("is", "has")
         return self._stop(f"{_said(gone)} of this version {are} missing or {have} changed")
 
     def _stop(self, why: str) -> Stop:
-        """A stop at the step that knows the version."""
+        """Return a stop at the step that wrote or read the version."""
         node, dataset = self.at.node, self.at.version.dataset
         return Stop("files", node.step, str(node.write.output.dataset), f"in {dataset}, {why}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moved:
-    """The row ids that the rows of a version have in another one."""
+    """The row ids that the rows of a version have in another version."""
 
     at: VersionReference
     """The other version."""
     boxes: Boxes | None
-    """From row to row; None where each row has its own number there."""
+    """From row to row; None if each row has the same id in both."""
     lost: Runs
-    """The rows that it lacks."""
+    """The rows that the other version lacks."""
     stays: Runs = field(default_factory=lambda: Runs.span(0))
-    """Those of `lost` whose files are there all the same."""
+    """Rows that it lacks although their files exist; they are not in `lost`."""
     refused: tuple[tuple[Runs, str], ...] = ()
     """Rows that can't be located in it, and why."""
 
     def stops(self, at: VersionReference, rows: Runs) -> set[Stop]:
-        """The stops for those of some rows that can't be told in it."""
+        """Return the stops for given rows that can't be located in it."""
         step, dataset = at.node.step, str(at.version.dataset)
         return {Stop("unlinked", step, dataset, why) for some, why in self.refused if some & rows}
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """The rows that a walk reached, in current versions."""
+    """The rows that a walk reached, converted to current versions."""
 
     stands: tuple[Stand, ...]
     older: tuple[Stand, ...]
@@ -191,17 +191,17 @@ class Brought:
 
 
 class Currents:
-    """Finds and remembers the current versions of a graph's datasets. Threads may share one.
+    """Finds and caches the current versions of a graph's datasets. Threads may share an instance.
 
     Parameters
     ----------
     graph : Graph
-        Its steps are all that count.
+        Only its steps count.
     rule : {"disk", "run", "as_of"}
-        Whether the files that exist decide, or the steps of the graph alone.
+        Whether the existing files decide, or only the steps of the graph.
     partial : bool
-        Whether there are steps that nothing may be told of: then nothing is told of files that no step wrote, as one of
-        those steps may have written them.
+        Whether the graph leaves out steps that the user may not see. Files that no step wrote are then not reported, as
+        one of those steps may have written them.
     """
 
     def __init__(self, graph: Graph, rule: VersionRule = "disk", *, partial: bool = False) -> None:
@@ -209,16 +209,16 @@ class Currents:
         self.rule = rule
         self._partial = partial
         self._known: dict[Dataset, tuple[object, Current]] = {}
-        """By dataset, the files (None where none decide) for which this is its current version."""
+        """By dataset, the state of its files (None if files don't decide) and the current version for this state."""
         self._gone_rows = GoneRows(graph)
 
     def of(self, dataset: Dataset, *, ask: bool = True) -> Current:
-        """The current version of a dataset.
+        """Return the current version of a dataset.
 
         Parameters
         ----------
         ask : bool
-            With False, only a local disk is listed.
+            If False, only files on a local disk are listed.
 
         Raises
         ------
@@ -243,12 +243,12 @@ class Currents:
         return replace(known, age=listed.age) if listed.age else known
 
     def stands(self, current: Current) -> bool:
-        """Whether what was the current version of a dataset still is."""
+        """Whether a version is still the current version of its dataset."""
         now = self.of(current.at.version.dataset)
-        return now.moved is current.moved  # `of` copies what it remembers to tell its age; the copies share `moved`
+        return now.moved is current.moved  # `of` returns copies that differ in age; they share `moved`
 
     def _has_neighbour(self, dataset: Dataset) -> bool:
-        """Whether another dataset exists below the nearest folder that does, or has it: then this one was removed."""
+        """Whether another dataset exists in or above the nearest existing folder, which means this one was removed."""
         folder = next((f for f in Path(dataset.name).parents if f.exists()), Path("/"))
         if folder == Path("/"):
             return False
@@ -257,7 +257,7 @@ class Currents:
         return any(Path(name).exists() for name in near)
 
     def _without_files(self, dataset: Dataset) -> Current | None:
-        """The current version of a dataset for which no files decide."""
+        """Return the current version of a dataset if files don't decide it; else None."""
         if self.rule != "disk":
             return Current(self.graph.latest(dataset), self.rule)
         last = self.graph.latest(dataset)
@@ -268,7 +268,7 @@ class Currents:
         return Current(last, "last step", unknown=_read_since(last, self.graph.references(dataset)))
 
     def _on_disk(self, dataset: Dataset, listed: tuple[Listed, ...]) -> Current:
-        """Find the newest version whose files exist: that has most of them, and fewest others."""
+        """Find the version with the most existing files, then the fewest missing ones, then the newest."""
         candidates = self.graph.references(dataset)
         there = Files.of((path, size, mtime, 0, False) for path, size, mtime in listed)
         name = there.identity(dataset)
@@ -294,11 +294,11 @@ class Currents:
         return Current(best, "disk", missing, _with_times(unknown), _with_times(apart))
 
     def derived(self, dataset: Dataset) -> bool:
-        """Whether captured steps wrote it, or a folder above it or in it."""
+        """Whether captured steps wrote a dataset, or a folder above it or inside it."""
         return any(True for _ in self.graph.written.related(dataset))
 
     def _captured(self, dataset: Dataset, listed: Iterable[Listed]) -> set[Listed]:
-        """The files that captured steps wrote; of a dataset that none wrote, those that they read."""
+        """Return the files that captured steps wrote or, if none wrote the dataset, those that they read."""
         places = _places(dataset, listed)
         written = self.derived(dataset)
         captured = set()
@@ -309,11 +309,11 @@ class Currents:
         return captured
 
     def told(self, files: list[Listed]) -> list[Listed]:
-        """Files that no step wrote, as far as they may be told."""
+        """Return files that no step wrote, or none if the graph is partial."""
         return [] if self._partial else files
 
     def moved(self, at: VersionReference, current: Current) -> Moved:
-        """Where the rows of a version stand in the current one."""
+        """Return the row ids of a version's rows in the current version."""
         moved = current.moved.get(at.key)
         if moved is None:
             moved = self._moved(at, current.at, current.missing)
@@ -355,7 +355,7 @@ class Currents:
         return Moved(to, Boxes.empty(), every - carried)
 
     def _appends(self, dataset: Dataset) -> Iterator[tuple[str, str, Boxes]]:
-        """The version before an append to a table, the one after, and where its rows went."""
+        """Yield for each append to a table the version before, the version after, and the new row ids."""
         for s in self.graph.written.by_name.get(dataset, ()):
             write, last = s.node.write, len(s.node.write.axes) - 1
             if last < 1 or write.axes[last].role != "input":
@@ -368,7 +368,7 @@ class Currents:
                 yield was.version.id, s.version.id, transpose(there)
 
     def located(self, at: VersionReference, current: Current) -> Moved:
-        """Where the rows of a version stand in another one."""
+        """Return the row ids of a version's rows in another version, which may be older."""
         to = current.at
         moved = self._moved(at, to, current.missing)
         if moved.boxes is not None and not len(moved.boxes) and at.version.format == "jdbc":
@@ -378,9 +378,9 @@ class Currents:
         return moved
 
     def known(self, dataset: Dataset, here: dict[Dataset, Current]) -> Current | None:
-        """The current version of a dataset, as `here` has it or gets it; None where it has none.
+        """Return the current version of a dataset, cached in `here`; None if it has none.
 
-        A dataset on a driver has none, and one that the steps which count do not know.
+        Datasets on drivers have none, nor do datasets that the graph does not know.
         """
         if dataset not in here and not _stands_for_itself(dataset):
             with suppress(UnknownDatasetError):
@@ -388,12 +388,12 @@ class Currents:
         return here.get(dataset)
 
     def bring(self, stands: Iterable[Stand], here: dict[Dataset, Current]) -> Brought:
-        """Bring rows to the current versions of their datasets.
+        """Convert rows to the current versions of their datasets.
 
         Parameters
         ----------
         here : dict
-            The current versions that the answer found until now; each dataset is looked at once.
+            The current versions that the answer has used so far. New ones are added, so each dataset is listed once.
         """
         live: list[Stand] = []
         older: list[Stand] = []
@@ -409,7 +409,7 @@ class Currents:
                 live.append(s)
                 continue
             there = compose(s.boxes, moved.boxes)
-            if len(there) and s.at.version.format != "jdbc":  # appends to a table lead to the rows that they kept, too
+            if len(there) and s.at.version.format != "jdbc":  # a walk follows rows of a table through its appends
                 live.append(replace(s, at=moved.at, boxes=there))
             stays = restrict(s.boxes, moved.stays) if moved.stays else Boxes.empty()
             if len(stays):
@@ -422,7 +422,7 @@ class Currents:
         return Brought(tuple(live), tuple(older), tuple(sorted(stops)))
 
     def within(self, stands: Iterable[Stand], current: Current) -> tuple[Stand, ...]:
-        """Tell rows of other datasets in a current version, as far as it has their files."""
+        """Convert rows of other datasets to a current version, without those whose files it lacks."""
         moved = []
         for s in stands:
             boxes = self._moved(s.at, current.at, current.missing).boxes
@@ -437,14 +437,14 @@ class Currents:
 
 
 def _read_since(last: VersionReference, known: Iterable[VersionReference]) -> tuple[tuple[str, int], ...]:
-    """The steps that read another state of a table after it was last written, and when they ended."""
+    """Return the steps that read another state of a table after it was last written, with their end times."""
     ended, id = last.node.manifest.ended, last.version.id
     later = (s.node.manifest for s in known if s.version.id != id and s.node.manifest.ended > ended)
     return tuple((m.step, milliseconds(m.ended)) for m in later)
 
 
 def _said(paths: Sequence[str]) -> str:
-    """Name some files; the path of a dataset that is one file is empty."""
+    """Return a text that names some files; the path of a dataset that is a single file is empty."""
     more = len(paths) - 1
     first = paths[0] or "the file"
     return f"{first} and {counted(more, 'more file')}" if more else first
@@ -472,7 +472,7 @@ def _stands_for_itself(dataset: Dataset) -> bool:
 
 
 def _listed(at: VersionReference) -> Iterator[Listed]:
-    """The files of a version as a listing tells them."""
+    """Yield the files of a version in the form of a listing."""
     files = at.files
     return zip(files.paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True)
 
@@ -487,5 +487,5 @@ def _with_times(files: Iterable[Listed]) -> tuple[tuple[str, int], ...]:
 
 
 def _partitioned(path: str) -> bool:
-    """Whether a file lies where Spark looks for it: in the folder, or in folders of partitions."""
+    """Whether a file is where Spark looks for it: in the folder, or in folders of partitions."""
     return all("=" in part for part in path.split("/")[:-1])

@@ -1,4 +1,4 @@
-"""Whole data sets: which rows of one stand behind which rows of another, as one boolean sparse matrix."""
+"""Answer of `correspondence`: which rows of one dataset derive from which rows of another, as a sparse matrix."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Correspondence(Tabular):
-    """The boolean product of all tensors between two data sets, over all paths and occurrences."""
+    """Pairs of related rows of two datasets: the boolean product of all tensors, over all paths and occurrences."""
 
     at: VersionReference
     """The version whose rows are the matrix's rows."""
     parts: tuple[tuple[VersionReference, Boxes], ...]
-    """Each version of the other data set that was met, and the pairs (row, row of it); a record that several versions
-    share is told in the first."""
+    """Each version of the other dataset that was reached, and the pairs (row, row of that version); a record that
+    several versions share is in the first only."""
     stops: tuple[Stop, ...]
     used: tuple[VersionUsed, ...] = ()
-    """The version whose rows are asked about, and what chose it."""
+    """The version whose rows are the matrix's rows, and how it was chosen."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Correspondence):
@@ -63,7 +63,7 @@ class Correspondence(Tabular):
     def of(
         cls, at: VersionReference, stands: Sequence[Stand], stops: tuple[Stop, ...], used: tuple[VersionUsed, ...] = ()
     ) -> Correspondence:
-        """Put together what was reached from the rows of `at`."""
+        """Build the answer from what was reached from the rows of `at`."""
         versions: dict[object, tuple[VersionReference, list[Boxes]]] = {}
         for stand in settled(stands):
             versions.setdefault(stand.at.key, (stand.at, []))[1].append(stand.boxes)
@@ -71,7 +71,7 @@ class Correspondence(Tabular):
 
     @property
     def exact(self) -> bool:
-        """Whether these are all pairs: nothing stopped."""
+        """Whether the answer is complete: it has no stop."""
         return not self.stops
 
     def __len__(self) -> int:
@@ -95,27 +95,27 @@ class Correspondence(Tabular):
 
     @property
     def rows(self) -> RowSet:
-        """The rows that have a counterpart."""
+        """The rows with a counterpart."""
         return self._rows([boxes for _, boxes in self.parts])
 
     def sources(self) -> tuple[RowSet, ...]:
-        """The counterparts, a set for each version."""
+        """Return the counterparts as a set for each version."""
         return tuple(RowSet(where, image(boxes)) for where, boxes in self.parts)
 
     def using(self, *chosen: RowSet) -> RowSet:
-        """The rows that have a counterpart among some, as rows that use a row without consent.
+        """Return the rows with a counterpart among chosen rows, such as those that use a row without consent.
 
-        Rows of another version than the one that was read are found in that one, by the files that both have.
+        Chosen rows of another version than the one that was read are located in it by the files that both share.
         """
         return self._rows([restrict(boxes, _within(rows, where)) for where, boxes in self.parts for rows in chosen])
 
     def of_rows(self, rows: RowSet) -> Correspondence:
-        """The pairs of some of its rows."""
+        """Return the pairs of some rows."""
         kept = identity(_within(rows, self.at))
         return replace(self, parts=tuple((where, compose(kept, boxes)) for where, boxes in self.parts))
 
     def counts(self) -> pa.Table:
-        """How many distinct counterparts each row has: row, count; rows without any are left out."""
+        """Return a table of row and count, the number of its distinct counterparts; rows without any are left out."""
         tallies = [tally(boxes) for _, boxes in self.parts]
         row = np.concatenate([t.label for t in tallies] or [np.zeros(0, dtype=np.int64)])
         count = np.concatenate([t.count for t in tallies] or [row])
@@ -125,16 +125,16 @@ class Correspondence(Tabular):
         return pa.table({"row": row, "count": count})
 
     def pages(self, size: int = PAGE) -> Iterator[pa.Table]:
-        """Write out what `table` does in tables of at most so many pairs, each when it is asked for.
+        """Yield `table` in pages of at most `size` pairs, each built on demand.
 
-        There is at least one, which may be empty.
+        There is at least one page, which may be empty.
         """
         for page in paged([(i, boxes) for i, (_, boxes) in enumerate(self.parts)], size):
             parts = [(where, boxes) for (where, _), boxes in zip(self.parts, page, strict=True) if len(boxes)]
             yield replace(self, parts=tuple(parts)).table()
 
     def table(self) -> pa.Table:
-        """All pairs: row, dataset, version, related_row, and its former name source_row; sorted."""
+        """Return all pairs, sorted: row, dataset, version, related_row, and its former name source_row."""
         told = about(self.at.version, "backward", self.stops, used=self.used)
         tables = []
         for where, boxes in self.parts:
@@ -149,12 +149,12 @@ class Correspondence(Tabular):
         return both_names(table).replace_schema_metadata(told)
 
     def matrix(self) -> csr_array:
-        """The pairs as a boolean scipy.sparse matrix.
+        """Return the pairs as a boolean scipy.sparse matrix.
 
         Raises
         ------
         ConditionError
-            Several versions of the other data set were met, whose rows are no one numbering.
+            Several versions of the other dataset were reached, so row ids alone don't identify their rows.
         PackageMissingError
             scipy is not installed.
         """
@@ -164,8 +164,8 @@ class Correspondence(Tabular):
             raise PackageMissingError("a correspondence as a matrix", "scipy") from None
         if len(self.parts) > 1:
             raise ConditionError(
-                f"rows of {len(self.parts)} versions of {self.parts[0][0].version.dataset} stand behind these; "
-                f"take table() instead"
+                f"The rows come from {len(self.parts)} versions of {self.parts[0][0].version.dataset}, which don't fit "
+                f"into one matrix. Use table() instead."
             )
         n = self.at.version.rows
         if not self.parts:
@@ -183,18 +183,18 @@ class Correspondence(Tabular):
 
 
 def _within(rows: RowSet, where: VersionReference) -> Runs:
-    """Rows of a set as rows of a version that was read."""
+    """Return the rows of a set as rows of the version that was read."""
     mine, theirs = rows.at.version, where.version
     if rows.at.key == where.key:
         return rows.runs
     if mine.dataset != theirs.dataset or "jdbc" in (mine.format, theirs.format):
         raise ConditionError(
-            f"rows of version {mine.id} of {mine.dataset} can't be found in version {theirs.id} of {theirs.dataset}, "
-            f"which this correspondence is about; select rows of it with version=…"
+            f"Rows of version {mine.id} of {mine.dataset} can't be located in version {theirs.id} of {theirs.dataset}, "
+            f"which this correspondence is about. Select rows of that version with version=…"
         )
     links = between(rows.at, where)
     for refused in links.refused:
         if refused.rows & rows.runs:
-            raise ConditionError(f"rows of {mine.dataset} can't be located in version {theirs.id}: {refused.why}")
+            raise ConditionError(f"Rows of {mine.dataset} can't be located in version {theirs.id}: {refused.why}")
     whole = identity(rows.runs)
     return reduce(or_, (image(compose(whole, link.boxes)) for link in links.links), Runs.span(0))

@@ -1,4 +1,4 @@
-"""Links that tasks declare: what an uncaptured task says that it reads (inlets) and makes (outlets)."""
+"""Links that uncaptured tasks declare, by their inlets (what they read) and outlets (what they write)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _Run = tuple[str, str]
 
 
 def declared_nodes(nodes: Sequence[WriteNode]) -> list[WriteNode]:
-    """Return a write for each version that a task declares as an outlet, which nobody captured.
+    """Return a declared write for each version of an uncaptured task's outlets that no captured step wrote.
 
-    Each of its rows counts as made from all rows of the task's inlets. The inlets are what tasks before it in the same
-    run wrote, or else what tasks of the run read; the outlets, what tasks after it read.
+    Each row of it counts as derived from all rows of the task's inlets. Inlets are versions that tasks of the same run
+    which don't depend on this task wrote, or else read. Outlets are versions that tasks after it read.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def _read(nodes: Iterable[WriteNode]) -> list[VersionReference]:
 
 
 def _named(references: Iterable[VersionReference], uris: Iterable[str]) -> list[VersionReference]:
-    """Return those of some versions whose data sets are named, each once."""
+    """Return the distinct versions whose datasets are among the named ones."""
     named = datasets(uris)
     versions = {at.key: at for at in references if any(name.meets(at.version.dataset) for name in named)}
     return list(versions.values())
@@ -95,9 +95,9 @@ def declared_node(
     dag: tuple[Task, ...] = (),
     named: tuple[tuple[WriteNode, ...], ...] = (),
 ) -> WriteNode:
-    """Return a write that nobody captured, of a version that a captured step read; see `WriteNode.named`.
+    """Return a declared write of a version that a captured step read. For `named`, see `WriteNode`.
 
-    Each row of its files that are marked as `written` counts as made from all rows of the versions that it has taken.
+    Each row of the files that `written` marks counts as derived from all rows of the `taken` versions.
     """
     versions = (made.version, *(at.version for at in taken))
     roles = ("output", *("input" for _ in taken))
@@ -116,7 +116,7 @@ def declared_node(
 
 @dataclass(frozen=True, eq=False)
 class _Declared:
-    """Answers for the store of a declared write, which no store holds."""
+    """Stand-in for the store of a declared write, which is in no store."""
 
     of: StoreLike
     known: dict[str, Files]
@@ -158,7 +158,7 @@ class _AllOfAll:
     src: int
 
     def lookup(self, starts: Int64, lengths: Int64) -> Boxes:
-        """See `StoredTensor.lookup`."""
+        """Return a rectangle to the whole other axis for each run."""
         none = np.zeros(len(starts), dtype=np.int64)
         other = np.full(len(starts), self.src if self.by_out else self.out, dtype=np.int64)
         flat = np.zeros(len(starts), dtype=np.bool_)
@@ -167,12 +167,11 @@ class _AllOfAll:
         return Boxes(none, other, starts, lengths, flat)
 
     def across(self, starts: Int64, lengths: Int64) -> Iterator[tuple[Int64, Int64]]:
-        """See `StoredTensor.across`."""
+        """Yield the whole other axis as one run."""
         if len(starts):
             one = np.zeros(1, dtype=np.int64)
             yield one, one + (self.src if self.by_out else self.out)
 
     @property
     def scattered(self) -> bool:
-        """See `StoredTensor.scattered`."""
         return False

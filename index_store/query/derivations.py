@@ -1,4 +1,4 @@
-"""What one asks for derivations: sliced and projected, told in pages."""
+"""Answer of `derivations`, which can be sliced, projected and read in pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PAGE = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A column of the tuples: one reading of an input, by one way through the plan."""
+    """A column of the derivations: one reading of an input, on one path through the plan."""
 
     step: str
     write: int
@@ -38,25 +38,24 @@ class Occurrence:
     version: str
     occurrence: int
     name: str
-    """The column's name in tables."""
+    """Name of the column in tables."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Derivations(Tabular):
-    """The derivations of rows, each in the step that made the row: a row of each occurrence, or null.
+    """The derivations of rows (see docs/glossary.md), in the steps that wrote them: a row of each occurrence, or null.
 
-    Nothing is multiplied out before it is asked for, and no more than a page of it is held. `len` goes through all
-    pages to count them.
+    Derivations are enumerated on demand, with at most a page of them in memory. `len` enumerates all pages.
     """
 
     labels: Runs
     sources: tuple[tuple[WriteNode, Boxes], ...]
-    """The writes that made the rows, with what leads from their numbers to rows of the output."""
+    """The writes that made the rows, each with the relation from labels to rows of its output."""
     ways: Mapping[Occurrence, tuple[WriteNode, TensorPath]]
     kept: tuple[Occurrence, ...]
     within: Mapping[Occurrence, Runs] = field(default_factory=dict)
     told: pa.Table | None = None
-    """All of them, where the answer was unpickled; those of a slice or a projection are read from the store."""
+    """All derivations, if the answer was unpickled; those of a slice or a projection are read from the store."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Derivations):
@@ -80,13 +79,16 @@ class Derivations(Tabular):
         Raises
         ------
         UntrackedError
-            A write that made some of them was not captured, or can't be linked.
+            A write that made some of the rows was not captured exactly, or can't be linked to them.
         """
         links = linker.links(start.at, "backward")
         sources = []
         for refusal in links.refused:
             if image(start.boxes) & refusal.rows:
-                raise UntrackedError(f"the rows of {start.at.version.dataset} have no known maker: {refusal.why}")
+                raise UntrackedError(
+                    f"Rows of {start.at.version.dataset} can't be linked to the write that made them: {refusal.why}. "
+                    f"Select other rows, or run the step that wrote them again."
+                )
         for link in links.links:
             node = link.target.node
             rows = start.boxes if link.whole else compose(start.boxes, link.boxes)
@@ -95,8 +97,8 @@ class Derivations(Tabular):
             if node.write.coverage != "exact":
                 why = node.write.reason or "no reason was stored"
                 raise UntrackedError(
-                    f"step {node.step}, which wrote {node.write.output.dataset}, was not captured exactly: {why}; "
-                    f"which rows went together is not known"
+                    f"Step {node.step}, which wrote {node.write.output.dataset}, was not captured exactly: {why}. "
+                    f"Which of its input rows belong together is unknown. Ask backward, which needs only edges."
                 )
             sources.append((node, rows))
         ways: dict[Occurrence, tuple[WriteNode, TensorPath]] = {}
@@ -114,23 +116,23 @@ class Derivations(Tabular):
 
     @property
     def occurrences(self) -> tuple[Occurrence, ...]:
-        """The columns that are told."""
+        """The columns of the table."""
         return self.kept
 
     def slice(self, rows: RowSet, occurrence: int | str | None = None) -> Derivations:
-        """Keep the derivations whose row of an occurrence is among some.
+        """Return the derivations whose row of an occurrence is in a set.
 
         Parameters
         ----------
         rows : RowSet
-            Of a version that a step read.
+            Rows of a version that a step read.
         occurrence : int or str, optional
-            Number or column name, where the version was read more than once.
+            Number or column name of the occurrence; required if the version was read more than once.
 
         Raises
         ------
         ConditionError
-            No occurrence, or more than one, is meant.
+            No occurrence matches, or more than one.
         """
         matches = [o for o in self.ways if o.version == rows.version and o.dataset == rows.dataset]
         if occurrence is not None:
@@ -138,37 +140,37 @@ class Derivations(Tabular):
         if len(matches) != 1:
             names = ", ".join(o.name for o in self.ways)
             raise ConditionError(
-                f"{len(matches)} occurrences are meant by {rows.dataset}, version {rows.version}, "
-                f"occurrence {occurrence!r}; there are {names or 'none'}"
+                f"{len(matches)} occurrences match {rows.dataset}, version {rows.version}, occurrence {occurrence!r}. "
+                f"Pass the name of one as occurrence: {names or 'there are none'}"
             )
         known = self.within.get(matches[0])
         runs = rows.runs if known is None else known & rows.runs
         return replace(self, within={**self.within, matches[0]: runs}, told=None)
 
     def project(self, occurrences: Iterable[Occurrence | str]) -> Derivations:
-        """Tell some columns only, each tuple of them once for each row.
+        """Return the derivations with some columns only, each distinct combination once for each row.
 
         Raises
         ------
         ConditionError
-            A column that is none of `occurrences`.
+            A column is not one of `occurrences`.
         """
         names = {o.name: o for o in self.ways}
         kept = []
         for wanted in occurrences:
             name = wanted if isinstance(wanted, str) else wanted.name
             if name not in names:
-                raise ConditionError(f"no occurrence {name!r}; there are {', '.join(names) or 'none'}")
+                raise ConditionError(f"No occurrence {name!r}. Pass one of: {', '.join(names) or 'there are none'}")
             kept.append(names[name])
         return replace(self, kept=tuple(dict.fromkeys(kept)), told=None)
 
     def batches(self, size: int = PAGE) -> Iterator[pa.Table]:
-        """Tell the tuples page by page: row, and for each occurrence the source row, null where it has none.
+        """Yield the derivations in pages of at most `size`: the row, and for each occurrence the source row or null.
 
-        Rows rise within what one write made; pages have at most `size` lines.
+        Row ids ascend within the output of one write.
         """
         if size < 1:
-            raise ConditionError(f"a page needs at least one line, found size {size}")
+            raise ConditionError(f"size must be at least 1, found {size}")
         if self.told is not None:
             yield from (self.told.slice(at, size) for at in range(0, self.told.num_rows, size))
             return
@@ -176,7 +178,7 @@ class Derivations(Tabular):
             mine = {o: path for o, (n, path) in self.ways.items() if n is node}
             within = {mine[o]: runs for o, runs in self.within.items() if o in mine}
             if len(within) < len(self.within):
-                continue  # what another step read has no row here
+                continue  # another step read the sliced rows
             keep = [mine[o] for o in self.kept if o in mine]
             for page in derivations(node, rows, keep, within, size):
                 if len(page.labels):
@@ -184,7 +186,7 @@ class Derivations(Tabular):
                     yield self._table(self.labels.at(page.labels), columns)
 
     def table(self, limit: int | None = None) -> pa.Table:
-        """Tell all tuples, or the first so many, in one table."""
+        """Return all derivations, or the first `limit`, as one table."""
         pages, n = [self._table(np.zeros(0, dtype=np.int64), [None] * len(self.kept))], 0
         for page in self.batches(PAGE if limit is None else max(1, min(limit, PAGE))):
             if limit is not None and n >= limit:

@@ -1,4 +1,4 @@
-"""Where columns end: the operation that a column was dropped by, and what it had gone into by then."""
+"""Ends of columns: the operation that dropped a column, and the columns that it had gone into."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ __all__ = ["Drop", "Drops", "drops_of"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Drop:
-    """An operation that did not hand a column on."""
+    """An operation that dropped a column."""
 
     column: str
-    """As it was asked about."""
+    """Name of the column in the question."""
     step: str
     write: int
     dataset: str
-    """What the write wrote."""
+    """Dataset that the write wrote."""
     operation: int
     known_as: str
-    """What it was called by then."""
+    """Name of the column when it was dropped."""
     text: str
     site: str
     name: str
     into: tuple[str, ...]
-    """Columns that the write made of it, whether by its values or by what these decided."""
+    """Output columns of the write that its values went into or decided about."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Drops(FormerTable):
-    """All ends of some columns; one that is never dropped has none."""
+    """All drops of some columns; a column that is never dropped has none."""
 
     asked: Version
     lines: tuple[Drop, ...]
-    stops: tuple[Stop, ...] = field()  # else the parent's property were its default
+    stops: tuple[Stop, ...] = field()  # without it, the parent's property would be the default
 
     def table(self) -> pa.Table:
-        """One line for each `Drop`."""
+        """Return a table with a row for each `Drop`."""
         columns = {n: [getattr(x, n) for x in self.lines] for n in Drop.__slots__}
         return pa.table(
             {f.name: pa.array(columns[f.name], f.type) for f in _SCHEMA}, schema=_SCHEMA
@@ -75,7 +75,7 @@ _SCHEMA = pa.schema(
 
 
 def drops_of(linker: Linker, start: VersionReference, positions: list[int]) -> Drops:
-    """Follow columns ahead, as long as they are handed on: as they are, under other names, or with other values."""
+    """Follow columns forward as long as they are passed on: unchanged, renamed, or with other values."""
     lines: set[Drop] = set()
     stops = set(unreadable_stops(linker.graph))
     names = names_of(start)
@@ -105,7 +105,7 @@ def drops_of(linker: Linker, start: VersionReference, positions: list[int]) -> D
 
 
 def _within(node: WriteNode, at: VersionReference, positions: set[int], asked: str) -> tuple[list[Drop], set[int]]:
-    """The operations of a write that drop a column which it reads, and the positions at which its output has it."""
+    """Return the operations of a write that drop a column that it reads, and the column's positions in its output."""
     names = names_of(at)
     wanted = {names[p - 1] for p in positions}
     axes = {i for i, a in enumerate(node.write.axes) if a.role == "input" and a.version == at.version.id}
@@ -129,7 +129,8 @@ def _within(node: WriteNode, at: VersionReference, positions: set[int], asked: s
 
 
 _Reads = tuple[dict[int, str], dict[int, list[tuple[int, bool]]]]
-"""An operation's columns, and of each column that it reads those it goes into, and whether as it is."""
+"""Names of an operation's columns by id; and by id of a column that it reads, the columns made from it, each with
+whether it is unchanged."""
 
 
 @kept
@@ -144,7 +145,7 @@ def _shapes(node: WriteNode) -> tuple[_Reads, ...]:
 
 
 def _handed(shape: _Reads, before: dict[int, str]) -> Iterator[tuple[int, str]]:
-    """Columns of an operation that are still those: handed on, renamed, or computed anew from them under their name."""
+    """Yield the columns of an operation that continue others: passed on, renamed, or recomputed under the same name."""
     names, into = shape
     for i, name in before.items():
         if i in names:
@@ -155,7 +156,7 @@ def _handed(shape: _Reads, before: dict[int, str]) -> Iterator[tuple[int, str]]:
 
 
 def _into(node: WriteNode, axes: set[int], positions: set[int]) -> tuple[str, ...]:
-    """What of a write's output came of columns of some readings."""
+    """Return the output columns of a write that came from given columns of some readings."""
     output = names_of(node.output)
     places: set[int] = set()
     for axis, bits in column_map(node).axes.items():

@@ -1,4 +1,4 @@
-"""Where rows of a trace ended: the writes that read them and made no row of them."""
+"""Endings of a forward trace: the writes that read rows of it and did not keep all of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Arrivals", "Ending"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Ending:
-    """A write that read rows of a trace forward and kept only some of them, or none.
+    """A write that read rows of a forward trace and kept only some of them, or none.
 
     Parameters
     ----------
@@ -29,16 +29,16 @@ class Ending:
     write : int
         Number of the write in its step.
     dataset : str
-        The data set that it wrote.
+        The dataset that it wrote.
     source, version : str
-        The data set, and the version of it, that it read.
+        The dataset and the version that it read.
     read, kept : int
-        Rows of the trace in that version, and those of them that a row of the output was made of.
+        Number of rows of the trace in that version, and of those among them that an output row derives from.
     context : int
-        Rows not kept that were used to compute values of the output; 0 if the trace follows context: then they count as
-        kept.
+        Number of rows that were not kept, but used to compute values of the output; 0 if the trace follows context
+        edges, because these rows then count as kept.
     node : int
-        The trace's node that has the rows read.
+        Number of the trace's node that has the rows.
     coverage : {"exact", "coarse"}
     """
 
@@ -62,19 +62,19 @@ class Ending:
 
 
 class Arrivals:
-    """What came to each write of a trace forward, and what was made of it; it is counted when first asked for.
+    """The rows that reached each write of a forward trace, and those made from them; counted on first use.
 
     Parameters
     ----------
     context : bool
         Whether the trace follows context edges.
     enters : callable
-        Which writes the trace enters.
+        Whether the trace enters a write.
 
     Attributes
     ----------
     drawn : callable
-        The trace's nodes that have rows of a version as a write read it, each with how row ids lead there.
+        Returns the trace's nodes that have rows of a version that a write read, each with the relation to its row ids.
     """
 
     def __init__(self, context: bool = False, enters: Callable[[WriteNode], bool] = lambda node: True) -> None:
@@ -84,11 +84,11 @@ class Arrivals:
         self.drawn: Callable[[VersionReference], Sequence[tuple[int, Boxes | None]]] = lambda at: ()
 
     def __getstate__(self) -> dict[str, object]:
-        """The endings, counted: what counts them stays in its process."""
+        """Pickle the counted endings only."""
         return {"ended": self.ended}
 
     def take(self, at: VersionReference, origin: VersionReference, via: WriteNode | None, rows: Runs) -> None:
-        """Take in what a walk met, as `Sink.met` is told it."""
+        """Add rows that a walk met; see `WalkSink.met`."""
         if via is None:
             self._came.setdefault(at, []).append(rows)
         else:
@@ -96,12 +96,12 @@ class Arrivals:
 
     @cached_property
     def ended(self) -> Mapping[Ending, Runs]:
-        """The endings in order, each with the rows that it is about."""
+        """The endings in order, each with its rows that were not kept."""
         endings = (self._ending(at, _all(parts)) for at, parts in self._came.items() if self._counts(at))
         return dict(sorted((e for e in endings if e is not None), key=lambda e: e[0]))
 
     def _counts(self, at: VersionReference) -> bool:
-        """Whether a captured write is known to make its rows of those that come to it here."""
+        """Whether the trace enters the write that read a version, and the write was captured."""
         node = at.node
         captured = node.write.coverage != "untracked" and not node.declared
         return captured and not node.is_read and self._enters(node)
@@ -119,7 +119,7 @@ class Arrivals:
         return Ending(node.step, write.index, *names, *counts, told[0], write.coverage), told[1]
 
     def _told(self, at: VersionReference, rows: Runs) -> tuple[int, Runs] | None:
-        """The first of the trace's nodes that has any of these rows, with them; None where all are gone."""
+        """Return the first node of the trace that has any of these rows, with the rows; None if all are gone."""
         for number, boxes in self.drawn(at):
             there = rows if boxes is None else image(compose(gathered(rows), boxes))
             if there:
@@ -139,12 +139,12 @@ def _all(some: Iterable[Runs]) -> Runs:
 
 
 def _axes(at: VersionReference) -> list[int]:
-    """The readings of a version by its write."""
+    """Return the axes by which a write reads a version."""
     return [i for i, a in enumerate(at.node.write.axes) if a.role == "input" and a.version == at.version.id]
 
 
 def _behind(at: VersionReference, made: Runs, *, context: bool) -> Runs:
-    """The rows of a version that rows of its write's output came from."""
+    """Return the rows of a version that given rows of its write's output came from."""
     node, axes = at.node, _axes(at)
     tensors = [t for t in node.write.tensors if context or t.kind != "context"]
     leading = set(axes)
@@ -160,7 +160,7 @@ def _behind(at: VersionReference, made: Runs, *, context: bool) -> Runs:
 
 
 def _used(at: VersionReference, rows: Runs) -> Runs:
-    """The rows of a version that anything in its write's output came from, or was computed from."""
+    """Return the given rows of a version that any row of its write's output came from or was computed from."""
     if all(t.kind != "context" for t in at.node.write.tensors):
         return Runs.span(0)
     start: dict[tuple[int, Kind], Boxes] = {(axis, "data"): gathered(rows) for axis in _axes(at)}

@@ -1,4 +1,4 @@
-"""Rows that equal others in value: what set semantics asks about."""
+"""Finds rows with equal values, for set semantics."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from provspark.model.runs import expand
 def equal_rows(
     read: Callable[[Int64], pa.Table], scan: Callable[[], Iterable[tuple[int, pa.Table]]], rows: Int64
 ) -> tuple[Int64, Int64]:
-    """Find, for each of some rows, all rows of its version that equal it in every column.
+    """Find for each given row all rows of its version that equal it in every column.
 
-    Equal is as Spark groups: null equals null, NaN equals NaN, 0.0 equals -0.0.
+    Values are equal as in Spark's GROUP BY: null equals null, NaN equals NaN, 0.0 equals -0.0.
 
     Parameters
     ----------
     read : callable
         Reads the values of rows, given ascending row ids.
     scan : callable
-        Reads the whole version, stretch by stretch, each with its first row id.
+        Reads the whole version in parts, each with its first row id.
     rows : int64 array
-        Ascending; label i is the i-th of them.
+        Ascending row ids; label i is the i-th of them.
 
     Returns
     -------
     tuple of two int64 arrays of equal length
-        Labels, and the rows that equal theirs; each row equals itself.
+        Labels, and the rows that equal the row of the label; each row equals itself.
     """
     mine, classes, members = equal_classes(read, scan, rows)
     by_class = np.argsort(mine, kind="stable")
@@ -45,12 +45,12 @@ def equal_rows(
 def equal_classes(
     read: Callable[[Int64], pa.Table], scan: Callable[[], Iterable[tuple[int, pa.Table]]], rows: Int64
 ) -> tuple[Int64, Int64, Int64]:
-    """The same, told by classes of equal rows, so that many equal ones are not paired with one another.
+    """Do the same as `equal_rows`, but return classes of equal rows, so that equal rows are not paired with each other.
 
     Returns
     -------
     tuple of three int64 arrays
-        The class of each of `rows`; and, of equal length, classes and the rows that are in them.
+        The class of each of `rows`; and, of equal length, classes and the rows in them.
     """
     if not len(rows):
         return rows, rows, rows
@@ -60,7 +60,7 @@ def equal_classes(
 
 
 class _Classes:
-    """Numbers the distinct rows of a table, column by column, and finds others' rows among them."""
+    """Numbers the distinct rows of a table, column by column, and finds rows of other tables among them."""
 
     def __init__(self, wanted: pa.Table) -> None:
         self.coders = {name: _coder(wanted[name]) for name in wanted.column_names}
@@ -71,7 +71,7 @@ class _Classes:
         self.of_wanted: Int64 = here
 
     def match(self, table: pa.Table) -> tuple[Int64, Int64]:
-        """Positions of the rows that are among the wanted ones, and their class."""
+        """Return the positions of the rows that are among the wanted ones, and their classes."""
         place = np.arange(table.num_rows, dtype=np.int64)
         here = np.zeros(table.num_rows, dtype=np.int64)
         for name, (code, size) in self.coders.items():
@@ -85,7 +85,7 @@ class _Classes:
 
 
 def _coder(column: pa.ChunkedArray) -> tuple[Callable[[pa.ChunkedArray], Int64], int]:
-    """A function from values to their numbers among those of a column, -1 for others; and their count."""
+    """Return a function that maps values to their numbers among a column's values (-1 for others), and their count."""
     if pa.types.is_nested(column.type):
         numbers: dict[Hashable, int] = {}
         for value in column.to_pylist():
@@ -102,7 +102,7 @@ def _codes(column: pa.ChunkedArray, distinct: pa.Array) -> Int64:
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Floats with one zero and one NaN, dictionaries written out; everything else as it is."""
+    """Return floats with one zero and one NaN, and dictionaries decoded; other columns unchanged."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if not pa.types.is_floating(column.type):

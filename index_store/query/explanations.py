@@ -1,4 +1,4 @@
-"""How rows came about: the rows behind them, or that came of them, with the operations on the way to each."""
+"""Answer of `how` for rows: the related rows, with the operations on the path to each."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from provspark.model.writes import Kind
 __all__ = ["Explanations", "InputPlace", "explain"]
 
 InputPlace = tuple[str, str, int, Kind]
-"""Data set, version, occurrence, kind."""
+"""Dataset, version, occurrence, kind."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Explanations(FormerTable):
-    """Rows found, and for each reading through which they were the operations on the way."""
+    """Related rows, and for each reading through which they were reached the operations on the path."""
 
     instead: ClassVar[Mapping[str, str]] = {
         **FormerTable.instead,
@@ -47,32 +47,32 @@ class Explanations(FormerTable):
     answer: Answer
     carried: Carried
     paths: tuple[tuple[InputPlace, int], ...]
-    """Path number i leads to rows of a version, through a reading and by a kind of edge; with its operations' bits."""
+    """Path i leads to rows of a version, through a reading and by a kind of edge; with the bits of its operations."""
     parts: bool = False
     """Whether each operation has a line of its own; otherwise, those of one script line are combined."""
 
     def why(self) -> pa.Table:
-        """Return `table` with its columns called as in the last release; it goes with the next one."""
+        """Return `table` with the column names of the last release; the next release removes this method."""
         warnings.warn("how(…).why() goes with the next release: write how(…).table()", DeprecationWarning, stacklevel=2)
         return former_names(self.table())
 
     @property
     def stops(self) -> tuple[Stop, ...]:
-        """Where it is less than it could be."""
+        """Places where the answer ends early or is less precise."""
         return self.answer.stops
 
     @property
     def exact(self) -> bool:
-        """Whether these are all rows, and no others; see `Answer.exact`."""
+        """Whether the answer is complete and certain; see `Answer.exact`."""
         return self.answer.exact
 
     @property
     def rows(self) -> RowSet:
-        """The rows found, as a set to ask the next question about; see `Answer.rows`."""
+        """The related rows, as a set that you can pass to the next question; see `Answer.rows`."""
         return self.answer.rows
 
     def values(self, columns: Sequence[str] | None = None) -> Values | TableAnswer:
-        """Read the values of the rows found, line by line; see `Answer.values`."""
+        """Read the values of the related rows; see `Answer.values`."""
         return self.answer.values(columns)
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class Explanations(FormerTable):
         return f"<how: {counted(len(self.paths), 'path')}, {repr(self.answer)[1:-1]}>"
 
     def table(self) -> pa.Table:
-        """The rows, as `Answer.table` tells them, and the number of each one's path."""
+        """Return `Answer.table` with a column ``path``, the number of each row's path."""
         return self._with_paths(self.answer.table())
 
     def _with_paths(self, table: pa.Table) -> pa.Table:
@@ -95,20 +95,21 @@ class Explanations(FormerTable):
         return table.append_column("path", pa.array([numbers[p] for p in places], pa.int32()))
 
     def lines(self, *, parts: bool | None = None) -> list[tuple[int, OperationLine]]:
-        """The operations of each path, in the order in which they ran, after its number; as `parts` of the question
-        says, unless it is given.
+        """Return the number of each path with each of its operations, in execution order.
+
+        Without `parts`, the question's parameter of this name applies.
         """
         alone = self.parts if parts is None else parts
         return [(i, line) for i, (_, mask) in enumerate(self.paths) for line in _lines(self.carried, mask, alone)]
 
     def operations(self, *, parts: bool | None = None) -> pa.Table:
-        """The operations of each path as a table."""
+        """Return the operations of each path as a table."""
         told = self.lines(parts=parts)
         table = operation_table([line for _, line in told])
         return table.add_column(0, "path", pa.array([i for i, _ in told], pa.int32()))
 
     def all_operations(self, *, parts: bool | None = None) -> list[OperationLine]:
-        """The operations of all paths, each once."""
+        """Return the operations of all paths, each once."""
         mask = 0
         for _, own in self.paths:
             mask |= own
@@ -127,12 +128,12 @@ def explain(
     *,
     parts: bool = False,
 ) -> Explanations:
-    """Find what rows came from or went into, and the operations on the way.
+    """Find the rows that given rows came from or went into, and the operations on the path.
 
     Raises
     ------
     UntrackedError
-        When nothing was found and a path stopped at something that was not captured.
+        No rows were reached, because a path stopped where lineage is missing.
     """
     begin = ColumnsAt(start, identity([ROWS]), relation)
     carried = carry(linker, begin, direction, to, context="context" in kinds, cut=False)

@@ -1,4 +1,4 @@
-"""Files that no captured step wrote, in datasets that captured steps write: rows may have gone into them."""
+"""Finds files that no captured step wrote, in datasets that captured steps write: rows may have gone into them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from provspark.model.runs import Runs
 __all__ = ["Strange", "in_current", "on_the_way", "since"]
 
 Strange = tuple[tuple[str, int], ...]
-"""Paths and times in milliseconds."""
+"""Paths of files, and their times in milliseconds."""
 
 
 def in_current(back: Linker, currents: Currents, current: Current) -> Strange:
-    """The files of a dataset's current version, and beside it, that no captured step wrote."""
+    """Return the files in a dataset's current version, and beside it, that no captured step wrote."""
     return tuple(sorted((*current.unknown, *_unwritten(back, currents, current.at, current.missing))))
 
 
 def on_the_way(
     ahead: Linker, back: Linker, currents: Currents, start: VersionReference, to: Dataset | None
 ) -> list[tuple[VersionReference, Strange]]:
-    """The same in what the writes ahead of a version read, or those on the way to a dataset."""
+    """Return such files in what the writes downstream of a version read, or the writes on the way to a dataset."""
     key = ("strangers", start.key, to)
     strange: list[tuple[VersionReference, Strange]] | None = back.routes.get(key)
     if strange is None:
@@ -42,7 +42,7 @@ def on_the_way(
 
 
 def since(files: Files, rows: Runs) -> int:
-    """When the first of the files that hold some rows was written, in milliseconds."""
+    """Return when the oldest of the files with given rows was written, in milliseconds; 0 if there are none."""
     times = files.mtimes[rows.counts(files.bases) > 0]
     return int(times.min()) if len(times) else 0
 

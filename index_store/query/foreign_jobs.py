@@ -1,4 +1,4 @@
-"""Links that OpenLineage events of jobs without capture declare: what a job says that it reads and makes."""
+"""Links that uncaptured jobs declare in OpenLineage events, by their inputs and outputs."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from provspark.model.times import milliseconds
 __all__ = ["foreign_nodes"]
 
 _NAMED = 5
-"""Data sets and jobs that a reason names; it counts the others."""
+"""Number of datasets and jobs that a reason names; it counts the others."""
 
 
 def foreign_nodes(
     captured: Sequence[WriteNode], declarations: Iterable[Declaration], others: Iterable[WriteNode] = ()
 ) -> list[WriteNode]:
-    """Return writes that jobs without capture say in OpenLineage events that they made.
+    """Return the writes that uncaptured jobs declare in OpenLineage events.
 
-    A job made a file of an output if no captured write did, if the file is not newer than the job's last event, and if
-    no captured step had seen it before that event. Where several runs may have made it, they count together. Each row
-    of the file counts as made from all rows of their inputs, as captured steps had left them by then.
+    A file of an output counts as made by a job if no captured write made it, if it is not newer than the job's last
+    event, and if no captured step had seen it before that event. If several runs may have made it, all of them count.
+    Each row of the file counts as derived from all rows of their inputs, in the versions that captured steps had
+    written or read by then.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def foreign_nodes(
         All captured writes, and reads on drivers.
     declarations : iterable of Declaration
     others : iterable of WriteNode
-        Declared writes whose files are spoken for.
+        Declared writes whose files already have a maker.
     """
     said = list(declarations)
     return list(_Foreign(captured, said, others).nodes()) if said else []
@@ -73,7 +74,7 @@ class _Foreign:
         self._knowing.setdefault(at.key, {})[at.node] = None
 
     def nodes(self) -> Iterator[WriteNode]:
-        """The writes, a node for each version and set of runs that made files of it."""
+        """Yield a write for each version and set of runs that made files of it."""
         makers: dict[Dataset, list[tuple[int, Dataset, Declaration]]] = {}
         for last, said in self._said:
             for name in said.outputs:
@@ -101,7 +102,7 @@ class _Foreign:
         seen: dict[FileIdentity, int],
         taken: set[FileIdentity],
     ) -> dict[tuple[Declaration, ...], list[int]]:
-        """By the runs that may have made them, the numbers of the files of a version; each file goes to one version."""
+        """Return the numbers of a version's files by the runs that may have made them; a file goes to one version."""
         claims: dict[tuple[Declaration, ...], list[int]] = {}
         for place, number in self._places(at):
             if place in taken:
@@ -139,7 +140,7 @@ class _Foreign:
         )
 
     def _first_seen(self, datasets: Iterable[Dataset]) -> dict[FileIdentity, int]:
-        """When the first captured step that knows a file had ended, in milliseconds."""
+        """Return for each file when the first captured step that knows it ended, in milliseconds."""
         seen: dict[FileIdentity, int] = {}
         for dataset in datasets:
             for at in (*self._wrote.get(dataset, ()), *self._read.get(dataset, ())):
@@ -153,7 +154,7 @@ class _Foreign:
         return sorted(d for d in {*self._wrote, *self._read} if named.meets(same_bucket(d)))
 
     def _inputs(self, said: Declaration) -> list[VersionReference]:
-        """The versions that a run may have read: of each data set the last before it, and those made during it."""
+        """Return the versions a run may have read: the last of each dataset before it, and those made during it."""
         first, last = milliseconds(said.first), milliseconds(said.last)
         versions = [
             at for name in said.inputs for dataset in self._met(name) for at in self._before(dataset, first, last)
@@ -170,19 +171,19 @@ class _Foreign:
         return [*versions, *(at for at in newest if not self._part(at, versions[-1]))]
 
     def _until(self, some: Sequence[VersionReference], when: int) -> int:
-        """How many of some references, in order, are of steps that had ended by a time."""
+        """Return how many references, sorted by the end of their step, are of steps that ended by a time."""
         return bisect_right(some, when, key=lambda at: self._ended(at.node))
 
     def _written(self, at: VersionReference) -> Iterator[FileIdentity]:
         return (place for place, number in self._places(at) if at.files.written[number])
 
     def _part(self, at: VersionReference, of: VersionReference) -> bool:
-        """Whether all files of a version are files of another."""
+        """Whether all files of a version are also files of another."""
         return at.version.id == of.version.id or {p for p, _ in self._places(at)} <= {p for p, _ in self._places(of)}
 
 
 def _places(at: VersionReference) -> list[tuple[FileIdentity, int]]:
-    """The files of a version; none where their list can't be read, which the walk that needs it reports."""
+    """Return the files of a version; none if their list can't be read, which the walk that needs it reports."""
     try:
         return list(at.places())
     except CorruptIndexError:
@@ -196,7 +197,10 @@ def _lies_in(place: FileIdentity, name: Dataset) -> bool:
 
 
 def _key(jobs: Sequence[Declaration]) -> StepKey:
-    """The key of what jobs made together: of one task's in a DAG, else of no DAG, so that only who sees all sees it."""
+    """Return the step key of what jobs made together.
+
+    It has a DAG only if all jobs are of the same task; otherwise, only users who may see all DAGs see the write.
+    """
     last = jobs[-1]
     if last.dag_id and all((job.dag_id, job.task_id) == (last.dag_id, last.task_id) for job in jobs):
         return StepKey(last.task_id, last.dag_run, last.dag_id)

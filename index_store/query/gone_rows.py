@@ -1,4 +1,4 @@
-"""Rows that are in no current version any more, and the steps after which their files were missing."""
+"""Counts of rows that are no longer in a current version, by the step after which their files were missing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Gone:
 
 
 class GoneRows:
-    """Counts rows that are gone, and remembers which step of a graph removed a file. Threads may share one."""
+    """Counts rows that are gone, and caches which step of a graph removed a file. Threads may share an instance."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -70,12 +70,12 @@ class GoneRows:
         )
 
     def _removed(self, dataset: Dataset, places: Iterable[FileIdentity]) -> dict[FileIdentity, str]:
-        """For each file, the first step after which it was not there."""
+        """Return for each file the first step after which it was missing; "" if none is known."""
         known = self._removers.setdefault(dataset, {})
         after = {place: "" for place in places if place not in known}
         seen = [*self.graph.written.related(dataset), *self.graph.read.related(dataset)] if after else []
-        # From the last step to the first: when a version holds a file, `after` has the next step after it, of
-        # those that wrote the folder without the file.
+        # From the last step to the first: if a version has a file, `after` names the next step that wrote the folder
+        # without it.
         for s in sorted(seen, key=lambda s: s.node.manifest.ended, reverse=True):
             if not after:
                 break
@@ -91,7 +91,7 @@ class GoneRows:
 
 
 def _by_file(at: VersionReference, rows: Runs) -> Iterator[tuple[FileIdentity, int]]:
-    """How many rows of a set each file holds."""
+    """Yield each file that has rows of a set, with their number."""
     count = rows.counts(at.files.bases).tolist()
     for place, i in at.places():
         if count[i]:

@@ -1,4 +1,4 @@
-"""The writes of one or more stores: which data sets there are, and which write made or read a version."""
+"""Graph of the writes of one or more stores: their datasets, and the writes that made or read each version."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from provspark.model.steps import Manifest, StepKey
 
 @dataclass
 class _Index:
-    """References to versions by name, and those of names that lie above or below another."""
+    """References to versions by dataset, with a lookup of the folders above and inside a dataset."""
 
     by_name: dict[Dataset, list[VersionReference]] = field(default_factory=dict)
 
@@ -35,7 +35,7 @@ class _Index:
         return sorted(self.by_name)
 
     def related(self, dataset: Dataset) -> Iterator[VersionReference]:
-        """Those that may share a file with a data set: its own, of folders above it, of folders in it."""
+        """Yield the references that may share a file with a dataset: its own, of folders above it, of folders in it."""
         parts = dataset.name.split("/")
         above = {"/".join(parts[:n]) or "/" * dataset.name.startswith("/") for n in range(len(parts))}
         for name in sorted(above - {dataset.name}):
@@ -56,24 +56,24 @@ class Graph:
     Parameters
     ----------
     stores : iterable of stores
-        A step that two of them hold alike counts once.
+        A step that several stores contain identically counts once.
     declarations : iterable of Declaration
-        What jobs without capture say in their OpenLineage events.
+        Inputs and outputs that uncaptured jobs declare in OpenLineage events.
     relative : bool
-        Whether relative paths name datasets; see `named`.
+        Whether to resolve relative paths; see `named`.
 
     Attributes
     ----------
     broken : tuple of Broken
-        Steps that can't be read: any answer may lack what they would add.
+        Steps that can't be read, so answers may be incomplete.
     nodes, reads : tuple of WriteNode
-        Its writes; what drivers read.
+        The writes, and the reads on drivers.
     written, read, on_driver, read_on_driver
-        By data set, what its writes wrote and read, and what its drivers' reads made and read.
+        Versions by dataset: those that writes wrote and read, and those that reads on drivers made and read.
     whole : Graph
-        The snapshot that it was restricted from, or itself.
+        The snapshot from which this one was restricted, or itself.
     lost
-        By data set, files that untracked writes and reads are known to have read, and whose rows nobody counted.
+        Versions by dataset that untracked writes and reads are known to have read, and whose rows were not counted.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Graph:
         broken: Iterable[Broken] = (),
         declarations: Iterable[Declaration] = (),
     ) -> Graph:
-        """A snapshot of now; this one, where stores and declarations are the same and nothing was published or removed.
+        """Return a new snapshot, or this one if stores, their steps and declarations are the same.
 
         `broken` are stores that can't be read.
         """
@@ -124,10 +124,10 @@ class Graph:
         self._take(manifests, nodes, reads)
 
     def restricted(self, keep: Callable[[Manifest], bool], broken: Callable[[Broken], bool] = lambda _: True) -> Graph:
-        """The same snapshot as if only the steps that `keep` is true for had been published; same nodes.
+        """Return this snapshot as if only the steps for which `keep` is true had been published, with the same nodes.
 
-        Of the steps that can't be read those stay that `broken` is true for. What an event declares stays if `keep` is
-        true for it, and if steps that stay know each version that it names.
+        Of the steps that can't be read, those for which `broken` is true stay. A declared write stays if `keep` is true
+        for it and remaining steps know each version that its event names.
         """
         out = object.__new__(Graph)
         out.stores, out._declarations, out.whole = self.stores, self._declarations, self.whole
@@ -160,18 +160,18 @@ class Graph:
                 self._tries[key] = max(self._tries.get(key, (0, 0)), (m.key.try_number, m.key.attempt))
 
     def datasets(self) -> list[Dataset]:
-        """All names, sorted, but for data sets on drivers."""
+        """Return all datasets, sorted, without those on drivers."""
         some = (self.written, self.read, self.read_on_driver, self.lost)
         named = {name for index in some for name in index.by_name}
         return sorted(name for name in named if not is_driver(name))
 
     def step(self, name: str) -> str | None:
-        """The id of a step: the one of that name, or the only one whose id begins so; None where there is none.
+        """Return the step id that equals `name`, or else the only one that begins with it; None if there is none.
 
         Raises
         ------
         AmbiguousStepError
-            Several begin so.
+            Several step ids begin with it.
         """
         steps = dict.fromkeys([*(m.step for m in self.manifests), *(n.step for n in self.nodes)])
         matches = [s for s in steps if s == name] or sorted(s for s in steps if name and s.startswith(name))
@@ -180,21 +180,21 @@ class Graph:
         return matches[0] if matches else None
 
     def superseded(self, node: WriteNode) -> bool:
-        """Whether a later try, or attempt, of the same step succeeded."""
+        """Whether a later try or attempt of the same step succeeded."""
         k = node.manifest.key
         last = self._tries.get(_instance(k), (0, 0))
         return last > (k.try_number, k.attempt)
 
     def references(self, dataset: Dataset) -> list[VersionReference]:
-        """All versions of a data set, the best answer to its name last; those of drivers where there are no others.
+        """Return all references to a dataset's versions, the best one last; those on drivers if there are no others.
 
-        The best is the last that a succeeded step wrote, or else the last that was read, or else the last
-        that a failed step wrote.
+        The best is the last that a successful step wrote, or else the last that was read, or else the last that a
+        failed step wrote.
 
         Raises
         ------
         UnknownDatasetError
-            When no step read or wrote it; with near names.
+            No step read or wrote the dataset. The error suggests similar names.
         """
         wrote, read = self.written.by_name.get(dataset, []), self.read.by_name.get(dataset, [])
         if not wrote and not read:
@@ -206,10 +206,10 @@ class Graph:
         return [s for s in wrote if s.node.manifest.status != "succeeded"] + read + good
 
     def named(self, name: str | os.PathLike[str]) -> Dataset:
-        """Return the dataset that a user names, whether it is known or not.
+        """Return the dataset with a name that a user gives, whether a step read or wrote it or not.
 
-        A path that no step read or wrote under this name is resolved: a relative one against the working directory, and
-        ``..`` in any; unless the user is elsewhere (`relative` is false).
+        If none did, a path is resolved: a relative path against the working directory, and ``..`` in any path. Paths
+        are not resolved if `relative` is false, because the user's working directory is elsewhere.
 
         Raises
         ------
@@ -232,9 +232,9 @@ class Graph:
         return self.references(dataset)[-1].version.dataset
 
     def latest(self, dataset: Dataset) -> VersionReference:
-        """The best answer to a name by the steps alone; see `references`.
+        """Return the best version of a dataset by the steps alone; see `references`.
 
-        Of steps that ran at one time the one that listed the dataset last counts, as its newest file tells.
+        Among steps that ran at the same time, it is the version with the newest file.
 
         Raises
         ------
@@ -256,9 +256,9 @@ class Graph:
         return max(beside.values(), key=lambda s: (max(s.files.mtimes.tolist(), default=0), s.version.n_files))
 
     def own(self, reference: VersionReference) -> VersionReference:
-        """The same version as a step of this graph refers to it; the given one where none does.
+        """Return this graph's reference to the same version, or the given one if there is none.
 
-        A set of rows may be of another graph, or unpickled.
+        A set of rows may be from another graph, or unpickled.
         """
         same = [s for s in self.references(reference.version.dataset) if s.key == reference.key]
         if any(s is reference for s in same):
@@ -267,7 +267,7 @@ class Graph:
         return (wrote or same or [reference])[-1]
 
     def find(self, dataset: Dataset, version: str) -> VersionReference:
-        """The version of that id, as its writer knows it where there is one.
+        """Return the version with an id, as its writer refers to it if there is one.
 
         Raises
         ------
@@ -282,5 +282,5 @@ class Graph:
 
 
 def _instance(key: StepKey) -> tuple[str, str, str, int, str]:
-    """What the tries of one step share. Each `provspark run` of a task is a step of its own."""
+    """Return what the tries of one step share. Each `provspark run` of a task is a separate step."""
     return key.dag_id, key.run_id, key.task_id, key.map_index, key.call

@@ -1,4 +1,4 @@
-"""A set of rows that grows: a byte a row where rows are many, runs where they are few or far apart."""
+"""A growing set of rows, stored as a byte per row if there are many, or as runs if they are few or far apart."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from provspark.model.arrays import Int64
 from provspark.model.runs import Runs, mark, marked
 
 _MANY = 1 << 16
-"""Runs that are only gathered; of more, each row is marked."""
+"""Number of runs up to which runs are only collected; beyond it, rows are marked."""
 _MOST = 1 << 27
-"""Rows that may be marked: one byte each."""
+"""Number of rows that can be marked, with one byte each."""
 _NONE = np.zeros(0, dtype=np.int64)
 
 
 class GrowingSet:
-    """Rows that were met, in any order, any number of times."""
+    """Set of rows that are added in any order, any number of times."""
 
     def __init__(self) -> None:
         self._parts: list[Runs] = []
@@ -24,14 +24,14 @@ class GrowingSet:
         self._held: npt.NDArray[np.bool_] = np.zeros(2, dtype=np.bool_)  # row r at r + 1, and none at both ends
 
     def add(self, starts: Int64, lengths: Int64) -> None:
-        """Take in runs, in any order, that may overlap."""
+        """Add runs, which may be unsorted and overlap."""
         self._parts.append(Runs(starts, lengths))
         self._waiting += len(starts)
         if self._waiting > _MANY:
             self._settle()
 
     def runs(self) -> Runs:
-        """All rows."""
+        """Return all rows."""
         if len(self._held) > 2:
             self._settle()
         if len(self._held) > 2:

@@ -1,4 +1,4 @@
-"""Columns that Spark adds to a plan, such as `_w0`: the expressions that replace their names in texts."""
+"""Replaces the names of columns that Spark adds to a plan, such as `_w0`, with their expressions in texts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["behind", "helpers", "meanings", "readable"]
 _NAME = re.compile(r"_we?\d+|_gen_\w+|_common_expr_\w+|_nondeterministic|_groupingexpression|aggOrder|__pivot_.*", re.S)
 _QUALIFIER = re.compile(r"`?__auto_generated_subquery_name`?\.")
 _MOST = 480
-"""Characters of a text in which names were replaced."""
+"""Maximum number of characters of a text in which names were replaced."""
 _LITERAL = r"'(?:[^'\\]|\\.)*'"
 
 
 def helpers(operations: Sequence[Operation]) -> dict[int, str]:
-    """Return the names of Spark's own columns by their ids: those of such a name that are made and not written."""
+    """Return by id the names of columns that Spark added: those with such a name that are computed, but not written."""
     written = {c.id for c in operations[-1].columns} if operations else set()
     return {
         c.id: c.name
@@ -31,7 +31,7 @@ def helpers(operations: Sequence[Operation]) -> dict[int, str]:
 
 
 def meanings(operations: Sequence[Operation]) -> dict[int, str]:
-    """Return the expression that each of Spark's own columns stands for, over the user's columns."""
+    """Return by id the expression over the user's columns that each column added by Spark represents."""
     own = helpers(operations)
     known: dict[int, str] = {}
     for op in operations:
@@ -46,13 +46,13 @@ def meanings(operations: Sequence[Operation]) -> dict[int, str]:
 
 
 def readable(operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
-    """Return the same operations with texts that name no column of Spark's own."""
+    """Return the same operations with texts that name no column added by Spark."""
     known = meanings(operations)
     return tuple(_told(op, operations, known) for op in operations)
 
 
 def behind(operations: Sequence[Operation], number: int) -> set[int]:
-    """Return the operations whose expressions the text of one shows in the place of Spark's own columns."""
+    """Return the operations whose expressions replace columns added by Spark in the text of operation `number`."""
     own = helpers(operations)
     if not own:
         return set()
@@ -88,12 +88,12 @@ def _below(op: Operation, operations: Sequence[Operation]) -> Iterable[Column]:
 
 
 def _scope(op: Operation, operations: Sequence[Operation], known: Mapping[int, str]) -> dict[str, str]:
-    """By name, what Spark's own columns stand for in the text of an operation."""
+    """Return by name the expressions of the columns added by Spark in the text of an operation."""
     return {c.name: known[c.id] for c in _below(op, operations) if c.id in known}
 
 
 def _put(text: str, meant: Mapping[str, str]) -> str:
-    """Replace names, but not within literals; what is told is not told as being given such a name."""
+    """Replace names outside of literals; drop ``name = `` before the expression that the name represents."""
     if not meant:
         return text
     forms = {form: told for name, told in meant.items() for form in (_quoted(name), name)}
@@ -111,7 +111,7 @@ def _quoted(name: str) -> str:
 
 
 def _cut(text: str, names: Iterable[str]) -> str:
-    """Leave out, where a text was cut short, what may be the beginning of a name."""
+    """Remove what may be the beginning of a name from the end of a truncated text."""
     end = re.search(r"([_\w]+)…$", text)
     if end and any(name.startswith(end[1]) for name in names):
         return text[: end.start()] + "…"
@@ -119,7 +119,7 @@ def _cut(text: str, names: Iterable[str]) -> str:
 
 
 def _parsed(op: Operation, columns: Sequence[Column]) -> dict[int, str]:
-    """What a text says that columns are, where no SQL stands for it."""
+    """Return by id the expressions that an operation's text contains for columns without SQL."""
     names = [f"{c.name} = " for c in op.columns]
     texts = {}
     for column in columns:

@@ -1,4 +1,4 @@
-"""Two rows' histories side by side: the first step, in the order of the data's flow, at which they differ."""
+"""Comparison of two rows' histories: finds the first step at which they differ, in the order of data flow."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Distinction = Literal["none", "source", "path", "task", "operations", "rows", "c
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where one history begins to differ from another.
+    """The first difference between two histories.
 
     Parameters
     ----------
     difference : str
         ``source``: rows that no captured step wrote. ``path``: only one of the histories has the dataset. ``task``:
         another task wrote it. ``operations``: the step did other operations. ``rows``: it wrote another number of
-        rows. ``constants``: from equal rows, by operations that differ in a constant only, it wrote other values.
-        ``values``: it did so by the same operations. ``none``: the histories are
-        equal. ``unknown``: no difference was seen, but some values can't be read any longer.
+        rows. ``constants``: it wrote other values from equal rows, by operations that differ only in a constant.
+        ``values``: it wrote other values from equal rows, by the same operations. ``none``: the histories are equal.
+        ``unknown``: no difference was found, but some values can't be read any longer.
     dataset : str or None
         The dataset whose rows are the first that differ.
     version, related_version : str or None
@@ -39,8 +39,8 @@ class Difference:
     step, related_step : str or None
         The step that wrote it; for ``source``, the step that read it.
     exact : bool
-        Whether all values upstream could be compared. Where they can't be read any longer, only numbers of rows and
-        operations were.
+        Whether all upstream values could be compared. If some can't be read any longer, only the number of rows and the
+        operations are compared.
     why : str
         What differs, or what could not be compared.
     """
@@ -58,14 +58,14 @@ class Difference:
 def first_difference_of(
     one: Trace, other: Trace, writes: Mapping[tuple[str, int], WriteNode], ignoring: Collection[str] = ()
 ) -> Difference:
-    """Compare what two traces backward met, each of one row: sources first, the rows asked about last.
+    """Compare two backward traces of one row each, from the sources to these rows.
 
     Parameters
     ----------
     writes : mapping
-        All writes by their step and number.
+        All writes by step and number.
     ignoring : collection of str
-        Names of columns whose values do not count.
+        Names of columns whose values are not compared.
     """
     here, there = _History(one, writes), _History(other, writes)
     unread = ""
@@ -90,9 +90,9 @@ def first_difference_of(
 
 
 class _History:
-    """A trace by datasets; one that the row came through several times counts anew each time, from the row back.
+    """A trace by dataset; one that the row came through several times has a place for each, numbered from the row back.
 
-    Versions of a dataset that share the files of the rows met, as before and after an append, are one.
+    Versions of a dataset that share the files of the rows met, such as before and after an append, count as one.
     """
 
     def __init__(self, trace: Trace, writes: Mapping[tuple[str, int], WriteNode]) -> None:
@@ -112,29 +112,29 @@ class _History:
             self.places[node.dataset, number] = node
 
     def depth(self, place: tuple[str, int]) -> int:
-        """The most steps from a dataset to the row."""
+        """Return the maximum number of steps from a dataset to the row."""
         node = self.places.get(place)
         return -1 if node is None else self._depths[node.id]
 
     def writers(self, node: TraceNode) -> list[WriteNode]:
-        """The writes that made a node's rows; none of a source."""
+        """Return the writes that made a node's rows; none for a source."""
         edges = (e for one in self._shared(node) for e in self._from.get(one.id, ()))
         places = dict.fromkeys((e.step, e.write) for e in edges if e.step and not e.read)
         return [self._writes[place] for place in places if place in self._writes]
 
     def step(self, node: TraceNode | None) -> str | None:
-        """The step that wrote a node's rows, or else read them."""
+        """Return the step that wrote a node's rows, or else read them."""
         if node is None:
             return None
         made = [edge for one in self._shared(node) for edge in self._from.get(one.id, ())]
         return next((edge.step for edge in (*made, *self._into.get(node.id, ())) if edge.step), None)
 
     def rows(self, node: TraceNode) -> list[tuple[str, Runs]]:
-        """The rows met, in each version that has all of them."""
+        """Return the rows met, in each version that has all of them."""
         return [(one.version, one.met) for one in self._shared(node) if one.met.count == node.met.count]
 
     def _shared(self, node: TraceNode) -> list[TraceNode]:
-        """A node, and those of versions of the same dataset from which it has files."""
+        """Return a node, and the nodes of versions of the same dataset from which it has files."""
         nodes = [node]
         for one in nodes:
             edges = (e for e in self._from.get(one.id, ()) if self._is_shared(e))
@@ -148,7 +148,7 @@ class _History:
 def _depths(trace: Trace) -> Mapping[int, int]:
     depths = {trace.nodes[0].id: 0}
     waiting = [trace.nodes[0].id]
-    # A step reads no version that came of what it writes, so that each way ends; the number of nodes bounds them all.
+    # No step reads a version derived from its own output, so each path ends; the number of nodes bounds its length.
     while waiting:
         target = waiting.pop()
         for edge in trace.edges:
@@ -159,7 +159,7 @@ def _depths(trace: Trace) -> Mapping[int, int]:
 
 
 def _apart(here: _History, there: _History, a: TraceNode, b: TraceNode) -> tuple[Distinction, str] | None:
-    """How two nodes of a dataset differ in what made them."""
+    """Return how two nodes of a dataset differ in the writes that made them, if they do."""
     wrote, other = here.writers(a), there.writers(b)
     if {_task(w) for w in wrote} != {_task(w) for w in other}:
         return ("task", "another task wrote it") if wrote and other else ("path", "only one history has the step")
@@ -176,7 +176,7 @@ def _task(node: WriteNode) -> tuple[str, str]:
 
 
 def _otherwise(wrote: Sequence[WriteNode], other: Sequence[WriteNode]) -> tuple[Distinction, str]:
-    """Where equally many rows have other values: by what they came about, as far as this is known."""
+    """Return the kind of difference, and a text, for equally many rows with other values."""
     if not wrote:
         return "source", "equally many rows with other values"
     number = _unlike(_texts(wrote), _texts(other))
@@ -186,7 +186,7 @@ def _otherwise(wrote: Sequence[WriteNode], other: Sequence[WriteNode]) -> tuple[
 
 
 def _unlike(mine: Sequence[str], theirs: Sequence[str]) -> int | None:
-    """The number of the first text that differs."""
+    """Return the index of the first text that differs, if any."""
     if mine == theirs:
         return None
     pairs = enumerate(zip(mine, theirs, strict=False))
@@ -199,7 +199,7 @@ def _texts(writes: Iterable[WriteNode]) -> list[str]:
 
 
 def _shapes(writes: Iterable[WriteNode]) -> list[str]:
-    """The operations' texts without their constants: those of a daily run name the day."""
+    """Return the texts of the operations without constants, as those of a daily run contain the day."""
     return [_CONSTANT.sub("?", text) for text in _texts(writes)]
 
 

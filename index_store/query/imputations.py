@@ -1,4 +1,4 @@
-"""Imputations: operations that fill what is missing of a column, or flagged in it, by an aggregate of the column."""
+"""Imputations: operations that replace missing or flagged values of a column with an aggregate of the column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from provspark.model.operations import Expression, Operation
 __all__ = ["imputed"]
 
 _SAME = frozenset({"Cast", "Round", "BRound", "Floor", "Ceil", "Alias", "KnownNotNull", "KnownNullable"})
-"""Functions whose value is, for people, still that of their first argument."""
+"""Functions whose result still counts as the value of their first argument."""
 _FIRST = frozenset({"Coalesce", "Nvl", "IfNull", "NaNvl"})
 _AGGREGATES = frozenset({"AggregateExpression", "WindowExpression"})
 _IMPUTERS = ("ImputerModel",)
@@ -18,7 +18,7 @@ _MISSING = frozenset({"IsNull", "IsNaN"})
 
 
 def imputed(operations: Sequence[Operation], numbers: Sequence[int]) -> list[int]:
-    """Return the ids of columns that some operations of a write make by imputation."""
+    """Return the ids of the columns that given operations of a write make by imputation."""
     makers = {e.column: (op, e) for op in operations for e in op.expressions if e.column >= 0}
     names = {c.id: c.name.lower() for op in operations for c in op.columns}
     reading = _Reading(operations, makers, names)
@@ -26,7 +26,7 @@ def imputed(operations: Sequence[Operation], numbers: Sequence[int]) -> list[int
 
 
 class _Reading:
-    """Reads expressions with those that they use."""
+    """Interprets expressions together with those of the columns that they use."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class _Reading:
         return False
 
     def chooses(self, tree: Tree, out: int) -> bool:
-        """Whether a CASE takes a column, or else an aggregate of it, or a constant where it is missing."""
+        """Whether a CASE returns a column, or else an aggregate of it, or a constant if it is missing."""
         cases = list(_cases(tree))
         kept = {v.term.column for _, v in cases if v.term.column >= 0 and not self.aggregates(v, set())}
         if len(kept) != 1:
@@ -66,14 +66,14 @@ class _Reading:
         )
 
     def fills(self, tree: Tree, column: int, out: int) -> bool:
-        """Whether a value fills the gaps of a column: an aggregate of it, or a constant under the column's own name."""
+        """Whether a value fills gaps of a column: an aggregate of it, or a constant if the result has the same name."""
         bare = _bare(tree)
         if bare.term.node == "Literal":
             return self.names.get(out) in self.called(column)
         return self.aggregates(bare, self.called(column))
 
     def called(self, column: int) -> set[str]:
-        """The names of a column, those that it had before it was renamed among them."""
+        """Return the names of a column, including those from before it was renamed."""
         names = set()
         while column in self.names and self.names[column] not in names:
             names.add(self.names[column])
@@ -84,7 +84,7 @@ class _Reading:
         return names
 
     def aggregates(self, tree: Tree, names: set[str], depth: int = 0) -> bool:
-        """Whether a value is an aggregate of a column of one of these names; of any, where there is none."""
+        """Whether a value is an aggregate of a column with one of these names, or of any column without names."""
         bare = _bare(tree)
         term = bare.term
         if depth > 20:
@@ -111,7 +111,7 @@ def _bare(tree: Tree) -> Tree:
 
 
 def _is_replaced(tree: Tree) -> bool:
-    """Whether a function's only child, which may be what Spark puts in its place, is what it means."""
+    """Whether a function has the value of its first child, or only this child, as after a replacement by Spark."""
     return tree.term.node in _SAME or (tree.term.node in _FIRST and len(tree.children) == 1)
 
 
@@ -122,7 +122,7 @@ def _is_null(tree: Tree) -> bool:
 
 
 def _cases(tree: Tree) -> Iterator[tuple[Tree, Tree]]:
-    """Each condition with its value, both bare; what is taken else has the whole before it."""
+    """Yield each condition with its value; the value of ELSE comes with the whole CASE as its condition."""
     children = tree.children
     if tree.term.node == "If":
         yield children[0], _bare(children[1])

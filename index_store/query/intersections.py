@@ -11,18 +11,18 @@ from provspark.model.runs import ordering, overlaps, unite
 
 
 def common(a: Boxes, b: Boxes) -> Boxes:
-    """The pairs that both hold. Boxes may repeat pairs."""
+    """Return the pairs that are in both relations. Boxes may repeat pairs."""
     return _crossings(a, b)[1]
 
 
 def without(a: Boxes, b: Boxes) -> Boxes:
-    """The pairs of the first that the second does not hold."""
+    """Return the pairs of the first relation that are not in the second."""
     at, _ = _crossings(a, b)
     touched = np.zeros(len(a), dtype=np.bool_)
     touched[at] = True
     clean, rest = take(a, ~touched), _lines(take(a, touched))
     at, cut = _crossings(rest, b)
-    # Each box is now a line: what is taken from it are intervals along it.
+    # Each box is now a line, and intervals along it are removed.
     along = rest.diagonal | (rest.n_src == 1)
     low = np.where(along[at], cut.out - rest.out[at], cut.src - rest.src[at])
     n = np.where(along[at], cut.n_out, cut.n_src)
@@ -40,7 +40,7 @@ def without(a: Boxes, b: Boxes) -> Boxes:
 
 
 def same_pairs(a: Boxes, b: Boxes) -> bool:
-    """Whether two relations hold the same pairs."""
+    """Whether two relations contain the same pairs."""
     alike = len(a) == len(b) and all(
         np.array_equal(x, y)
         for x, y in zip(
@@ -51,7 +51,7 @@ def same_pairs(a: Boxes, b: Boxes) -> bool:
 
 
 def _lines(boxes: Boxes) -> Boxes:
-    """Cut rectangles that are wide both ways into rows."""
+    """Cut rectangles that are longer than 1 on both axes into rows."""
     wide = ~boxes.diagonal & (boxes.n_out > 1) & (boxes.n_src > 1)
     if not wide.any():
         return boxes
@@ -63,8 +63,8 @@ def _lines(boxes: Boxes) -> Boxes:
 
 
 def _gaps(lengths: Int64, line: Int64, low: Int64, high: Int64) -> tuple[Int64, Int64, Int64]:
-    """What intervals leave of lines 0 … length-1: number of the line, begin and end of each rest."""
-    # A bar of no length at either end of each line makes every rest lie between two intervals.
+    """Return what intervals leave of lines 0 … length-1: the line's number, the begin and the end of each gap."""
+    # With an empty interval at both ends of each line, every gap is between two intervals.
     all_lines, zero = np.arange(len(lengths), dtype=np.int64), np.zeros(len(lengths), dtype=np.int64)
     line = np.concatenate([all_lines, all_lines, line])
     low, high = np.concatenate([zero, lengths, low]), np.concatenate([zero, lengths, high])
@@ -78,7 +78,7 @@ def _gaps(lengths: Int64, line: Int64, low: Int64, high: Int64) -> tuple[Int64, 
 
 
 def _crossings(a: Boxes, b: Boxes) -> tuple[Int64, Boxes]:
-    """Each piece that a box of the first and one of the second share, and which one of the first it is of."""
+    """Return each piece that a box of the first and a box of the second share, and the index of the first's box."""
     if not len(a) or not len(b):
         return np.zeros(0, dtype=np.int64), Boxes.empty()
     i, j = overlaps(a.out, a.out + a.n_out, b.out, b.out + b.n_out)

@@ -1,6 +1,6 @@
-"""Links between versions, made file by file: a file is the same where absolute path, size and time are equal.
+"""Links between versions, file by file: two files are the same if absolute path, size and time are equal.
 
-Names alone never link, and no row is linked through a file that two steps cut into rows differently.
+Equal names alone don't link versions, and a file that two steps cut into rows differently links no rows.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from provspark.model.runs import Runs, overlaps
 Name = TypeVar("Name", bound=Hashable)
 
 _ROUTES = 1 << 16
-"""Writes in the plans that are kept, all together."""
+"""Maximum number of writes in all cached plans together."""
 _FEW_LINKS = 8
 _DEFAULTS = {"header": "false", "linesep": "\n", "comment": ""}
 """Options that decide where a row begins, with Spark's defaults.
 
-``multiline`` is not among them: a record takes one line or more, so equal counts of records and of lines say
-that each record is one line.
+``multiline`` is not among them: a record spans one or more lines, so if there are as many records as lines, each record
+is one line.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VersionLink:
-    """Rows of one version are rows of another: `boxes` are diagonals from the first to the second."""
+    """Rows that a version shares with another version, `target`; `boxes` lead from the first to the second."""
 
     target: VersionReference
     boxes: Boxes
     whole: bool
-    """The two versions are row for row the same."""
+    """Whether the two versions have the same rows with the same ids."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,24 +56,24 @@ class UnlinkedRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Links:
-    """Where the rows of a version lead: to other versions, nowhere that is known, or into a refusal."""
+    """Where the rows of a version lead: to other versions, to rows that can't be linked, or to no known place."""
 
     links: tuple[VersionLink, ...]
     refused: tuple[UnlinkedRows, ...]
     loose: Runs
-    """Rows of files that no write made (backward) or read (forward), nor a driver."""
+    """Rows of files that no write and no driver made (backward) or read (forward)."""
     left: Runs
-    """The same, with rows that were read on drivers only, and did not surely go on there: results of their own."""
+    """These and the rows that only drivers read, without a certain use after that: they are results of their own."""
     spans: list[tuple[Int64, Int64, Int64]] = field(default_factory=list)
-    """Where the boxes of all links begin and end, and the number of the link of each; worked out when asked for."""
+    """Starts, ends and link numbers of the boxes of all links, computed on first use."""
 
     @property
     def few(self) -> bool:
-        """Whether it is as well to try all links."""
+        """Whether there are few enough links to try them all."""
         return len(self.links) <= _FEW_LINKS
 
     def near(self, rows: Runs) -> Sequence[VersionLink]:
-        """The links of which some of these rows are part."""
+        """Return the links that have any of these rows."""
         if not self.spans:
             boxes = [link.boxes for link in self.links]
             starts = np.concatenate([b.out for b in boxes])
@@ -85,17 +85,17 @@ class Links:
 
 
 Drivers = Literal["", "rows", "all"]
-"""Whether ways lead through what drivers read: not at all, by reads of rows, by reads of one number too."""
+"""Whether paths lead through drivers: not at all, through reads of rows, or also through reads of a single number."""
 
 
 class Linker:
-    """Finds and remembers the links between the versions of a graph. Threads may share one.
+    """Finds and caches the links between the versions of a graph. Threads may share an instance.
 
     Parameters
     ----------
     graph : Graph
     drivers : {"", "rows", "all"}
-        Whether ways lead through what drivers read.
+        Whether paths lead through reads on drivers; see `Drivers`.
     """
 
     def __init__(self, graph: Graph, drivers: Drivers = "") -> None:
@@ -107,11 +107,11 @@ class Linker:
         self._read: _FileIndex[tuple[object, ...]] = _FileIndex()
         self._lock = RLock()
         self.routes: Cache[Any] = Cache(_ROUTES)
-        """Plans of walks, and which writes of them lead to a place; they depend on the graph alone."""
+        """Cached plans of walks, and the writes in them that lead to a place; they depend only on the graph."""
         self._through: dict[Drivers, Linker] = {drivers: self}
 
     def through(self, drivers: Drivers) -> Linker:
-        """The linker of the same graph whose ways lead through so much of what drivers read."""
+        """Return the linker of the same graph with this value of `drivers`."""
         with self._lock:
             linker = self._through.get(drivers)
             if linker is None:
@@ -120,26 +120,26 @@ class Linker:
         return linker
 
     def follows(self, read: WriteNode) -> bool:
-        """Whether ways lead through a read on the driver."""
+        """Whether paths lead through a read on the driver."""
         return self.drivers == "all" or (self.drivers == "rows" and not read.write.single)
 
     def reads(self, node: WriteNode) -> list[WriteNode]:
-        """The reads on the driver behind a write, or behind a later read, that ways lead through."""
+        """Return the reads on the driver that a write or a later read used, and that paths lead through."""
         return [read for read in node.reads if self.follows(read)] if self.drivers else []
 
     def driver_links(self, at: VersionReference) -> tuple[VersionLink, ...]:
-        """For ways that do not lead through drivers: the reads of rows that took rows of a version somewhere else."""
+        """Return the links to reads of rows that were used later, if paths don't lead through drivers."""
         if self.drivers or not self.graph.reads:
             return ()
         ahead = self.through("rows").links(at, "forward").links
         return tuple(link for link in ahead if link.target.node.is_read and link.target.node.later)
 
     def later(self, read: WriteNode) -> tuple[WriteNode, ...]:
-        """The writes and reads that have a read behind them, which ways lead through."""
+        """Return the writes and reads that used a read, and that paths lead through."""
         return tuple(n for n in read.later if not n.is_read or self.follows(n))
 
     def links(self, at: VersionReference, direction: Direction) -> Links:
-        """Where the rows of a version came from, or went to: the writes that made, or read, its files."""
+        """Return where the rows of a version came from or went to: the writes that made or read its files."""
         key = (direction, at.key)
         links = self._links.get(key)
         if links is None:
@@ -149,7 +149,10 @@ class Linker:
         return links
 
     def onward(self, node: WriteNode) -> Links:
-        """Where the rows that a write made went to; files that its output only lists may lead back to it."""
+        """Return where the rows that a write made went to, without files that its output only lists.
+
+        Such files may lead back to the write.
+        """
         if not node.write.tensors and not node.output.files.written.any():
             return Links((), (), Runs.span(0), Runs.span(0))
         key = ("onward", node)
@@ -183,7 +186,7 @@ class Linker:
         return claims.links(exclusive=True)
 
     def _readers(self, at: VersionReference, made: bool) -> Links:
-        """Where its rows went; with `made`, those of files that its write made, not those that it only lists."""
+        """Return where a version's rows went; with `made`, only those of files that its write made."""
         targets = [s for s in self._references(at.version.dataset) if self._matters(s.node)]
         if targets and all(_same_rows(at.version, s.version) for s in targets):
             rows = Runs.span(at.version.rows)
@@ -215,13 +218,13 @@ class Linker:
                 yield at
 
     def _matters(self, node: WriteNode) -> bool:
-        """False for a write of a superseded try, unless a write that matters uses its files."""
+        """Whether links lead to a write: not for a superseded try, unless such a write uses its files."""
         if not self.graph.superseded(node):
             return True
         if node.is_read:
             return any(self._matters(n) for n in node.later)
         if node not in self._counts:
-            self._counts[node] = False  # holds while its users are looked at, so that a circle of them ends
+            self._counts[node] = False  # until its users are checked, so that a cycle ends
             self._made.add(node.output, node.output, node.output.files.written)
             self._counts[node] = any(self._uses(s, node) for s in self._users(node))
         return self._counts[node]
@@ -236,14 +239,14 @@ class Linker:
 
 
 class _FileIndex(Generic[Name]):
-    """Which versions hold a file."""
+    """Index of the versions that contain a file."""
 
     def __init__(self) -> None:
         self._names: set[Name] = set()
         self._where: dict[FileIdentity, list[tuple[Name, int]]] = {}
 
     def add(self, name: Name, at: VersionReference, which: npt.NDArray[np.bool_] | None = None) -> None:
-        """Take in the files, or the marked ones, of a version under a name; once."""
+        """Add the files of a version, or those that `which` marks, under a name; once for each name."""
         if name not in self._names:
             self._names.add(name)
             for place, i in at.places():
@@ -251,7 +254,7 @@ class _FileIndex(Generic[Name]):
                     self._where.setdefault(place, []).append((name, i))
 
     def shared(self, at: VersionReference) -> dict[Name, tuple[Int64, Int64]]:
-        """For each name that holds files of a version: their numbers in the version, and under the name."""
+        """Return for each name with files of a version their numbers in the version, and under the name."""
         shared: dict[Name, list[tuple[int, int]]] = {}
         for place, i in at.places():
             for name, j in self._where.get(place, ()):
@@ -261,7 +264,7 @@ class _FileIndex(Generic[Name]):
 
 
 class _Claims:
-    """Collects, for the files of one version, the versions that share them."""
+    """Collects the versions that share files with one version."""
 
     def __init__(self, at: VersionReference) -> None:
         self.at = at
@@ -280,9 +283,9 @@ class _Claims:
             self.made.append((target, mine, theirs))
 
     def links(self, *, exclusive: bool, own: npt.NDArray[np.bool_] | None = None) -> Links:
-        """Turn the claims into links; where `exclusive`, a file that two claim is refused.
+        """Turn the claims into links; if `exclusive`, a file that several versions claim is refused.
 
-        With `own`, files that are not marked are nobody's, and their rows are not loose either.
+        With `own`, the rows of files that it does not mark are neither linked nor loose.
         """
         links: list[VersionLink] = []
         refused: list[UnlinkedRows] = []
@@ -330,12 +333,12 @@ def between(at: VersionReference, target: VersionReference, missing: frozenset[i
     Parameters
     ----------
     missing : set of int
-        Numbers of files of `target` that are not to be found there.
+        Numbers of files of `target` to ignore.
 
     Returns
     -------
     Links
-        `loose` are the rows of files that the other version lacks.
+        `loose` contains the rows of files that the other version lacks.
     """
     claims = _Claims(at)
     places = dict(target.places())
@@ -346,7 +349,7 @@ def between(at: VersionReference, target: VersionReference, missing: frozenset[i
 
 
 def _may_share(a: Version, b: Version) -> bool:
-    """Whether two versions may share a file; of two of one file each their ids, hashes of it, tell."""
+    """Whether two versions may share a file. If both have one file only, their ids decide, which are its hash."""
     return a.id == b.id or not a.n_files == b.n_files == 1 or a.dataset != b.dataset
 
 
@@ -355,7 +358,7 @@ def _same_rows(a: Version, b: Version) -> bool:
 
 
 def _files(at: VersionReference, mine: Int64, target: VersionReference, theirs: Int64) -> Boxes:
-    """Relate files as wholes, where one side has not counted their rows."""
+    """Relate whole files, for versions of which one has no row counts."""
     n, m = at.files.rows[mine], target.files.rows[theirs]
     keep = (n > 0) & (m > 0)
     mine, theirs = mine[keep], theirs[keep]
@@ -375,7 +378,7 @@ def _differing_options(a: Version, b: Version) -> str:
 
 
 def diagonals(mine: Int64, theirs: Int64, rows: Int64) -> Boxes:
-    """One diagonal for each stretch of files that follow each other on both sides, in order of the first."""
+    """Return a diagonal for each sequence of files that is consecutive on both sides, in order of the first."""
     keep = rows > 0
     mine, theirs, rows = mine[keep], theirs[keep], rows[keep]
     order = np.argsort(mine, kind="stable")

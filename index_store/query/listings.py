@@ -1,4 +1,4 @@
-"""Data sets and steps as tables."""
+"""Tables of datasets and steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["datasets", "steps", "unfinished"]
 
 
 def datasets(currents: Currents) -> pa.Table:
-    """See `Provenance.datasets`."""
+    """Return the table of `Provenance.datasets`."""
     lines, graph = [], currents.graph
     for dataset in graph.datasets():
         references = graph.references(dataset)
@@ -40,12 +40,12 @@ def datasets(currents: Currents) -> pa.Table:
 
 
 def steps(graph: Graph) -> pa.Table:
-    """See `Provenance.steps`."""
+    """Return the table of `Provenance.steps`."""
     return _table(_STEPS, [_step_line(m) for m in graph.manifests])
 
 
 def unfinished(stores: Iterable[Store]) -> pa.Table:
-    """See `Provenance.unfinished`."""
+    """Return the table of `Provenance.unfinished`."""
     return _table(_STEPS, [_note_line(notes[0]) for s in stores for step in begun(s) if (notes := notes_of(s, step))])
 
 

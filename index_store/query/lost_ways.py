@@ -1,4 +1,4 @@
-"""Ways forward that lineage can't follow to a data set: by writes whose inputs are not known, and around the steps."""
+"""Stops for forward paths to a dataset that lineage can't follow: through writes with unknown inputs, or past steps."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _SECOND = 1000
 def stops_around(
     linker: Linker, start: VersionReference, ends: Iterable[Stand], to: Dataset, trust: Trust
 ) -> set[Stop]:
-    """Return the stops of a way forward to a data set where rows may have gone around what was captured.
+    """Return the stops on forward paths to a dataset where rows may have bypassed capture.
 
     Parameters
     ----------
     ends : iterable of Stand
-        The rows that ended on drivers.
+        Rows whose paths ended on drivers.
     """
     return {*_lost_stops(linker, start, to, trust), *_returned_stops(linker, ends, to, trust)}
 
 
 def _lost_stops(linker: Linker, start: VersionReference, to: Dataset, trust: Trust) -> Iterator[Stop]:
-    """Stop at each write on the way to a data set whose inputs are not known, or some of whose step was not captured.
+    """Yield a stop for each write on the way to a dataset with unknown inputs, or of a partly uncaptured step.
 
     Rows may have gone into it. Writes that the start came from are left out, and steps that ended before the first file
     of the start was written.
@@ -53,10 +53,10 @@ def _lost_stops(linker: Linker, start: VersionReference, to: Dataset, trust: Tru
 
 
 def _returned_stops(linker: Linker, ends: Iterable[Stand], to: Dataset, trust: Trust) -> Iterator[Stop]:
-    """Stop at each read on a driver after which its rows may have come back to a data set, outside of all steps.
+    """Yield a stop for each read on a driver whose rows may have returned to a dataset outside of all steps.
 
-    They may have where the data set has a source that no captured step wrote, and that is newer than the read, or of
-    unknown age, as a database's table is.
+    They may have if the dataset has a source that no captured step wrote, and that is newer than the read or of unknown
+    age, such as a database table.
     """
     ends = list(ends)
     sources = list(_sources(linker, to)) if ends else []
@@ -73,7 +73,7 @@ def _returned_stops(linker: Linker, ends: Iterable[Stand], to: Dataset, trust: T
 
 
 def route(linker: Linker, to: Dataset) -> WalkPlan:
-    """The writes of a dataset and those before them."""
+    """Return the writes of a dataset and those before them."""
     written = linker.graph.written
     own = written.by_name.get(to, [])
     if any(s.version.dataset != to for s in written.related(to)):  # writes under other names may have made its files
@@ -82,10 +82,10 @@ def route(linker: Linker, to: Dataset) -> WalkPlan:
 
 
 def _sources(linker: Linker, to: Dataset) -> Iterator[tuple[str, int, str]]:
-    """The sources of a data set that no captured step wrote, and when each changed last (0 where that is unknown).
+    """Yield the sources of a dataset that no captured step wrote, and when each last changed (0 if unknown).
 
-    For rows that a script made of values which its text does not show, also the step that made them: what it read
-    before is known.
+    For rows that a script made from values of unknown origin, also yield the step that made them, because what that
+    step read before is known.
     """
     way = route(linker, to)
     seen = set()

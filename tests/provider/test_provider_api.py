@@ -240,9 +240,9 @@ def test_bad_questions_have_typed_errors(prov: provspark.Provenance, folder: Pat
     for wrong in (("dta",), (), "dta"):
         with pytest.raises(ConditionError, match="'data', 'context' or 'possible'"):
             prov.backward(out, rows=[0], kinds=wrong).table()  # type: ignore[arg-type]
-    with pytest.raises(ConditionError, match="'bag' and 'set'"):
+    with pytest.raises(ConditionError, match="'bag' or 'set'"):
         prov.backward(out, rows=[0], semantics="heap").table()  # type: ignore[arg-type]
-    with pytest.raises(ConditionError, match="'backward' and 'forward'"):
+    with pytest.raises(ConditionError, match="'backward' or 'forward'"):
         prov.trace(out, rows=[0], direction="up")  # type: ignore[arg-type]
     with pytest.raises(StoreUnreachableError):
         provspark.open(str(folder / "no-store"))

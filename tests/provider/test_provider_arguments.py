@@ -38,7 +38,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
     "parameter": (
         lambda p: p.backward("/out", [0], who=1).table(),
         ArgumentError,
-        "no parameter 'who'; there are where",
+        "Unknown parameter 'who'. Use one of: where",
     ),
     "answer": (lambda p: p.backward("/out", [0]) | 5, ArgumentError, "another answer, found 5"),
     "set of rows": (lambda p: p.select("/out") - 5, ArgumentError, "another set, found 5"),

@@ -73,7 +73,7 @@ def test_strict_and_trust(folder: Path, question: str) -> None:
         return
     for name, value in (("strict", True), ("trust", ["coarse"]), ("trust", "coarse")):
         said = refusal(folder, question, **{name: value})
-        assert said.startswith(f"{question} takes no {name}, found ")
+        assert said.startswith(f"{question} does not accept {name}, found ")
         assert said.endswith("backward, forward, trace")
     if question not in REPLAYED:
         ask(folder, question, strict=False, trust=())
@@ -82,7 +82,7 @@ def test_strict_and_trust(folder: Path, question: str) -> None:
 @pytest.mark.parametrize("question", ["forward", "columns", "profile"])
 def test_kinds_that_are_no_names(folder: Path, question: str) -> None:
     for wrong in ([["data"]], [{}], [5], [None]):
-        with pytest.raises(ConditionError, match=re.escape(f"no kind of edge {wrong[0]}; use 'data'")):
+        with pytest.raises(ConditionError, match=re.escape(f"'context' or 'possible', found {wrong[0]}")):
             ask(folder, question, kinds=wrong)
     with pytest.raises(ArgumentError, match=re.escape("kinds takes a list, found {'data': 1}")):
         ask(folder, question, kinds={"data": 1})

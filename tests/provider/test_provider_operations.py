@@ -222,7 +222,7 @@ def test_a_step_without_operations_is_answered_as_far_as_can_be(prov: provspark.
 def test_questions_that_make_no_sense_say_so(prov: provspark.Provenance, tmp_path: Path) -> None:
     with pytest.raises(ConditionError, match="ask cells"):
         prov.columns(str(tmp_path / "report.csv"), where=[("n", "=", 1)]).table()
-    with pytest.raises(ConditionError, match="no direction 'sideways'"):
+    with pytest.raises(ConditionError, match=r"direction must be .* found 'sideways'"):
         prov.how(str(tmp_path / "report.csv"), direction="sideways")  # type: ignore[arg-type]
     with pytest.raises(UnknownDatasetError, match="provspark ls"):
         prov.operations("/nowhere").table()
@@ -255,7 +255,7 @@ def test_cells_as_prov_json_are_read_back_by_the_prov_package(prov: provspark.Pr
         ("first", "aggregation", True),
         ("name", "identity", True),
     }
-    with pytest.raises(ConditionError, match="raise limit"):
+    with pytest.raises(ConditionError, match="larger limit"):
         prov.cell_neighbourhood(str(tmp_path / "people.csv"), direction="forward", limit=8)
 
 

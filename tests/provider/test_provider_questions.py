@@ -145,7 +145,7 @@ def test_answers_unite_intersect_and_differ(diamond: Diamond, tmp_path: Path) ->
     if len(found):
         again = diamond.prov.forward(found, to=report).table()
         assert {x["row"] for x in again.to_pylist()} == set(found)
-    with pytest.raises(ConditionError, match="ask both about one version"):
+    with pytest.raises(ConditionError, match="about the same version"):
         by_left | ask.backward(str(tmp_path / "left"))
 
 

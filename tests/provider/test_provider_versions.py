@@ -294,7 +294,7 @@ def test_values_take_an_answer_of_one_version(world: World) -> None:
     prov.refresh()
     with pytest.raises(ConditionError, match="rows of 2 versions"):
         prov.values(prov.forward(world.name("in"), [1]).table()).table()
-    with pytest.raises(ArgumentError, match="expected a RowSet, an Answer"):
+    with pytest.raises(ArgumentError, match="Expected a RowSet, an Answer"):
         prov.locate([1])  # type: ignore[arg-type]
 
 

@@ -256,7 +256,7 @@ def test_a_trusted_line_is_no_end(through: Provenance) -> None:
 def test_bad_trust(through: Provenance, wrong: Any) -> None:
     with pytest.raises(ArgumentError, match="trust takes"):
         through.forward("/src", trust=wrong).table()
-    with pytest.raises(ArgumentError, match="strict is True or False"):
+    with pytest.raises(ArgumentError, match="strict must be True or False"):
         through.forward("/src", strict=wrong).table()
 
 

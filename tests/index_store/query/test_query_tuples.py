@@ -130,10 +130,10 @@ def test_pages_of_a_product_too_large_to_write_out(tmp_path: Path) -> None:
     assert page.column(2).to_pylist() == list(range(1000))
     assert found.table(limit=5).num_rows == 5
     twice = linker.graph.nodes[0].inputs[found.occurrences[0].version]
-    with pytest.raises(ConditionError, match="2 occurrences are meant"):
+    with pytest.raises(ConditionError, match="2 occurrences match"):
         found.slice(RowSet(twice, Runs.of([7])))
     assert found.slice(RowSet(twice, Runs.of([7])), 0).slice(RowSet(twice, Runs.of([9])), 1).table().to_pylist() == [
         {"row": 0, "file:///a#0": 7, "file:///a#1": 9}
     ]
-    with pytest.raises(ConditionError, match="no occurrence 'x'"):
+    with pytest.raises(ConditionError, match="No occurrence 'x'"):
         found.project(["x"])
