@@ -21,8 +21,8 @@ from provspark.web.models import (
     Selection,
     StopJson,
     VersionId,
-    WholeNumber,
 )
+from provspark.web.whole_numbers import WholeNumber
 
 __all__ = [
     "CellLineJson",

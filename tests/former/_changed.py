@@ -101,6 +101,10 @@ def _by_expression(key: str, now: dict[str, Any], then: dict[str, Any]) -> bool:
     return all(a == b or (re.fullmatch(OWN, b) and not re.match(OWN, a)) for a, b in pairs)
 
 
+def _same_problem(key: str, now: dict[str, Any], then: dict[str, Any]) -> bool:
+    return (now["type"], now["status"]) == (then["type"], then["status"])
+
+
 _LOOP = Change("0025-definitions", "where a script's loop alternates two lines", _in_a_loop)
 _NAMES = Change("0025-operations", "`makes` and `columns_out` of a line leave them out, too", _without_own)
 _EXPRESSIONS = Change("0025-operations", "the expression in place of a column that Spark adds", _by_expression)
@@ -114,6 +118,7 @@ KEYS = {
     "column": (_EXPRESSIONS,),
     "added": (_EXPRESSIONS,),
     "values": (_EXPRESSIONS,),
+    "detail": (Change("0026-http-errors", "`detail` of HTTP errors is a sentence", _same_problem),),
 }
 
 
