@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -15,10 +16,21 @@ from provspark.index_store.store.store import Store
 from provspark.index_store.store.tasks import load_dag
 from provspark.model.errors import CaptureError, UnknownStepError
 from provspark.model.steps import Manifest
+from provspark.model.wording import counted
 from provspark.model.writes import Untracked
 from provspark.model.written_rows import written_rows
 
-__all__ = ["ingest", "losses", "now", "prepare", "publish_earlier_tries", "publish_untracked", "read", "summary"]
+__all__ = [
+    "ingest",
+    "losses",
+    "now",
+    "prepare",
+    "publish_earlier_tries",
+    "publish_untracked",
+    "read",
+    "success",
+    "summary",
+]
 
 
 def now() -> str:
@@ -124,6 +136,30 @@ def _written(store: str, manifest: Manifest) -> list[int | None]:
         return [written_rows(opened, manifest.step, write) for write in manifest.writes]
     except Exception:
         return [None] * len(manifest.writes)
+
+
+def success(manifest: Manifest, summary: Mapping[str, Any]) -> str:
+    """Return the log line of a captured job: rows, datasets, coverage, cost, and the command that shows them."""
+    show = f"provspark show {manifest.step} --store {shlex.quote(summary['store'])}"
+    outputs = [output for output in summary["outputs"] if output["coverage"] != "untracked"]
+    if not outputs:
+        return f"ProvSpark captured no rows of this job. See the step: {show}"
+    written = [output["written"] for output in outputs]
+    datasets = counted(len({output["dataset"] for output in outputs}), "dataset")
+    rows = datasets if None in written else f"{counted(sum(written), 'row')} into {datasets}"
+    coverage = " and ".join(sorted({output["coverage"] for output in outputs}, reverse=True))
+    return f"ProvSpark captured {rows} ({coverage}){_cost(manifest)}. See them: {show}"
+
+
+def _cost(manifest: Manifest) -> str:
+    """Return the driver's time that capture took, and its share of the job; "" if the step does not have it."""
+    capture = dict(manifest.engine).get("capture", "")
+    if not capture:
+        return ""
+    seconds = float(capture.removesuffix(" s"))
+    job = (datetime.fromisoformat(manifest.ended) - datetime.fromisoformat(manifest.started)).total_seconds()
+    share = f" ({seconds / job:.0%} of the job)" if job > 0 else ""
+    return f" in {seconds:.1f} s of driver time{share}"
 
 
 def losses(manifest: Manifest) -> Iterator[str]:

@@ -167,12 +167,21 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             if self._refused is None:
                 for line in outcome.losses(manifest):
                     self._trouble(CaptureError(line))
-            return outcome.summary(capture.store, manifest)
+            summary = outcome.summary(capture.store, manifest)
+            if error is None and self._refused is None:
+                self._log_success(manifest, summary)
+            return summary
         except Exception as trouble:
             if error is None and self.on_error == "fail":
                 raise
             self.log.warning("ProvSpark: Lineage for this step is unavailable: %s", trouble)
             return None
+
+    def _log_success(self, manifest: Manifest, summary: dict[str, Any]) -> None:
+        try:
+            self.log.info("%s", outcome.success(manifest, summary))
+        except Exception as trouble:  # a log line must not fail the task
+            self.log.debug("ProvSpark: The captured rows can't be reported", exc_info=trouble)
 
     def _publish_earlier_tries(self) -> None:
         assert self._capture is not None
