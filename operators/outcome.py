@@ -1,4 +1,4 @@
-"""What is left to do when a job is over: read its manifest, tell the catalogue, summarise."""
+"""Work of the operator after a job: read the step's manifest, update the catalogue, summarise."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ __all__ = [
 
 
 def now() -> str:
-    """The time as manifests write it: UTC, ISO 8601 with microseconds."""
+    """Return the current time in the form of manifests: UTC, ISO 8601 with microseconds."""
     return datetime.now(timezone.utc).isoformat(timespec="microseconds")
 
 
 def prepare() -> None:
-    """Import, while the job runs, what `ingest` takes: a third of a second that nobody waits for."""
+    """Import the modules that `ingest` needs in a thread while the job runs, which saves a third of a second later."""
     threading.Thread(target=_imports, name="provspark-imports", daemon=True).start()
 
 
 def _imports() -> None:
-    with contextlib.suppress(Exception):  # `ingest` will say it
+    with contextlib.suppress(Exception):  # `ingest` will raise it
         import provspark.airflow.events
         import provspark.index_store.catalogue  # noqa: F401
 
 
 def read(capture: CaptureArguments, *, failed: bool) -> Manifest:
-    """Return the manifest that the job published, or what a failed one had sealed before it was killed.
+    """Return the manifest that the job published. For a killed job, first publish the writes that it had sealed.
 
     Raises
     ------
     CaptureError
-        There is none.
+        The job published no manifest, and there is nothing to publish.
     """
     store, step = Store.open(capture.store), capture.key.id
     try:
@@ -70,13 +70,13 @@ def read(capture: CaptureArguments, *, failed: bool) -> Manifest:
 
 
 def publish_earlier_tries(capture: CaptureArguments) -> list[str]:
-    """Publish what earlier tries of the task had sealed before they were killed; return their steps."""
+    """Publish the writes that killed earlier tries of the task had sealed. Return the ids of their steps."""
     earlier = [replace(capture.key, try_number=n).id for n in range(1, capture.key.try_number)]
     return _publish_sealed(Store.open(capture.store), earlier) if earlier else []
 
 
 def _publish_sealed(store: Store, steps: Sequence[str]) -> list[str]:
-    """Publish those of these steps that were begun, never published, and whose process is not known to be alive."""
+    """Publish those of the steps that are unfinished and whose process is not known to be running."""
     from provspark.index_store.store.leftovers import begun, notes_of
     from provspark.index_store.store.repair import repair
 
@@ -89,7 +89,7 @@ def _publish_sealed(store: Store, steps: Sequence[str]) -> list[str]:
 
 
 def publish_untracked(capture: CaptureArguments, reason: Untracked, started: str, error: BaseException | None) -> None:
-    """Publish a step that ran without capture, so that questions which cross it are told so."""
+    """Publish a step that ran without capture, so that answers which reach it contain a stop with the reason."""
     tasks, run = load_dag(Path(capture.dag).read_bytes(), capture.dag) if capture.dag else ((), "")
     writer = Store.open(capture.store, create=True).writer(capture.key, dag=tasks, run_started=run)
     writer.publish(
@@ -102,7 +102,7 @@ def publish_untracked(capture: CaptureArguments, reason: Untracked, started: str
 
 
 def ingest(catalogue: str, store: str, manifest: Manifest) -> None:
-    """Tell the catalogue of a step, by the events that OpenLineage's consumers get."""
+    """Add a step to the catalogue, as the OpenLineage events that other consumers receive."""
     from provspark.airflow.events import events_from_manifest
     from provspark.index_store.catalogue import Catalogue
 
@@ -112,7 +112,7 @@ def ingest(catalogue: str, store: str, manifest: Manifest) -> None:
 
 
 def summary(store: str, manifest: Manifest) -> dict[str, Any]:
-    """The XCom: the step, the store, and each output with its version, its rows and those that the step wrote."""
+    """Return the operator's XCom: step, store, and each output with its version, all its rows, and those written."""
     return {
         "step": manifest.step,
         "store": store,
@@ -130,7 +130,7 @@ def summary(store: str, manifest: Manifest) -> dict[str, Any]:
 
 
 def _written(store: str, manifest: Manifest) -> list[int | None]:
-    """Rows that each write made; the job is done, so they are unknown where the store does not answer now."""
+    """Return the number of rows of each write. If the store can't be read, they are None: the job itself succeeded."""
     try:
         opened = Store.open(store)
         return [written_rows(opened, manifest.step, write) for write in manifest.writes]
@@ -163,7 +163,7 @@ def _cost(manifest: Manifest) -> str:
 
 
 def losses(manifest: Manifest) -> Iterator[str]:
-    """What was not captured, a line each."""
+    """Yield a message for each part of the step that was not captured."""
     for reason in manifest.untracked:
         yield f"not captured: {reason}"
     for write in manifest.writes:

@@ -302,7 +302,7 @@ def test_a_failed_job_that_left_nothing(world: World, caplog: pytest.LogCaptureF
 
 def test_no_store_at_all(world: World, caplog: pytest.LogCaptureFixture) -> None:
     assert world.run(prov_store=None) is None
-    assert "no store: give prov_store" in warned(caplog)
+    assert "No store is set. Pass prov_store" in warned(caplog)
     assert "runner.py" not in world.calls.read_text()
     with pytest.raises(SettingsError):
         world.run(prov_store=None, on_error="fail")
