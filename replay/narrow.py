@@ -34,7 +34,7 @@ class SameRule(NarrowRule):
 
 
 def branches(operation: Operation, kit: Kit) -> list[list[str]]:
-    """Return the columns of each branch of a union or Expand, in SQL. Columns that a branch doesn't compute are kept."""
+    """Return the columns of each branch of a union or Expand, in SQL; columns that it doesn't compute are kept."""
     texts: dict[int, dict[int, str]] = {}
     for e in of_role(operation, "branch"):
         about = dict(e.details)
