@@ -128,7 +128,7 @@ class Session:
         return bytes(self._rows.pickled())
 
     def keep(self, frame: Any) -> tuple[Any, int]:
-        """Compute a DataFrame. Return up to `most` of its rows, numbered, on the driver, and their count or `most` + 1."""
+        """Compute a DataFrame. Return up to `most` of its rows, numbered, on the driver, and the count, or most + 1."""
         from pyspark.sql import DataFrame
 
         kept = DataFrame(self._rows.keep(frame._jdf), self.spark)

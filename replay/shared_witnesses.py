@@ -192,8 +192,8 @@ def _stage(told: Replayed, number: int) -> Stage:
     stage = told.stage(number)
     if stage is None:
         raise ReplayError(
-            f"none of these rows reaches operation {number}, {operation.text!r}, of step {told.step}; select other rows "
-            f"or an earlier operation"
+            f"none of these rows reaches operation {number}, {operation.text!r}, of step {told.step}; select other "
+            f"rows or an earlier operation"
         )
     return stage
 

@@ -114,7 +114,7 @@ class OperationProfiles(Tabular):
         if since is not None:
             if child is not None or since not in behind(self.operations, operation):
                 raise ConditionError(
-                    f"since={since} does not fit operation {operation} of step {self.step}; pass an operation before it "
+                    f"since={since} does not fit operation {operation} of step {self.step}; pass one that is before it "
                     f"({', '.join(map(str, sorted(behind(self.operations, operation)))) or 'none'}), without child="
                 )
             return self._compared(since, operation)
