@@ -1,6 +1,6 @@
-"""Mounts the repository's folders into one namespace.
+"""Map the repository's folders to packages below `provspark`.
 
-A bare package `operators` or `hooks` would collide with Airflow's own folders.
+Top-level packages `operators` and `hooks` would collide with Airflow's own folders.
 """
 
 MOUNTS = {
@@ -13,11 +13,11 @@ MOUNTS = {
     "provspark.hooks": "hooks",
     "provspark.cli": "cli",
 }
-"""Packages and their folders, for tools and tests, too."""
+"""Folder of each package. Tools and tests use it, too."""
 
 
 def packages() -> list[str]:
-    """Every mounted package with its sub-packages, by its import name."""
+    """Return the import names of all packages and their subpackages."""
     from setuptools import find_packages
 
     return [p for name, folder in MOUNTS.items() for p in (name, *(f"{name}.{sub}" for sub in find_packages(folder)))]

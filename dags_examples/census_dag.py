@@ -19,7 +19,7 @@ with DAG(
     tags=["provspark"],
     params={
         "data": Param(str(HERE / "data"), type="string", description="folder of census.csv and regions.csv"),
-        "out": Param("/tmp/provspark/census", type="string", description="folder for the data sets"),
+        "out": Param("/tmp/provspark/census", type="string", description="folder for the datasets"),
         "store": Param("/tmp/provspark/store", type="string", description="folder for the lineage"),
     },
     default_args={"prov_store": "{{ params.store }}"},

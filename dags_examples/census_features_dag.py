@@ -1,4 +1,4 @@
-"""Census: the published preparation for machine learning, a join beside it, and an imputation by the mean."""
+"""Census: a published data preparation for machine learning, with a join and an imputation by the mean."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ with DAG(
     tags=["provspark"],
     params={
         "data": Param(str(HERE / "data"), type="string", description="folder of census.csv and regions.csv"),
-        "out": Param("/tmp/provspark/census_features", type="string", description="folder for the data sets"),
+        "out": Param("/tmp/provspark/census_features", type="string", description="folder for the datasets"),
         "store": Param("/tmp/provspark/store", type="string", description="folder for the lineage"),
     },
     default_args={"prov_store": "{{ params.store }}"},

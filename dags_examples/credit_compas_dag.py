@@ -1,4 +1,4 @@
-"""German credit and COMPAS: two published preparations of data for machine learning, side by side."""
+"""German credit and COMPAS: two published data preparations for machine learning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ with DAG(
     tags=["provspark"],
     params={
         "data": Param(str(HERE / "data"), type="string", description="folder of german.csv and compas.csv"),
-        "out": Param("/tmp/provspark/credit_compas", type="string", description="folder for the data sets"),
+        "out": Param("/tmp/provspark/credit_compas", type="string", description="folder for the datasets"),
         "store": Param("/tmp/provspark/store", type="string", description="folder for the lineage"),
     },
     default_args={"prov_store": "{{ params.store }}"},

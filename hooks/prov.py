@@ -1,4 +1,4 @@
-"""Questions of lineage from a task: the connection type ``provspark``."""
+"""`ProvHook`: lineage queries from a task, through a connection of type ``provspark``."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ __all__ = ["ProvHook"]
 
 
 class ProvHook(BaseHook, _Questions):  # type: ignore[misc]
-    """Answers questions of lineage from a store or a catalogue: it has all questions of `Provenance` as methods.
+    """Query the lineage of a store or a catalogue. All questions of `Provenance` are methods.
 
     Parameters
     ----------
     prov_conn_id : str
-        A connection of type ``provspark``: its fields are ``store`` and ``catalogue``, in the connection's
-        extra. Where both are set, questions start at the catalogue.
+        A connection of type ``provspark`` with the fields ``store`` and ``catalogue``, which are in its extra. If both
+        are set, queries use the catalogue.
 
     Raises
     ------
     SettingsError
-        On the first question, where the connection names neither.
+        Raised by the first query if the connection has neither field.
 
     Examples
     --------
-    In a task, the source lines of the report's first row::
+    Find the source rows of the report's first row::
 
         ProvHook("prov").backward("file:///data/report", [0], to="file:///data/census.csv")
     """
@@ -53,15 +53,15 @@ class ProvHook(BaseHook, _Questions):  # type: ignore[misc]
         self._opened: Provenance | None = None
 
     def get_conn(self) -> Provenance:
-        """Return the open `Provenance`, the same at each call; its `refresh` sees newer steps."""
+        """Return the open `Provenance`, the same object at each call. Call its `refresh` to see newer steps."""
         if self._opened is None:
             self._opened = provspark.open(self._url())
         return self._opened
 
     def test_connection(self) -> tuple[bool, str]:
-        """Say whether the store or catalogue answers, as Airflow's page of connections asks."""
+        """Return whether the store or catalogue can be read, and a message, for Airflow's connection test."""
         try:
-            return True, f"{len(self.get_conn().datasets())} data sets"
+            return True, f"{len(self.get_conn().datasets())} datasets"
         except Exception as error:
             return False, str(error)
 
@@ -71,7 +71,7 @@ class ProvHook(BaseHook, _Questions):  # type: ignore[misc]
         if not url:
             raise SettingsError(
                 f"connection {self.prov_conn_id!r} names neither a store nor a catalogue; "
-                f'set them in its fields, or in its extra: {{"store": "file:///data/prov"}}'
+                f'set one in its fields, or in its extra: {{"store": "file:///data/prov"}}'
             )
         return str(url)
 

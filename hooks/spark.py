@@ -1,4 +1,4 @@
-"""Submits a PySpark script under capture: the runner is what Spark starts, the script its argument."""
+"""Submit a PySpark script under capture: Spark starts ProvSpark's runner, with the script as its argument."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ __all__ = ["CaptureArguments", "ProvSparkSubmitHook", "local_script", "with_defa
 
 @dataclass(frozen=True, slots=True)
 class CaptureArguments:
-    """What the runner is told: where lineage goes, whose it is, and what trouble means."""
+    """Options of the runner: store, step and error handling."""
 
     store: str
     key: StepKey
     on_error: str
     profile: bool = False
     dag: str = ""
-    """A file with the shape of the DAG."""
+    """Path of a file with the DAG's structure; empty if it is not known."""
 
     @property
     def arguments(self) -> list[str]:
-        """The runner's options."""
+        """The options as command-line arguments of the runner."""
         options = {
             "store": self.store,
             "dag-id": self.key.dag_id,
@@ -45,7 +45,7 @@ class CaptureArguments:
             "mode": "index",
             **({"dag": self.dag} if self.dag else {}),
         }
-        # With the equals sign a value may begin with a dash, as a DAG's id may.
+        # With an equals sign, a value such as a DAG id may begin with a dash.
         return [*(f"--{name}={value}" for name, value in options.items()), *(["--profile"] if self.profile else [])]
 
 
@@ -57,14 +57,14 @@ class ProvSparkSubmitHook(SparkSubmitHook):  # type: ignore[misc]
 
     @classmethod
     def around(cls, hook: SparkSubmitHook, capture: CaptureArguments) -> ProvSparkSubmitHook:
-        """Take over a hook that is already set up, with its connection and options."""
+        """Return a copy of a configured hook, with its connection and options, that submits under capture."""
         made = cls.__new__(cls)
         made.__dict__.update(hook.__dict__)
         made.capture = capture
         return made
 
     def submit(self, application: str = "", **kwargs: Any) -> str | None:
-        """Run the script under capture; its own arguments follow it."""
+        """Run the script under capture, with its own arguments."""
         script = local_script(application)
         self._application_args = [*self.capture.arguments, "--", script, *(self._application_args or [])]
         driver_id: str | None = super().submit(_runner(), **kwargs)
@@ -72,10 +72,10 @@ class ProvSparkSubmitHook(SparkSubmitHook):  # type: ignore[misc]
 
 
 def with_defaults(hook: SparkSubmitHook, *, binary_given: bool) -> SparkSubmitHook:
-    """Fill in what a pip-installed Spark needs and the user left open.
+    """Set what a pip-installed Spark needs and the user did not set.
 
-    ``spark-submit`` comes from the pyspark that the driver's Python has, unless ``PATH`` has one outside of Airflow's
-    environment. In local mode the job's Python is Airflow's, as the ``python3`` that Spark would take may lack pyspark.
+    ``spark-submit`` is that of the driver's pyspark, unless there is one on ``PATH`` outside of Airflow's environment.
+    In local mode the job's Python is Airflow's, because the ``python3`` that Spark would start may lack pyspark.
     """
     if not binary_given and hook._connection["spark_binary"] == DEFAULT_SPARK_BINARY:
         hook._connection["spark_binary"] = _spark_submit(hook)
@@ -101,7 +101,10 @@ def _own_submit() -> str:
 
 
 def _submit_of(python: str, env: Mapping[str, str]) -> str:
-    """The spark-submit of a Python's pyspark, whose Java must be of the same version; empty where it has none."""
+    """Return the path of spark-submit in a Python's pyspark package; empty if it has none.
+
+    The JVM and Python sides of a job must have the same version.
+    """
     code = "from importlib.util import find_spec; print(*(find_spec('pyspark').submodule_search_locations), sep='\\n')"
     try:
         answer = subprocess.run([python, "-c", code], env=env, capture_output=True, text=True, timeout=120, check=True)
@@ -111,18 +114,18 @@ def _submit_of(python: str, env: Mapping[str, str]) -> str:
 
 
 def _submit_in(folders: Iterable[str]) -> str:
-    """The spark-submit of a pyspark package, which is in one of these folders; empty where it has none."""
+    """Return the path of spark-submit in the first folder of a pyspark package that contains it; empty if none does."""
     paths = (Path(folder) / "bin" / "spark-submit" for folder in folders)
     return next((str(path) for path in paths if path.exists()), "")
 
 
 def environment(hook: SparkSubmitHook) -> dict[str, str]:
-    """The environment that the submitted process will see."""
+    """Return the environment variables of the process that the hook will start."""
     return {**os.environ, **{name: str(value) for name, value in (hook._env_vars or {}).items()}}
 
 
 def driver_python(hook: SparkSubmitHook) -> str:
-    """The Python chosen for the driver, in spark-submit's own order; empty where none is chosen."""
+    """Return the Python set for the driver, in spark-submit's order of precedence; empty if none is set."""
     settings: Mapping[str, Any] = hook._conf
     env = environment(hook)
     for value in (
@@ -137,14 +140,14 @@ def driver_python(hook: SparkSubmitHook) -> str:
 
 
 def own_python(hook: SparkSubmitHook) -> bool:
-    """Whether the driver runs on the Python that Airflow runs on."""
+    """Whether the driver uses the same Python environment as Airflow."""
     driver, own = Path(driver_python(hook)), Path(sys.executable)
-    # Every virtual environment's Python resolves to the same file: the folder tells them apart.
+    # The Python files of virtual environments resolve to one file, so compare their folders, too.
     return driver.parent == own.parent and driver.resolve() == own.resolve()
 
 
 def local_script(application: str) -> str:
-    """The path of a script on this machine; empty where it is a script elsewhere.
+    """Return the path of a script on this machine; empty if its URL is not local.
 
     >>> local_script("file:///jobs/clean%20up.py"), local_script("jobs/clean.py"), local_script("s3a://jobs/clean.py")
     ('/jobs/clean up.py', 'jobs/clean.py', '')

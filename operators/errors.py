@@ -1,4 +1,4 @@
-"""Errors that Airflow treats in a way of its own."""
+"""Errors that tell Airflow how to end a task."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ __all__ = ["NotCapturableError"]
 
 
 class NotCapturableError(CaptureError, AirflowFailException):  # type: ignore[misc]
-    """A job that can't be captured however often it is tried; Airflow fails the task without using up its retries."""
+    """A job that no retry could capture. Airflow fails the task without retrying it."""

@@ -1,4 +1,4 @@
-"""What a task expects of an answer, and whether the answer confirms it."""
+"""Expectations of `ProvQueryOperator`, and the check of an answer against them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a question found.
+    """Parts of an answer that an expectation is checked against.
 
     Parameters
     ----------
     lines : pyarrow.Table
-        The certain edges.
+        The lines of the answer, without possible edges.
     possible : pyarrow.Table
+        The possible edges.
     ends : tuple of End
-        Data sets on drivers that the rows reached; empty where the question names the data set that it is about.
+        Datasets on drivers where rows ended; empty if the question names a target dataset with `to`.
     stops : tuple of Stop
-        Those that are not trusted.
+        Stops that are not trusted.
     """
 
     lines: pa.Table
@@ -40,12 +41,12 @@ class Answered:
 
     @classmethod
     def of(cls, table: pa.Table, stops: tuple[Stop, ...], *, to: bool) -> Answered:
-        """Take an answer's table apart; `to` says whether the question names a data set to arrive at."""
+        """Return the parts of an answer's table. `to` is true if the question names a target dataset."""
         return cls(table, possible_of(table), () if to else ends_of(table), stops)
 
 
 def check_expect(expect: object) -> Expect | None:
-    """Return what may be expected.
+    """Return `expect` if it is valid.
 
     Raises
     ------
@@ -60,7 +61,7 @@ def check_expect(expect: object) -> Expect | None:
 
 
 def confirm(asked: str, expect: Expect, answer: Answered) -> None:
-    """Check an answer against what is expected.
+    """Check an answer against an expectation.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def confirm(asked: str, expect: Expect, answer: Answered) -> None:
     Raises
     ------
     ExpectationError
-        The answer is another, or can't confirm it.
+        The answer contradicts the expectation, or can't confirm it.
     """
     lines = answer.lines.num_rows
     if expect == "nothing" and lines:
@@ -89,7 +90,7 @@ def _doubts(expect: Expect, answer: Answered) -> list[str]:
     if kind != "something":
         if answer.possible.num_rows:
             n = answer.possible.num_rows
-            said.append(f"{n:,} possible edges, through values that capture can't see into: {_first(answer.possible)}")
+            said.append(f"{n:,} possible edges, through code that capture can't see into: {_first(answer.possible)}")
         said += [f"{end}. If no row goes on from there, add the line of the script to trust=[…]" for end in answer.ends]
     for stop in answer.stops:
         if kind in stop_kind(stop.what).fails:

@@ -1,4 +1,4 @@
-"""The link from a task instance in Airflow's page to its provenance."""
+"""Link from a task instance in Airflow's UI to its provenance."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["ProvenanceLink"]
 
 
 class ProvenanceLink(BaseOperatorLink):  # type: ignore[misc]
-    """Opens what a task instance wrote on the page of provenance."""
+    """Button that opens the provenance tab of a task instance."""
 
     name = "Provenance"
 
     def get_link(self, operator: Any, *, ti_key: Any) -> str:
-        """Return the address of the task instance's tab; the worker asks for it once the task has ended."""
+        """Return the URL of the task instance's provenance tab. The worker calls this after the task has ended."""
         parts = ["dags", ti_key.dag_id, "runs", ti_key.run_id, "tasks", ti_key.task_id]
         if ti_key.map_index >= 0:
             parts += ["mapped", str(ti_key.map_index)]

@@ -1,10 +1,11 @@
-"""What is left to do when a job is over: read its manifest, tell the catalogue, summarise."""
+"""Work of the operator after a job: read the step's manifest, update the catalogue, summarise."""
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -15,35 +16,46 @@ from provspark.index_store.store.store import Store
 from provspark.index_store.store.tasks import load_dag
 from provspark.model.errors import CaptureError, UnknownStepError
 from provspark.model.steps import Manifest
+from provspark.model.wording import counted
 from provspark.model.writes import Untracked
 from provspark.model.written_rows import written_rows
 
-__all__ = ["ingest", "losses", "now", "prepare", "publish_earlier_tries", "publish_untracked", "read", "summary"]
+__all__ = [
+    "ingest",
+    "losses",
+    "now",
+    "prepare",
+    "publish_earlier_tries",
+    "publish_untracked",
+    "read",
+    "success",
+    "summary",
+]
 
 
 def now() -> str:
-    """The time as manifests write it: UTC, ISO 8601 with microseconds."""
+    """Return the current time in the form of manifests: UTC, ISO 8601 with microseconds."""
     return datetime.now(timezone.utc).isoformat(timespec="microseconds")
 
 
 def prepare() -> None:
-    """Import, while the job runs, what `ingest` takes: a third of a second that nobody waits for."""
+    """Import the modules that `ingest` needs in a thread while the job runs, which saves a third of a second later."""
     threading.Thread(target=_imports, name="provspark-imports", daemon=True).start()
 
 
 def _imports() -> None:
-    with contextlib.suppress(Exception):  # `ingest` will say it
+    with contextlib.suppress(Exception):  # `ingest` will raise it
         import provspark.airflow.events
         import provspark.index_store.catalogue  # noqa: F401
 
 
 def read(capture: CaptureArguments, *, failed: bool) -> Manifest:
-    """Return the manifest that the job published, or what a failed one had sealed before it was killed.
+    """Return the manifest that the job published. For a killed job, first publish the writes that it had sealed.
 
     Raises
     ------
     CaptureError
-        There is none.
+        The job published no manifest, and there is nothing to publish.
     """
     store, step = Store.open(capture.store), capture.key.id
     try:
@@ -58,13 +70,13 @@ def read(capture: CaptureArguments, *, failed: bool) -> Manifest:
 
 
 def publish_earlier_tries(capture: CaptureArguments) -> list[str]:
-    """Publish what earlier tries of the task had sealed before they were killed; return their steps."""
+    """Publish the writes that killed earlier tries of the task had sealed. Return the ids of their steps."""
     earlier = [replace(capture.key, try_number=n).id for n in range(1, capture.key.try_number)]
     return _publish_sealed(Store.open(capture.store), earlier) if earlier else []
 
 
 def _publish_sealed(store: Store, steps: Sequence[str]) -> list[str]:
-    """Publish those of these steps that were begun, never published, and whose process is not known to be alive."""
+    """Publish those of the steps that are unfinished and whose process is not known to be running."""
     from provspark.index_store.store.leftovers import begun, notes_of
     from provspark.index_store.store.repair import repair
 
@@ -77,7 +89,7 @@ def _publish_sealed(store: Store, steps: Sequence[str]) -> list[str]:
 
 
 def publish_untracked(capture: CaptureArguments, reason: Untracked, started: str, error: BaseException | None) -> None:
-    """Publish a step that ran without capture, so that questions which cross it are told so."""
+    """Publish a step that ran without capture, so that answers which reach it contain a stop with the reason."""
     tasks, run = load_dag(Path(capture.dag).read_bytes(), capture.dag) if capture.dag else ((), "")
     writer = Store.open(capture.store, create=True).writer(capture.key, dag=tasks, run_started=run)
     writer.publish(
@@ -90,7 +102,7 @@ def publish_untracked(capture: CaptureArguments, reason: Untracked, started: str
 
 
 def ingest(catalogue: str, store: str, manifest: Manifest) -> None:
-    """Tell the catalogue of a step, by the events that OpenLineage's consumers get."""
+    """Add a step to the catalogue, as the OpenLineage events that other consumers receive."""
     from provspark.airflow.events import events_from_manifest
     from provspark.index_store.catalogue import Catalogue
 
@@ -100,7 +112,7 @@ def ingest(catalogue: str, store: str, manifest: Manifest) -> None:
 
 
 def summary(store: str, manifest: Manifest) -> dict[str, Any]:
-    """The XCom: the step, the store, and each output with its version, its rows and those that the step wrote."""
+    """Return the operator's XCom: step, store, and each output with its version, all its rows, and those written."""
     return {
         "step": manifest.step,
         "store": store,
@@ -118,7 +130,7 @@ def summary(store: str, manifest: Manifest) -> dict[str, Any]:
 
 
 def _written(store: str, manifest: Manifest) -> list[int | None]:
-    """Rows that each write made; the job is done, so they are unknown where the store does not answer now."""
+    """Return the number of rows of each write. If the store can't be read, they are None: the job itself succeeded."""
     try:
         opened = Store.open(store)
         return [written_rows(opened, manifest.step, write) for write in manifest.writes]
@@ -126,8 +138,32 @@ def _written(store: str, manifest: Manifest) -> list[int | None]:
         return [None] * len(manifest.writes)
 
 
+def success(manifest: Manifest, summary: Mapping[str, Any]) -> str:
+    """Return the log line of a captured job: rows, datasets, coverage, cost, and the command that shows them."""
+    show = f"provspark show {manifest.step} --store {shlex.quote(summary['store'])}"
+    outputs = [output for output in summary["outputs"] if output["coverage"] != "untracked"]
+    if not outputs:
+        return f"ProvSpark captured no rows of this job. See the step: {show}"
+    written = [output["written"] for output in outputs]
+    datasets = counted(len({output["dataset"] for output in outputs}), "dataset")
+    rows = datasets if None in written else f"{counted(sum(written), 'row')} into {datasets}"
+    coverage = " and ".join(sorted({output["coverage"] for output in outputs}, reverse=True))
+    return f"ProvSpark captured {rows} ({coverage}){_cost(manifest)}. See them: {show}"
+
+
+def _cost(manifest: Manifest) -> str:
+    """Return the driver's time that capture took, and its share of the job; "" if the step does not have it."""
+    capture = dict(manifest.engine).get("capture", "")
+    if not capture:
+        return ""
+    seconds = float(capture.removesuffix(" s"))
+    job = (datetime.fromisoformat(manifest.ended) - datetime.fromisoformat(manifest.started)).total_seconds()
+    share = f" ({seconds / job:.0%} of the job)" if job > 0 else ""
+    return f" in {seconds:.1f} s of driver time{share}"
+
+
 def losses(manifest: Manifest) -> Iterator[str]:
-    """What was not captured, a line each."""
+    """Yield a message for each part of the step that was not captured."""
     for reason in manifest.untracked:
         yield f"not captured: {reason}"
     for write in manifest.writes:

@@ -1,4 +1,4 @@
-"""A question of lineage as a task: its answer is returned, written to a file, or asserted on."""
+"""`ProvQueryOperator`: a lineage query as an Airflow task."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["ProvQueryOperator"]
 
 
 class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
-    """Asks a question of lineage and returns, writes or asserts on its answer.
+    """Run a lineage query and return its answer, write it to a file, or fail unless it meets an expectation.
 
     Parameters
     ----------
@@ -33,46 +33,45 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         A question of `Provenance` whose answer is a table: ``backward``, ``forward``, ``columns``, ``cells``,
         ``operations``, ``how``, ``dropped``, ``co_contributory`` …
     arguments : mapping
-        Its arguments by name. (templated)
+        The question's arguments by name. (templated)
     expect : {"nothing", "something"} or int, optional
-        Fail, without a retry, unless the answer has no line, at least one, or this many. ``nothing`` also fails on
-        possible edges, on rows that ended on a driver (unless the question names a data set with `to`) and on stops
-        where rows may have gone on. docs/stops.md lists which kind of stop fails which expectation.
+        Fail, without a retry, unless the answer has no lines, at least one, or exactly this many. ``nothing`` also
+        fails on possible edges, on rows that ended on a driver (unless the question names a dataset with `to`), and on
+        stops after which rows may have gone on. docs/stops.md lists which kind of stop fails which expectation.
     trust : sequence of str, or str
-        What does not fail an expectation, and is listed as ``trusted`` instead: tasks (``clean``), operators
-        (``BashOperator``), lines of scripts (``clean.py:12``) and kinds of stops (``coarse``). Those of the option
-        ``trusted`` in the section ``[provspark]`` of Airflow's configuration are added. A text is split at commas, as
-        that option is. (templated)
+        Tasks (``clean``), operators (``BashOperator``), lines of scripts (``clean.py:12``) and kinds of stops
+        (``coarse``) that fail no expectation. The result lists them as ``trusted``. The option ``trusted`` in the
+        section ``[provspark]`` of Airflow's configuration adds more. A string is split at commas, like that option.
+        (templated)
     check : callable, optional
-        Given the answer as a `pyarrow.Table`; fail, without a retry, if it returns false.
+        Called with the answer as a `pyarrow.Table`. The task fails, without a retry, if it returns false.
     write_to : str, optional
-        A file for the whole answer, named ``.csv`` or ``.parquet``. (templated)
+        A ``.csv`` or ``.parquet`` file for the whole answer. (templated)
     limit : int
-        Lines to return at most.
+        Maximum number of lines in the XCom.
     prov_conn_id : str
         A connection of type ``provspark``.
 
     Returns
     -------
     dict
-        As XCom: ``lines``, how many there are; ``answer``, the first of them; ``possible``, how many possible edges
-        there are; ``ends``, where rows ended on drivers; ``stops``, where the answer is less than it could be;
-        ``trusted``, what of these was trusted; ``gone``, rows that are no longer in the current version, by the step
-        after which their files were missing; ``versions``, the versions that the row ids refer to; ``file``,
-        where it was written, or None.
+        As XCom: ``lines``, the number of lines; ``answer``, the first of them; ``possible``, the number of possible
+        edges; ``ends``, where rows ended on drivers; ``stops``, where the answer ends or is less precise; ``trusted``,
+        which of these were trusted; ``gone``, rows that are not in the current version, by the step after which their
+        files were missing; ``versions``, the versions that the row ids refer to; ``file``, the value of `write_to`.
 
     Raises
     ------
     AirflowFailException
-        The answer is not what was expected.
+        The answer does not meet the expectation, or `check` returned false.
     SettingsError
-        There is no such question, or an argument has no such value.
+        No such question, or an argument has an invalid value.
     ArgumentError
-        An argument has another type than its parameter takes.
+        An argument has the wrong type.
 
     Examples
     --------
-    No row of the report may come from a person without consent::
+    Fail if a row of the report comes from a person without consent::
 
         ProvQueryOperator(
             task_id="consent",
@@ -111,7 +110,7 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
         self.trust, self.write_to, self.limit, self.prov_conn_id = trust, write_to, limit, prov_conn_id
 
     def execute(self, context: Any) -> dict[str, Any]:
-        """Ask, write, assert."""
+        """Run the query, write the answer, and check it."""
         hook = ProvHook(self.prov_conn_id)
         arguments = dict(self.arguments)
         given = (*trusted_entries(arguments.pop("trust", None)), *trusted_entries(self.trust))
@@ -159,11 +158,11 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
 
 
 _FOLLOWING = ("backward", "forward", "trace")
-"""Questions that take `trust` themselves."""
+"""Questions with a parameter `trust`."""
 
 
 def _table(answer: Any, question: str) -> pa.Table:
-    """The answer as a table, with renamed columns under both names."""
+    """Return an answer's table, with renamed columns under both names."""
     if not hasattr(answer, "table"):
-        raise SettingsError(f"{question} answers with {type(answer).__name__}, which is no table; ask it with ProvHook")
+        raise SettingsError(f"{question} returns {type(answer).__name__}, which is not a table; call it on ProvHook")
     return both_names(answer.table())

@@ -1,4 +1,4 @@
-"""Which jobs can't be captured by wrapping their script, and why."""
+"""Jobs that can't run under capture, with the reason."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _PROBE = "import provspark.tracker, provspark.model.steps, pyarrow"
 
 
 def refusal(hook: Any, application: str, java_class: str | None) -> Untracked | None:
-    """Return why this job runs plainly, or None where its script can run under capture."""
+    """Return why the job must run without capture, or None if its script can run under capture."""
     if java_class or application.endswith(".jar"):
         return Untracked("JVM application", f"{java_class or application} has no Python driver to capture in")
     if not application.endswith(".py"):
         return Untracked("application", f"{application!r} is not a Python script")
     connect = _connect(hook)
     if connect:
-        return Untracked("Spark Connect", f"{connect}: the plans are on the server, out of capture's reach")
+        return Untracked("Spark Connect", f"{connect}: the plans are on the server, where capture can't see them")
     if hook._connection["deploy_mode"] == "cluster":
         return Untracked("deploy mode", "cluster: the driver runs on another machine. Set deploy_mode='client'")
     if not local_script(application):
@@ -38,7 +38,7 @@ def _connect(hook: Any) -> str:
         (env.get("SPARK_REMOTE"), "SPARK_REMOTE"),
     ):
         if url:
-            # What follows the semicolon are parameters, a token among them.
+            # Parameters follow the semicolon; one of them is a token.
             return f"{where} is {str(url).split(';')[0]}"
     mode = hook._conf.get("spark.api.mode") or env.get("SPARK_API_MODE") or ""
     return "spark.api.mode is connect" if str(mode).lower() == "connect" else ""

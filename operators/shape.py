@@ -1,4 +1,4 @@
-"""The shape of a DAG as a task's own process knows it: its tasks, their operators, and what depends on what."""
+"""Structure of a DAG, from the task's own process: its tasks, their operators and their dependencies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from provspark.model.steps import Task, TaskMode
 __all__ = ["tasks_around", "write_shape"]
 
 _ELSEWHERE = ("$(", "`", "|", "<", ">", "(")
-"""What of a shell's text lets rows go from one command to another, or to a file."""
+"""Shell syntax by which rows may pass from one command to another, or to a file."""
 _PREPARING = frozenset(
     (
         ":",
@@ -36,15 +36,15 @@ _PREPARING = frozenset(
         "[",
     )
 )
-"""Commands of a shell that handle no rows."""
+"""Shell commands that handle no rows."""
 _HARMLESS = re.compile(r"\d*>&\d|\d?>\s*/dev/null|\|\|(?=\s*exit\b)")
-"""What of a shell's text lets no rows go anywhere."""
+"""Redirections and guards through which no rows pass."""
 _SETTINGS = re.compile(r"(?:.*/)?(?:activate|[^/]*env[^/]*|\.\w*rc|\.?profile)")
-"""Files that a shell takes in for their settings."""
+"""Files that a shell sources for their settings."""
 
 
 def write_shape(task: Any, context: Mapping[str, Any], folder: Path) -> Path:
-    """Write the tasks around the one that runs into a file; return its path."""
+    """Write the tasks around the running one to a file in `folder`, and return its path."""
     run = context.get("dag_run")
     started = getattr(run, "start_date", None)
     when = "" if started is None else started.astimezone(timezone.utc).isoformat(timespec="microseconds")
@@ -54,9 +54,9 @@ def write_shape(task: Any, context: Mapping[str, Any], folder: Path) -> Path:
 
 
 def tasks_around(task: Any) -> list[Task]:
-    """Return a task, and those of its DAG that it depends on or that depend on it, in order of their names.
+    """Return a task, its upstream and downstream tasks, sorted by name.
 
-    The task's process has parsed the DAG, so this needs no query of Airflow's database.
+    The task's process has parsed the DAG, so this does not query Airflow's database.
     """
     dag = task.dag
     near = {task.task_id, *task.get_flat_relative_ids(upstream=True), *task.get_flat_relative_ids(upstream=False)}
@@ -81,12 +81,12 @@ def _task(task: Any, near: Iterable[str]) -> Task:
 
 
 def _given(task: Any, name: str) -> Any:
-    """Return an argument of a task, or of what is mapped."""
+    """Return an argument of a task; for a mapped task, the one given to `partial`."""
     return getattr(task, name, None) or getattr(task, "partial_kwargs", {}).get(name)
 
 
 def _expanded(task: Any, name: str) -> list[Any]:
-    """Return the values of an argument over which a task is mapped, as far as the DAG's file names them."""
+    """Return the values of an argument over which a task is mapped, if they are literals in the DAG's file."""
     values = getattr(getattr(task, "expand_input", None), "value", ())
     if isinstance(values, Mapping):
         argument = values.get(name, ())
@@ -107,7 +107,7 @@ def _uris(assets: Any) -> tuple[str, ...]:
 
 
 def runs_capture_alone(command: str) -> bool:
-    """Whether a shell's command runs ``provspark run`` and nothing else that may handle rows.
+    """Whether a shell command runs ``provspark run`` and nothing else that may handle rows.
 
     >>> runs_capture_alone("cd /jobs && provspark run --store s clean.py {{ ds }}")
     True

@@ -39,39 +39,38 @@ CaptureMode = Literal["index", "off"]
 
 
 class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
-    """Submits a Spark job as `SparkSubmitOperator` does, and keeps which input rows made each output row.
+    """Submit a Spark job as `SparkSubmitOperator` does, and record which input rows each output row came from.
 
-    Every argument of `SparkSubmitOperator` is taken and means the same; the script stays as it is.
+    It accepts every argument of `SparkSubmitOperator`, with the same meaning. The script needs no changes.
 
     Parameters
     ----------
     prov_store : str, optional
-        Folder where lineage is kept, as a URL or a path; by default the environment's ``PROVSPARK_STORE``,
-        or option ``store`` of Airflow's section ``[provspark]``. (templated)
+        Folder for the lineage, as a URL or a path. Default: the environment variable ``PROVSPARK_STORE``, or the option
+        ``store`` in the section ``[provspark]`` of Airflow's configuration. (templated)
     prov_mode : {"index", "off"}
-        ``off`` submits plainly.
+        ``off`` submits the job without capture.
     on_error : {"warn", "fail"}
-        What trouble in tracking does: a warning in the task's log and a step marked untracked, or a failed
-        task. A job that can't be captured at all (a JVM application, Spark Connect, cluster deploy mode) is
-        such trouble.
+        What happens if capture fails: ``warn`` logs a warning and marks the step as untracked, ``fail`` fails the task.
+        This includes jobs that can't be captured at all (JVM applications, Spark Connect, cluster deploy mode).
     prov_catalogue : str, optional
-        SQLAlchemy URL of the catalogue to tell of the step; by default the environment's
-        ``PROVSPARK_CATALOGUE``, or option ``catalogue`` of the section ``[provspark]``, or SQLite in
+        SQLAlchemy URL of the catalogue that the step is added to. Default: the environment variable
+        ``PROVSPARK_CATALOGUE``, or the option ``catalogue`` in the section ``[provspark]``, or SQLite in
         ``$AIRFLOW_HOME``. (templated)
     prov_profile : bool
-        Store how the values of each output and input are distributed, too; see `Provenance.profile`.
+        Also store the distribution of the values of each output and input; see `Provenance.profile`.
 
     Returns
     -------
     dict
         As XCom: ``step``, ``store`` and ``outputs``, each with ``dataset``, ``version``, ``rows``, ``written`` and
-        ``coverage``. ``rows`` counts all rows of the version, ``written`` those that this step wrote; it is None
-        where that is not known, as for a write that was not tracked.
+        ``coverage``. ``rows`` counts all rows of the version, ``written`` those that this step wrote. ``written`` is
+        None if it is not known, for example for an untracked write.
 
     Raises
     ------
     SettingsError
-        An argument of ours has no such value, or no store is named anywhere and ``on_error`` is ``fail``.
+        A ``prov_`` argument or ``on_error`` has an invalid value, or no store is set and ``on_error`` is ``fail``.
     CaptureError
         Lineage was not captured and ``on_error`` is ``fail``. If no try could be captured (a JVM application, Spark
         Connect, cluster deploy mode), it is also an ``AirflowFailException``: the task fails without a retry.
@@ -99,18 +98,20 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         self.prov_catalogue = prov_catalogue
         self.prov_profile = prov_profile
         if prov_catalogue and (password := urlsplit(prov_catalogue).password):
-            # Rendered template fields are shown in Airflow's page.
+            # Airflow's UI shows rendered template fields.
             mask_secret(password)
         self._capture: CaptureArguments | None = None
         self._refused: Untracked | None = None
 
     def execute(self, context: Any) -> Any:
-        """Run the job; then read back what was captured, tell the catalogue, and return a summary."""
+        """Run the job under capture, add the step to the catalogue, and return a summary of what it wrote."""
         if self.prov_mode == "off":
             return super().execute(context)
         store = self._store()
         if store is None:
-            self._trouble(SettingsError("no store: give prov_store, or set `store` in Airflow's section [provspark]"))
+            self._trouble(
+                SettingsError("No store is set. Pass prov_store, or set `store` in Airflow's section [provspark].")
+            )
             return super().execute(context)
         started = outcome.now()
         outcome.prepare()
@@ -126,14 +127,15 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             return self._settle(started, None)
 
     def _shape(self, context: Any, folder: str) -> str:
-        """Write which tasks the DAG has into a file; "" where that is not known."""
+        """Write the DAG's structure to a file and return its path; "" if it is not known."""
         if not self.has_dag():
             return ""
         try:
             return str(write_shape(self, context, Path(folder)))
         except Exception as trouble:
             self.log.warning(
-                "ProvSpark: The shape of the DAG is unknown, so answers do not list tasks without capture: %s", trouble
+                "ProvSpark: The DAG's structure can't be read, so answers do not list tasks without capture: %s",
+                trouble,
             )
             return ""
 
@@ -156,7 +158,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
         return hook
 
     def _settle(self, started: str, error: Exception | None) -> dict[str, Any] | None:
-        """Publish a refused step, tell the catalogue, summarise; after a failed job nothing here raises."""
+        """Publish a refused step, update the catalogue, and return a summary. After a failed job, raise nothing."""
         assert self._capture is not None
         capture = self._capture
         try:
@@ -167,19 +169,28 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             if self._refused is None:
                 for line in outcome.losses(manifest):
                     self._trouble(CaptureError(line))
-            return outcome.summary(capture.store, manifest)
+            summary = outcome.summary(capture.store, manifest)
+            if error is None and self._refused is None:
+                self._log_success(manifest, summary)
+            return summary
         except Exception as trouble:
             if error is None and self.on_error == "fail":
                 raise
             self.log.warning("ProvSpark: Lineage for this step is unavailable: %s", trouble)
             return None
 
+    def _log_success(self, manifest: Manifest, summary: dict[str, Any]) -> None:
+        try:
+            self.log.info("%s", outcome.success(manifest, summary))
+        except Exception as trouble:  # a log line must not fail the task
+            self.log.debug("ProvSpark: The captured rows can't be reported", exc_info=trouble)
+
     def _publish_earlier_tries(self) -> None:
         assert self._capture is not None
         try:
             steps = outcome.publish_earlier_tries(self._capture)
         except Exception as trouble:  # the job comes first; `provspark repair` can do it later
-            self.log.debug("ProvSpark: earlier tries were not looked at", exc_info=trouble)
+            self.log.debug("ProvSpark: Earlier tries could not be checked", exc_info=trouble)
             return
         for step in steps:
             self.log.info(
@@ -187,7 +198,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             )
 
     def _tell_catalogue(self, manifest: Manifest, error: Exception | None) -> None:
-        """Add the step to the catalogue; if that fails, the step is in the store all the same."""
+        """Add the step to the catalogue. If that fails, the step is still in the store."""
         assert self._capture is not None
         store = self._capture.store
         catalogue = self.prov_catalogue or Settings.read(airflow=True).catalogue
@@ -204,11 +215,11 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             )
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
-        """Nothing is known before the job runs."""
+        """Return no datasets: they are not known before the job runs."""
         return _lineage()
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage:
-        """Data sets of the step with our facets, for OpenLineage's event of this task."""
+        """Return the step's datasets with ProvSpark's facets, for the task's OpenLineage event."""
         store = self._store() if self.prov_mode != "off" else None
         if store is None:
             return _lineage()
@@ -220,12 +231,12 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             opened = Store.open(store)
             facets = facets_for(store, opened.manifest(capture.key.id), opened)
         except ProvSparkError as error:
-            self.log.warning("ProvSpark: OpenLineage's event carries no versions: %s", error)
+            self.log.warning("ProvSpark: The task's OpenLineage event contains no datasets and versions: %s", error)
             return _lineage(run_facets=start_facets(store, capture.key))
         return _lineage(inputs=facets.inputs, outputs=facets.outputs, run_facets=facets.run_facets)
 
     def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage:
-        """As on completion: a failed step may have written."""
+        """Return the same as for completion: a failed step may have written datasets."""
         return self.get_openlineage_facets_on_complete(task_instance)
 
     def _store(self) -> str | None:

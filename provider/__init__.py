@@ -1,6 +1,6 @@
 """Record-level lineage for DAGs of Spark jobs.
 
-Importing this package costs milliseconds: it loads neither Airflow nor pyspark; names are resolved on first use.
+Importing this package takes milliseconds: it imports neither Airflow nor pyspark. Names are resolved on first use.
 """
 
 from __future__ import annotations

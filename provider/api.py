@@ -1,4 +1,4 @@
-"""The query API: open a store or a catalogue and ask where rows came from and went to.
+"""Query API: open a store or a catalogue, and query where rows came from and what was derived from them.
 
 >>> import provspark
 >>> prov = provspark.open("file:///data/prov")                      # doctest: +SKIP
@@ -118,13 +118,13 @@ def __getattr__(name: str) -> type[Explanations]:
 
 
 def open(url: str | os.PathLike[str]) -> Provenance:
-    """Open a store, or all stores that a catalogue knows.
+    """Open a store, or all stores that a catalogue lists.
 
     Parameters
     ----------
     url : str or path
-        A store's folder (``/data/prov``, ``file:///data/prov``, ``s3://bucket/prov``), or a catalogue's
-        SQLAlchemy URL (``sqlite:////data/catalogue.db``, ``postgresql+psycopg2://…``).
+        The folder of a store (``/data/prov``, ``file:///data/prov``, ``s3://bucket/prov``), or the SQLAlchemy URL of a
+        catalogue (``sqlite:////data/catalogue.db``, ``postgresql+psycopg2://…``).
 
     Raises
     ------
@@ -134,7 +134,9 @@ def open(url: str | os.PathLike[str]) -> Provenance:
 
 
 class Provenance(Replaying):
-    """Answers about the steps that were published when it was opened; `refresh` looks again.
+    """An open store or catalogue, which you query for lineage.
+
+    Answers cover the steps that were published when it was opened, or when you last called `refresh`.
 
     The parameters that questions share:
     """
@@ -152,10 +154,10 @@ class Provenance(Replaying):
         return f"provspark.open({self.url!r})"
 
     def refresh(self) -> None:
-        """Take in the steps that were published since.
+        """Load the steps that were published since the store was opened or last refreshed.
 
-        A step that can't be read is logged once, and named in `broken`; the others answer. So does one of several
-        stores of a catalogue.
+        A step that can't be read, or one of several stores of a catalogue, is logged once and listed in `broken`.
+        Answers cover the others.
 
         Raises
         ------
@@ -175,16 +177,16 @@ class Provenance(Replaying):
 
     @property
     def broken(self) -> tuple[Broken, ...]:
-        """Steps that can't be read, and stores of a catalogue: answers leave them out."""
+        """Steps, and stores of a catalogue, that can't be read. Answers leave them out."""
         return self.graph.broken
 
     def restricted(
         self, keep: Callable[[Manifest], bool], broken: Callable[[Broken], bool] = lambda _: False
     ) -> Provenance:
-        """The same, as if only the steps that `keep` is true for had been published.
+        """Return a view in which only the steps that `keep` returns true for exist.
 
-        Nothing of the others is in any answer: not their names, counts or reasons. Where they made or read
-        files, a path ends. Steps that can't be read are named where `broken` is true for them.
+        Its answers contain nothing of the other steps: no names, counts or reasons. Paths end at files that these made
+        or read. Steps that can't be read are listed if `broken` returns true for them.
         """
         out = copy(self)
         out._keep = keep if self._keep is None else lambda m, own=self._keep: own(m) and keep(m)
@@ -199,11 +201,11 @@ class Provenance(Replaying):
 
     @property
     def ask(self) -> RenamedQuestions:
-        """The same questions, as the last release had them here for answers that can be combined."""
+        """The questions under the names of the last release. Call them on `Provenance` itself instead."""
         return RenamedQuestions(self)
 
     def stores(self) -> Collection[Store]:
-        """Its stores; none where it shows some steps only."""
+        """Return the open stores; none for a restricted view."""
         return self._stores.values() if self._keep is None else ()
 
     datasets = datasets

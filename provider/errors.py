@@ -1,3 +1,3 @@
-"""Every error of ProvSpark, each also a child of a built-in error."""
+"""All errors of ProvSpark. Each also derives from a built-in exception."""
 
-from provspark.model.errors import *  # noqa: F403 - the one list of them is there
+from provspark.model.errors import *  # noqa: F403 - they are defined there

@@ -1,6 +1,7 @@
-"""Declarations that a user's function over batches or groups keeps to, so that its rows can be followed one by one.
+"""Decorators that declare how the output rows of a function over batches or groups relate to its input rows.
 
-The functions stay what they are: a declaration is an attribute of theirs, and Spark's executors need nothing of ours.
+With a declaration, capture can follow each row through the function. The decorators only set an attribute, so Spark's
+executors do not need this package.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ ATTRIBUTE = "__provspark__"
 
 
 def rowwise(function: F) -> F:
-    """Declare that a function returns one row for each row that it is given, in their order.
+    """Declare that a function returns one row for each input row, in the same order.
 
-    For functions of `mapInPandas`, `mapInArrow`, `applyInPandas` and `applyInArrow`. A run in which the function
-    returns more rows or fewer fails with an error that names it.
+    Use it for functions of `mapInPandas`, `mapInArrow`, `applyInPandas` and `applyInArrow`. If the function returns
+    more or fewer rows, the job fails with an error that names the function.
 
     Examples
     --------
@@ -31,11 +32,11 @@ def rowwise(function: F) -> F:
 
 
 def keeps_index(function: F) -> F:
-    """Declare that the index of each frame that a function returns names the rows which its rows were made from.
+    """Declare that the index of each frame that a function returns identifies the input row of each of its rows.
 
-    For functions of `mapInPandas` and `applyInPandas`: filtering, sorting, repeating or exploding rows keeps the
-    index of a frame. Of an iterator, each frame that is returned has to be made from the last one that was read.
-    A run in which the index names no row of that frame fails with an error that names the function.
+    Use it for functions of `mapInPandas` and `applyInPandas`. Filtering, sorting, repeating or exploding rows keeps the
+    index of a frame. A function over an iterator must make each frame that it returns from the last one that it read.
+    If the index contains a label that is not in that frame, the job fails with an error that names the function.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""What the machine must have before a job starts: equal versions of pyspark, and a Java that Spark runs on.
+"""Checks of the machine before a job starts: matching versions of pyspark, and a Java version that Spark supports.
 
-Only the standard library is imported, so the checks also run before anything is installed.
+This module imports only the standard library and ProvSpark's errors, so it also runs before anything is installed.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ __all__ = ["SUPPORTED_JAVA", "Java", "check_pyspark", "find_java", "pair"]
 SUPPORTED_JAVA = (17, 21)
 
 PAIRS = ("4.0.4", "4.1.3", "4.2.0")
-"""The newest version of each minor one that PyPI has both of pyspark and of pyspark-client."""
+"""For each minor version, the newest patch version for which PyPI has both pyspark and pyspark-client."""
 
 _ADVICE = (
     "Spark 4 runs on Java 17 or 21: install one (Debian and Ubuntu: "
     "`apt-get install openjdk-17-jre-headless`; Fedora: `dnf install java-21-openjdk-headless`; "
     "macOS: `brew install openjdk@17`) and point JAVA_HOME at it, "
-    "or leave JAVA_HOME unset and have `java` on PATH"
+    "or leave JAVA_HOME unset and add `java` to PATH"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java that answers: path of the executable and its major version."""
+    """A working Java: path of its executable, and major version."""
 
     path: str
     major: int
 
 
 def check_pyspark() -> str:
-    """Check that pyspark and pyspark-client, where both are installed, have one version.
+    """Check that pyspark and pyspark-client have the same version if both are installed.
 
-    The two share the folder ``pyspark``: with unequal versions its files are a mix of both.
+    Both install into the folder ``pyspark``. If their versions differ, it contains a mix of both.
 
     Returns
     -------
     str
-        The version; empty where neither is installed (Spark may then come from ``SPARK_HOME``).
+        The version; empty if neither is installed (Spark may then come from ``SPARK_HOME``).
 
     Raises
     ------
@@ -71,7 +71,7 @@ def check_pyspark() -> str:
 
 
 def pair(classic: str) -> str:
-    """Return the version nearest to this one that PyPI has of both pyspark and pyspark-client, as far as PAIRS knows.
+    """Return the version nearest to `classic` for which PyPI has both pyspark and pyspark-client, according to PAIRS.
 
     >>> pair("4.1.2"), pair("4.2.1"), pair("4.3.0")
     ('4.1.2', '4.2.0', '4.2.0')
@@ -84,17 +84,17 @@ def pair(classic: str) -> str:
 
 
 def find_java(env: Mapping[str, str] | None = None) -> Java:
-    """Find the Java that Spark would start: ``JAVA_HOME``'s, else the one on ``PATH``.
+    """Find the Java that Spark will start: that of ``JAVA_HOME`` or, if it is not set, the one on ``PATH``.
 
     Parameters
     ----------
     env : mapping of str to str, optional
-        Environment variables; the process's own by default.
+        Environment variables. Default: those of the process.
 
     Raises
     ------
     JavaNotFoundError
-        None is found, it does not answer, or its version is neither 17 nor 21.
+        There is no Java, it can't be run, or its version is neither 17 nor 21.
     """
     env = os.environ if env is None else env
     home = env.get("JAVA_HOME", "")

@@ -1,4 +1,4 @@
-"""Rebuild a catalogue from what lasts: files of OpenLineage events, or the stores' manifests."""
+"""Rebuild a catalogue from files of OpenLineage events, or from the manifests of stores."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ __all__ = ["rebuild_from_events", "rebuild_from_stores"]
 
 
 def rebuild_from_events(catalogue: Catalogue, paths: Iterable[str | Path]) -> int:
-    """`Catalogue.rebuild` from files of OpenLineage's file transport; see `provspark.airflow.events.read_events`."""
+    """Rebuild a catalogue from files of OpenLineage's file transport, and return what `Catalogue.rebuild` returns.
+
+    `paths` are those of `provspark.airflow.events.read_events`.
+    """
     return catalogue.rebuild(chain.from_iterable(map(read_events, paths)))
 
 
 def rebuild_from_stores(catalogue: Catalogue, urls: Iterable[str]) -> int:
-    """`Catalogue.rebuild` from the manifests of stores."""
+    """Rebuild a catalogue from the manifests of stores, and return what `Catalogue.rebuild` returns."""
     return catalogue.rebuild(chain.from_iterable(map(events_from_store, urls)))

@@ -1,4 +1,4 @@
-"""A small HTTP receiver of OpenLineage events: an app of its own, with its own key, before a catalogue."""
+"""HTTP receiver that adds OpenLineage events to a catalogue: a small app with its own API key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_BYTES = 16 * 1024 * 1024
 
 
 class _RefusedError(Exception):
-    """A request that is answered with an error; `detail` is for who sent it."""
+    """An error response to a request. The sender sees `detail`."""
 
     def __init__(self, status: HTTPStatus, detail: str) -> None:
         super().__init__(detail)
@@ -33,11 +33,11 @@ class _RefusedError(Exception):
 
 
 def create_app(catalogue_url: str, api_key: str, *, max_bytes: int = _MAX_BYTES) -> FastAPI:
-    """Make the app that takes OpenLineage events at ``POST /api/v1/lineage`` into a catalogue.
+    """Create the app that receives OpenLineage events at ``POST /api/v1/lineage`` and adds them to a catalogue.
 
-    Senders give the key as ``Authorization: Bearer KEY``, as OpenLineage's http transport does. Bodies may be
-    gzipped. Errors are problem documents (RFC 9457). File lists are read from the stores that events name, so
-    run it where those can be reached; elsewhere only equal versions link.
+    Senders pass the key as ``Authorization: Bearer KEY``, as OpenLineage's http transport does. Bodies may be
+    gzipped. Error responses are problem documents (RFC 9457). The app reads file lists from the stores that events
+    name, so run it where it can reach these. Otherwise only identical versions are linked.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ def create_app(catalogue_url: str, api_key: str, *, max_bytes: int = _MAX_BYTES)
     api_key : str
         At least 16 characters.
     max_bytes : int
-        Longest body, before and after it is unpacked.
+        Maximum size of a body, both compressed and uncompressed.
 
     Raises
     ------
     SettingsError
         The key is too short.
     CatalogueError
-        The catalogue does not open.
+        The catalogue can't be opened.
     PackageMissingError
         FastAPI is not installed.
     """
@@ -66,7 +66,7 @@ def create_app(catalogue_url: str, api_key: str, *, max_bytes: int = _MAX_BYTES)
         raise PackageMissingError("the receiver of OpenLineage events", "fastapi") from e
     if len(api_key) < 16:
         raise SettingsError(
-            "the receiver's API key needs at least 16 characters; "
+            f"the receiver's API key needs at least 16 characters and has {len(api_key)}; "
             "make one with: python -c 'import secrets; print(secrets.token_urlsafe())'"
         )
     catalogue = Catalogue.open(catalogue_url)
@@ -89,7 +89,7 @@ def create_app(catalogue_url: str, api_key: str, *, max_bytes: int = _MAX_BYTES)
         return _problem(HTTPStatus(error.status_code), str(error.detail))
 
     app = FastAPI(title="ProvSpark", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
-    # A plain route: FastAPI would read the handler's annotations, which name classes imported above.
+    # A plain route, because FastAPI can't resolve the handler's annotations, whose classes are imported above.
     app.router.add_route("/api/v1/lineage", receive, methods=["POST"])
     app.add_exception_handler(_RefusedError, refused)
     app.add_exception_handler(HTTPException, failed)
@@ -100,15 +100,18 @@ def _authorise(request: Request, api_key: str) -> None:
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     same = hmac.compare_digest(given.strip().encode(), api_key.encode())
     if scheme.lower() != "bearer" or not same:
-        raise _RefusedError(HTTPStatus.UNAUTHORIZED, "give the receiver's API key: Authorization: Bearer KEY")
+        raise _RefusedError(
+            HTTPStatus.UNAUTHORIZED, "the API key is missing or wrong; send it as a header: Authorization: Bearer KEY"
+        )
 
 
 async def _body(request: Request, limit: int) -> bytes:
-    """Read and unpack the body, piece by piece, so that no sender fills the memory."""
+    """Read and decompress the body in chunks, so that a large body can't exhaust memory."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip"):
         raise _RefusedError(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content encoding {encoding!r}; send gzip or plain JSON"
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            f"content encoding {encoding!r} is not supported; send gzip or plain JSON",
         )
     packed = 0
     unpack = zlib.decompressobj(wbits=31) if encoding == "gzip" else None
@@ -119,12 +122,12 @@ async def _body(request: Request, limit: int) -> bytes:
             try:
                 chunk = unpack.decompress(chunk, limit + 1 - len(body))
             except zlib.error as e:
-                raise _RefusedError(HTTPStatus.BAD_REQUEST, f"the body is not gzip: {e}") from e
+                raise _RefusedError(HTTPStatus.BAD_REQUEST, f"the body is not valid gzip: {e}") from e
         body += chunk
         if max(packed, len(body)) > limit:
-            raise _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the event has more than {limit} bytes")
+            raise _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the event has more than {limit:,} bytes")
     if unpack is not None and (not unpack.eof or unpack.unused_data):
-        raise _RefusedError(HTTPStatus.BAD_REQUEST, "the gzip body is cut off, or something follows it")
+        raise _RefusedError(HTTPStatus.BAD_REQUEST, "the gzip body is truncated, or has data after its end")
     return bytes(body)
 
 
@@ -134,7 +137,7 @@ def _ingest(catalogue: Catalogue, body: bytes) -> Ingested:
     except EventError as e:
         raise _RefusedError(HTTPStatus.UNPROCESSABLE_ENTITY, str(e)) from e
     except CatalogueError as e:
-        _log.error("event not taken in: %s", e)
+        _log.error("An event was not added to the catalogue: %s", e)
         raise _RefusedError(
             HTTPStatus.SERVICE_UNAVAILABLE, "the catalogue does not answer; send the event again"
         ) from e
@@ -144,7 +147,7 @@ def _answer(done: Ingested) -> dict[str, Any]:
     if done.declared:
         return {"step": None, "note": "no ProvSpark facet: kept as a declared link"}
     if done.ref is None:
-        return {"step": None, "note": "no ProvSpark facet: the event was left aside"}
+        return {"step": None, "note": "no ProvSpark facet: the event was ignored"}
     return {
         "store": done.ref.store,
         "step": done.ref.step,

@@ -1,7 +1,7 @@
-"""Columns and cells of a recorded step, as the operations and readings that a store keeps.
+"""Conversion of the columns and cells of a recorded step to the operations and readings that a store contains.
 
-A store has matrices of columns for each reading of a write. What a recorder tells cell by cell is parted into readings
-within which every row takes the same columns from the same columns, so nothing of it is lost.
+A store has column dependencies for each reading of a write. Cells that are recorded one by one are grouped into
+readings whose rows all have the same column dependencies, so no detail is lost.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ __all__ = [
 ]
 
 ColumnMatrix = Mapping[str, str | Sequence[str] | Mapping[str, Dependence]]
-"""Of each output column the source columns; with how each goes in, or transformation where nothing is said."""
+"""Source columns by output column. Without a mapping to their dependences, these are ``transformation``."""
 CellPairs = tuple[npt.ArrayLike, Sequence[str], npt.ArrayLike, Sequence[str]]
-"""Output rows, the column of each, source rows, the column of each; four of one length."""
+"""Output rows, their columns, source rows, their columns: four sequences of equal length."""
 Links = frozenset[tuple[str, str, Dependence]]
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedInput:
-    """One reading of an input: which rows it went into, and its columns; None where nothing was said of these."""
+    """One reading of an input: its rows' relation to output rows, and its column links, or None if not known."""
 
     source: PendingVersion
     boxes: Boxes
@@ -50,7 +50,7 @@ class RecordedInput:
 
 
 def columns_of(given: ColumnMatrix, output: PendingVersion, source: PendingVersion) -> Links:
-    """Check a matrix of columns against the columns that there are.
+    """Check a matrix of columns against the columns of both datasets, and return it as links.
 
     Raises
     ------
@@ -64,7 +64,10 @@ def columns_of(given: ColumnMatrix, output: PendingVersion, source: PendingVersi
             told = dict(sources) if isinstance(sources, Mapping) else dict.fromkeys(sources, "transformation")
         for name, dependence in told.items():
             if dependence not in get_args(Dependence):
-                raise InvalidWriteError(f"no dependence {dependence!r}; there are {', '.join(get_args(Dependence))}")
+                raise InvalidWriteError(
+                    f"no dependence {dependence!r} for column {name!r} of {source.dataset}; use one of "
+                    f"{', '.join(get_args(Dependence))}"
+                )
             links.add((_known(out, output), _known(name, source), dependence))
     return frozenset(links)
 
@@ -72,13 +75,15 @@ def columns_of(given: ColumnMatrix, output: PendingVersion, source: PendingVersi
 def parted(
     batches: Sequence[CellPairs], output: PendingVersion, source: PendingVersion
 ) -> list[tuple[Links, Int64, Int64]]:
-    """Part cells into readings: the columns of each, with its output rows and source rows."""
+    """Group cells into readings, and return the column links of each with its output rows and source rows."""
     by_pair: dict[tuple[int, int], set[tuple[str, str]]] = {}
     for out, out_columns, src, src_columns in batches:
         arrays = [np.asarray(a).tolist() for a in (out, out_columns, src, src_columns)]
         if len({len(a) for a in arrays}) > 1:
             lengths = ", ".join(str(len(a)) for a in arrays)
-            raise InvalidWriteError(f"cells are four lists of one length; found {lengths} for {source.dataset}")
+            raise InvalidWriteError(
+                f"cells must be four lists of equal length; those for {source.dataset} have the lengths {lengths}"
+            )
         for o, a, s, b in zip(*arrays, strict=True):
             by_pair.setdefault((o, s), set()).add((a, b))
     by_columns: dict[frozenset[tuple[str, str]], list[tuple[int, int]]] = {}
@@ -93,7 +98,7 @@ def parted(
 
 
 def operations_of(output: PendingVersion, readings: Sequence[RecordedInput]) -> Operations | None:
-    """The operations that tell of a step's columns; None where nothing was said of any."""
+    """Return operations with the recorded column dependencies of a step; None if no columns were recorded."""
     if all(r.columns is None for r in readings):
         return None
     operations: list[Operation] = []
@@ -124,7 +129,7 @@ def _known(name: str, version: PendingVersion) -> str:
         return name
     if not names:
         raise InvalidWriteError(
-            f"the columns of {version.dataset} are not known; give them: "
+            f"the columns of {version.dataset} are not known; pass them: "
             f"Data({str(version.dataset)!r}, columns=[(name, type)])"
         )
     near = get_close_matches(str(name), names, 3, 0.6)
@@ -133,7 +138,7 @@ def _known(name: str, version: PendingVersion) -> str:
 
 
 def asked_cells(cells: Callable[[Int64], Any], output: PendingVersion, most: int) -> list[CellPairs]:
-    """Ask a callable for the cells of all rows of the files that the step made."""
+    """Call `cells` for all rows of the files that the step wrote, at most `most` rows at a time."""
     files = output.files
     answers: list[CellPairs] = []
     for base, n, mine in zip(files.bases.tolist(), files.rows.tolist(), files.written.tolist(), strict=False):
@@ -142,14 +147,14 @@ def asked_cells(cells: Callable[[Int64], Any], output: PendingVersion, most: int
             told = cells(wanted)
             if not isinstance(told, Sequence | np.ndarray) or len(told) != 4:
                 raise InvalidWriteError(
-                    f"cells are four lists: output rows, the column of each, source rows, the column of each; the "
-                    f"callable told {told!r:.100}"
+                    f"cells must be four lists: output rows, their columns, source rows, their columns; the callable "
+                    f"returned {told!r:.100}"
                 )
             rows = np.asarray(told[0])
             if len(rows) and (rows.min() < wanted[0] or rows.max() > wanted[-1]):
                 raise InvalidWriteError(
-                    f"asked for cells of output rows {wanted[0]} to {wanted[-1]}, the callable told of rows "
-                    f"{rows.min()} to {rows.max()}"
+                    f"asked for cells of output rows {wanted[0]} to {wanted[-1]}, the callable returned cells of rows "
+                    f"{rows.min()} to {rows.max()}; return only the requested ones"
                 )
             answers.append((told[0], told[1], told[2], told[3]))
     return answers

@@ -1,4 +1,4 @@
-"""Relations from elsewhere: a step that nobody captured, told by what knows its rows.
+"""`record`: store the lineage of a step that was not captured, from row relations that you provide.
 
 >>> import provspark
 >>> provspark.record(                                               # doctest: +SKIP
@@ -49,19 +49,20 @@ Pairs = tuple[npt.ArrayLike, npt.ArrayLike]
 
 @dataclass(frozen=True)
 class Data:
-    """A data set as it lies there now.
+    """A dataset in its current state.
 
     Parameters
     ----------
     name : str
         A path or URL.
     format : str, optional
-        ``parquet``, ``orc``, ``csv``, ``json`` or ``text``; without it, what the store knows of these files, else
-        what the first file's name ends with.
+        ``parquet``, ``orc``, ``csv``, ``json`` or ``text``. Default: the format that the store has for these files, or
+        else the suffix of the first file's name.
     options : mapping, optional
-        Spark's reader options that decide what a row is, as ``{"header": "true"}``.
-    columns : sequence of (name, Spark's type), optional
-        What values are read as, partition columns last; Parquet and ORC tell it themselves. Row ids need none.
+        Spark's reader options that determine the rows, for example ``{"header": "true"}``.
+    columns : sequence of (name, type), optional
+        Names and Spark types of the columns, partition columns last. Parquet and ORC files contain them. Row ids do not
+        need them.
     """
 
     name: str
@@ -72,25 +73,27 @@ class Data:
 
 @dataclass(frozen=True)
 class Relation:
-    """How the output's rows came from one reading of an input; one of `pairs`, `boxes`, `rows` and `cells` is given.
+    """Relation of output rows to the rows of one reading of an input. Set one of `pairs`, `boxes`, `rows`, `cells`.
 
     Parameters
     ----------
     source : str or Data
         The input. Each relation is an occurrence of its own.
-    pairs : two int arrays of one length, optional
+    pairs : two int arrays of equal length, optional
         Output rows, and the source row of each.
     boxes : Boxes, or sequence of (out, n_out, src, n_src, diagonal), optional
-        Rectangles: all output rows of a range came from all source rows of another; or, where diagonal, row by row.
+        Rectangles: all output rows of a range came from all source rows of another or, if `diagonal` is true, each from
+        the one at the same position.
     rows : callable, optional
-        Given some output rows (int64, ascending), returns pairs for them; it is called for all rows, some at a time.
+        Called with output rows (int64, ascending), some at a time; it returns their pairs.
     columns : mapping, optional
-        Of each output column the source columns that go into it: a name, names, or names with how each goes in
-        (``identity``, ``transformation``, ``aggregation``, ``join`` …). Without it every column may come of every one.
+        Source columns by output column: a name, several names, or a mapping from names to their dependence
+        (``identity``, ``transformation``, ``aggregation``, ``join`` …). Default: any column may depend on any other.
     cells : callable, optional
-        Given some output rows, returns four lists of one length: output rows, the column of each, source rows, the
-        column of each. Where rows take different columns, each such group of columns becomes a reading of its own.
+        Called with output rows; it returns four lists of equal length: output rows, their columns, source rows, their
+        columns. Rows with different column dependencies become separate readings.
     kind : {"data", "context"}
+        The kind of the edges.
     """
 
     source: str | Data
@@ -113,39 +116,40 @@ def record(
     try_number: int = 1,
     written: Sequence[str] | None = None,
 ) -> Manifest:
-    """Store a step that was not captured: which rows of a data set came from which rows of others.
+    """Store a step that was not captured: which rows of its output came from which rows of its inputs.
 
-    Row ids are 0 … n-1 within a data set: files in path order, rows in file order. The data sets are looked at as they
-    lie there, so record the step before they change.
+    Row ids are 0 … n-1 within a dataset: files in path order, rows in file order. The datasets are read in their
+    current state, so record the step before they change.
 
     Parameters
     ----------
     store : str
-        A store's folder or URL; it is made where there is none.
+        Folder or URL of a store. If it does not exist, it is created.
     task, run, dag, try_number
-        What the step is called; without `run`, the time.
+        The step's key. Default of `run`: the current time.
     output : str or Data
-        What the step wrote.
+        The dataset that the step wrote.
     relations : sequence of Relation
     written : sequence of str, optional
-        Paths of the output's files that this step made, relative to it. Without it, all that no step of the store made.
+        Paths of the output's files that this step wrote, relative to the output. Default: all files that no other step
+        of the store wrote.
 
     Returns
     -------
     Manifest
-        Of the published step; `provspark.open` answers about it.
+        The manifest of the published step. Query the step with `provspark.open`.
 
     Raises
     ------
     RowOutOfRangeError
-        A pair or box names a row that a data set does not have.
+        A pair or box contains a row that a dataset does not have.
     InvalidWriteError
-        A data set has no files, the step made none of them, a relation gives none or more than one of its four
-        forms, or relates rows of files that the step did not make.
+        A dataset has no files, the step wrote none of the output's files, a relation has none or more than one of its
+        four forms, or a relation contains rows of files that the step did not write.
     UnknownColumnError
-        A column that a data set does not have.
+        A dataset does not have a column.
     StepExistsError
-        The step is there already.
+        The store already has this step.
     ValuesUnavailableError
         The rows of a file can't be counted.
     """
@@ -153,7 +157,9 @@ def record(
 
     if type(try_number) is not int or not all(type(n) is str and n.isprintable() for n in (task, dag, run or "")):
         named = f"task {task!r}, run {run!r}, dag {dag!r}, try_number {try_number!r}"
-        raise InvalidWriteError(f"a step is named by printable text and tries count in whole numbers; found {named}")
+        raise InvalidWriteError(
+            f"task, run and dag must be printable text and try_number a whole number; found {named}"
+        )
     opened = Store.open(store, create=True)
     known = _KnownVersions(opened)
     made = _claimed(known.version(_data(output)), known, written)
@@ -184,13 +190,13 @@ def record(
 
 
 class _KnownVersions:
-    """What a store knows of data sets."""
+    """Versions of datasets that a store knows."""
 
     def __init__(self, store: Store) -> None:
         self._graph = Graph([store])
 
     def version(self, data: Data) -> PendingVersion:
-        """The version that lies there; counted only where no step has."""
+        """Return the current version of a dataset. Its rows are counted only if no step of the store has done so."""
         from provspark.index_store.values.present_version import list_files, present_version
 
         dataset = self._graph.named(data.name)
@@ -206,7 +212,7 @@ class _KnownVersions:
         return present_version(dataset, data.format or _format(dataset, listed[0][0]), data.options, fields)
 
     def makers(self, version: PendingVersion) -> dict[str, str]:
-        """Paths of the files that a step made, with its id."""
+        """Return the id of the step that wrote each file, by path, for files that a step of the store wrote."""
         made: dict[FileIdentity, str] = {}
         for at in self._graph.written.related(version.dataset):
             made |= {place: at.node.step for place, i in at.places() if at.files.written[i]}
@@ -228,24 +234,27 @@ def _format(dataset: Dataset, path: str) -> str:
         format_ = {"txt": "text", "jsonl": "json", "ndjson": "json"}.get(suffix, suffix)
         if format_ in ("parquet", "orc", "csv", "json", "text"):
             return format_
-    raise InvalidWriteError(f"the format of {dataset} does not show in {name!r}; give Data({str(dataset)!r}, format=…)")
+    raise InvalidWriteError(
+        f"the name {name!r} does not tell the format of {dataset}; pass it: Data({str(dataset)!r}, format=…)"
+    )
 
 
 def _claimed(version: PendingVersion, known: _KnownVersions, written: Sequence[str] | None) -> PendingVersion:
-    """Mark the files that the step made."""
+    """Mark the files that the step wrote."""
     makers, files = known.makers(version), version.files
     if isinstance(written, str) or (written is not None and not written):
-        raise InvalidWriteError(f"written= names the files that the step made, one or more; found {written!r}")
+        raise InvalidWriteError(f"written= must list the files that the step wrote, one or more; found {written!r}")
     mine = set(files.paths) - makers.keys() if written is None else set(written)
     unknown = sorted(mine - set(files.paths))
     if unknown:
-        raise InvalidWriteError(f"{version.dataset} has no file {unknown[0]!r}; written= names files relative to it")
+        raise InvalidWriteError(f"{version.dataset} has no file {unknown[0]!r}; in written=, pass paths relative to it")
     taken = sorted(mine & makers.keys())
     if taken or not mine:
         which = f"file {taken[0]!r}" if taken else "every file"
         steps = {makers[p] for p in taken} or set(makers.values())
         raise InvalidWriteError(
-            f"{which} of {version.dataset} was made by step {', '.join(sorted(steps))}; record what nobody captured"
+            f"{which} of {version.dataset} was made by step {', '.join(sorted(steps))}; record only files that no step "
+            f"of the store made"
         )
     marks = np.array([p in mine for p in files.paths], dtype=np.bool_)
     made = Files(files.paths, files.sizes, files.mtimes, files.rows, marks)
@@ -253,18 +262,18 @@ def _claimed(version: PendingVersion, known: _KnownVersions, written: Sequence[s
 
 
 def _read_before(source: PendingVersion, made: PendingVersion) -> None:
-    """A step can't have read the very files that it made."""
+    """Check that the step did not read a file that it wrote."""
     ours = {place for place, mine in zip(_places(made), made.files.written.tolist(), strict=True) if mine}
     both = [place for place in _places(source) if place in ours]
     if both:
         raise InvalidWriteError(
-            f"{both[0][1]} is read by the step that made it; rows come from what was there before: name another "
-            f"source, or with written= the files that the step made"
+            f"{both[0][1]} is read by the step that made it; pass another source, or list in written= only the files "
+            f"that the step made"
         )
 
 
 def _places(version: PendingVersion) -> list[FileIdentity]:
-    """What tells each file of a version."""
+    """Return the identity of each file of a version."""
     base, files = version.dataset.name.rstrip("/"), version.files
     paths = [f"{base}/{path}" if path else version.dataset.name for path in files.paths]
     told = zip(paths, files.sizes.tolist(), files.mtimes.tolist(), strict=True)
@@ -272,19 +281,21 @@ def _places(version: PendingVersion) -> list[FileIdentity]:
 
 
 def _readings(relation: Relation, output: PendingVersion, source: PendingVersion) -> Iterator[RecordedInput]:
-    """One reading for a relation; of cells one for each group of columns that some rows take."""
+    """Yield the reading of a relation; for `cells`, one for each set of column dependencies."""
     given = [name for name in ("pairs", "boxes", "rows", "cells") if getattr(relation, name) is not None]
     if len(given) != 1:
         forms = " and ".join(given) or "nothing"
         raise InvalidWriteError(
-            f"the relation to {source.dataset} gives {forms}; give one of pairs, boxes, rows, cells"
+            f"the relation to {source.dataset} has {forms}; pass exactly one of pairs, boxes, rows, cells"
         )
     if relation.cells is None:
         columns = None if relation.columns is None else columns_of(relation.columns, output, source)
         yield RecordedInput(source, _boxes(relation, output, source), relation.kind, columns)
         return
     if relation.columns is not None:
-        raise InvalidWriteError(f"the relation to {source.dataset} gives cells, and columns beside; cells tell these")
+        raise InvalidWriteError(
+            f"the relation to {source.dataset} has both cells and columns; pass only cells, which include the columns"
+        )
     for columns, out, src in parted(asked_cells(relation.cells, output, _AT_ONCE), output, source):
         boxes = from_pairs(*_checked((out, src), output, source))
         _made(boxes, output)
@@ -309,12 +320,12 @@ def _boxes(relation: Relation, output: PendingVersion, source: PendingVersion) -
 
 
 def _listed(boxes: Sequence[tuple[int, int, int, int, bool]], source: PendingVersion) -> Boxes:
-    """Boxes that were given one by one."""
+    """Return boxes that were passed as a sequence of tuples."""
     given = [tuple(box) for box in boxes]
     wrong = next((box for box in given if len(box) != 5 or np.array(box[:4]).dtype.kind not in "iu"), None)
     if wrong is not None:
         raise InvalidWriteError(
-            f"a box is four whole numbers, out, n_out, src, n_src, and whether it is diagonal; found {wrong!r} for "
+            f"a box must be four integers, out, n_out, src, n_src, and a flag, diagonal; found {wrong!r} for "
             f"{source.dataset}"
         )
     table = np.array([box[:4] for box in given], dtype=np.int64).reshape(-1, 4)
@@ -325,7 +336,7 @@ def _listed(boxes: Sequence[tuple[int, int, int, int, bool]], source: PendingVer
 def _asked(
     rows: Callable[[Int64], Any], output: PendingVersion, source: PendingVersion
 ) -> Iterator[tuple[Int64, Int64]]:
-    """Ask a callable for all rows of the files that the step made."""
+    """Call `rows` for all rows of the files that the step wrote, some at a time."""
     files = output.files
     for base, n, mine in zip(files.bases.tolist(), files.rows.tolist(), files.written.tolist(), strict=False):
         for low in range(base, base + n if mine else base, _AT_ONCE):
@@ -333,8 +344,8 @@ def _asked(
             out, src = _checked(rows(wanted), output, source)
             if len(out) and (out.min() < wanted[0] or out.max() > wanted[-1]):
                 raise InvalidWriteError(
-                    f"asked for output rows {wanted[0]} to {wanted[-1]}, the callable for {source.dataset} told of "
-                    f"rows {out.min()} to {out.max()}"
+                    f"asked for output rows {wanted[0]} to {wanted[-1]}, the callable for {source.dataset} returned "
+                    f"rows {out.min()} to {out.max()}; return only pairs of the requested rows"
                 )
             yield out, src
 
@@ -343,11 +354,13 @@ def _checked(pairs: Any, output: PendingVersion, source: PendingVersion) -> tupl
     try:
         out, src = (np.asarray(a) for a in pairs)
     except (TypeError, ValueError):
-        raise InvalidWriteError(f"pairs are two arrays, of output rows and of rows of {source.dataset}") from None
+        raise InvalidWriteError(
+            f"pairs must be two arrays, of output rows and of rows of {source.dataset}; found {type(pairs).__name__}"
+        ) from None
     for array in (out, src):
         if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)) or len(out) != len(src):
             raise InvalidWriteError(
-                f"pairs are two arrays of whole numbers of one length; found {out.dtype} of shape {out.shape} and "
+                f"pairs must be two integer arrays of equal length; found {out.dtype} of shape {out.shape} and "
                 f"{src.dtype} of shape {src.shape} for {source.dataset}"
             )
     for at, rows in ((output, out), (source, src)):
@@ -363,13 +376,13 @@ def _within(version: PendingVersion, low: int, high: int) -> None:
 
 
 def _made(boxes: Boxes, output: PendingVersion) -> None:
-    """No box may hold rows of files that the step did not make."""
+    """Check that no box contains rows of files that the step did not write."""
     files = output.files
     others = np.flatnonzero(~files.written & (files.rows > 0))
     for at in others.tolist():
         low, high = int(files.bases[at]), int(files.bases[at + 1])
         if ((boxes.out < high) & (boxes.out + boxes.n_out > low)).any():
             raise InvalidWriteError(
-                f"a relation holds rows {low} to {high - 1} of {output.dataset}, which are of file "
-                f"{files.paths[at]!r}, that this step did not make"
+                f"a relation contains rows {low} to {high - 1} of {output.dataset}, which are in the file "
+                f"{files.paths[at]!r} that this step did not make; leave them out, or add the file to written="
             )

@@ -1,4 +1,4 @@
-"""What the last release called otherwise; it goes with the next one."""
+"""Questions under their names of the last release, which the next release removes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["RenamedQuestions", "renamed"]
 
 
 def renamed(name: str) -> Callable[..., Any]:
-    """Return the method that a renamed question had, which warns."""
+    """Return a method that calls a renamed question under its former name, with a DeprecationWarning."""
 
     def former(prov: Asking, *args: Any, **kwargs: Any) -> Any:
         warnings.warn(
@@ -29,7 +29,7 @@ def renamed(name: str) -> Callable[..., Any]:
 
 
 class RenamedQuestions:
-    """``prov.ask``: questions whose answers could be combined, as all answers can now."""
+    """The former ``prov.ask``: questions with answers that can be combined, as all answers can now."""
 
     def __init__(self, prov: Asking) -> None:
         self._prov = prov

@@ -1,4 +1,4 @@
-"""Where the store and the catalogue are, when nobody says: environment variables, or Airflow's ``[provspark]``."""
+"""Default store and catalogue, from environment variables or the section ``[provspark]`` of Airflow's configuration."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ SECTION = "provspark"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is set.
+    """Settings of the environment and of Airflow's configuration.
 
     Parameters
     ----------
     store : str or None
-        The store's URL.
+        URL of the store.
     catalogue : str
-        The catalogue's SQLAlchemy URL.
+        SQLAlchemy URL of the catalogue.
     catalogue_given : bool
-        False where `catalogue` is the default: SQLite in ``$AIRFLOW_HOME``, or else in ``~/.provspark``.
+        False if `catalogue` is the default: SQLite in ``$AIRFLOW_HOME``, or else in ``~/.provspark``.
     trusted : tuple of str
-        What questions of the command line and of Airflow's tasks trust, as their `trust` does.
+        Entries that the command line and Airflow tasks add to the parameter `trust` of questions.
     """
 
     store: str | None
@@ -38,15 +38,15 @@ class Settings:
 
     @classmethod
     def read(cls, environ: Mapping[str, str] | None = None, *, airflow: bool = False) -> Settings:
-        """Read ``PROVSPARK_STORE``, ``PROVSPARK_CATALOGUE`` and ``PROVSPARK_TRUSTED`` (parted by commas).
+        """Read ``PROVSPARK_STORE``, ``PROVSPARK_CATALOGUE`` and ``PROVSPARK_TRUSTED`` (separated by commas).
 
         Parameters
         ----------
         environ : mapping, optional
-            The process's environment by default.
+            Environment variables. Default: those of the process.
         airflow : bool
-            Look in Airflow's configuration too, section ``[provspark]``, options ``store``, ``catalogue`` and
-            ``trusted``, where Airflow is installed. The environment goes first.
+            If Airflow is installed, also read the options ``store``, ``catalogue`` and ``trusted`` in the section
+            ``[provspark]`` of its configuration. Environment variables take precedence.
         """
         env = os.environ if environ is None else environ
         store, catalogue = env.get("PROVSPARK_STORE"), env.get("PROVSPARK_CATALOGUE")
@@ -61,12 +61,12 @@ class Settings:
         return cls(store or None, catalogue or _default_catalogue(env), bool(catalogue), listed)
 
     def url(self, given: str | None = None) -> str:
-        """Return what to read from: the URL given, or the store, or the catalogue that is set.
+        """Return the URL to read from: `given`, or else the store or the catalogue that is set.
 
         Raises
         ------
         SettingsError
-            None of them is.
+            None of them is set.
         """
         url = given or self.store or (self.catalogue if self.catalogue_given else None)
         if not url:
@@ -74,12 +74,12 @@ class Settings:
         return url
 
     def store_url(self, given: str | None = None) -> str:
-        """Return the store to write to: the URL given, or the one that is set.
+        """Return the store to write to: `given`, or else the store that is set.
 
         Raises
         ------
         SettingsError
-            Neither is.
+            Neither is set.
         """
         url = given or self.store
         if not url:
@@ -87,7 +87,7 @@ class Settings:
         return url
 
 
-_HOW = "give --store URL, or set PROVSPARK_STORE to a folder's path or URL"
+_HOW = "pass --store URL, or set PROVSPARK_STORE to a folder's path or URL"
 
 
 def _default_catalogue(env: Mapping[str, str]) -> str:

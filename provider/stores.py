@@ -1,4 +1,4 @@
-"""From a URL to the stores behind it."""
+"""Open the stores that a URL refers to."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["OpenedStores", "StoreSource", "location", "open_stores", "source", "
 
 
 def location(url: str | os.PathLike[str]) -> str:
-    """A store or catalogue as text; ArgumentError for what names none."""
+    """Return the URL or path of a store or catalogue as a string; raise ArgumentError for other types."""
     if not isinstance(url, (str, os.PathLike)):
         raise ArgumentError(f"a store is named by its folder or URL, a catalogue by its URL; found {url!r}")
     return os.fspath(url)
@@ -35,14 +35,14 @@ def location(url: str | os.PathLike[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoreSource:
-    """What a URL names: stores by their URLs, and what a catalogue keeps of jobs without capture."""
+    """Stores that a URL refers to, and a catalogue's declarations of jobs without capture."""
 
     stores: list[str]
     declarations: tuple[Declaration, ...] = ()
 
 
 def source(url: str) -> StoreSource:
-    """Name a store itself, or all stores that a catalogue knows."""
+    """Return the store at a URL, or all stores of the catalogue at a URL."""
     scheme = url.split(":", 1)[0].split("+", 1)[0]
     if scheme in ("sqlite", "postgresql", "postgres", "mysql", "mssql", "oracle") and ":" in url:
         from provspark.index_store.catalogue import Catalogue
@@ -54,7 +54,7 @@ def source(url: str) -> StoreSource:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No cyclic garbage is looked for meanwhile: it takes half of the time, and manifests stay."""
+    """Disable the cyclic garbage collector: it would take half of the time, and manifests are kept anyway."""
     on = gc.isenabled()
     gc.disable()
     try:
@@ -66,22 +66,22 @@ def uncollected() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class OpenedStores:
-    """Stores by their URLs as given, and those that can't be opened though others can."""
+    """Opened stores by URL, and stores that can't be opened."""
 
     stores: dict[str, Store]
     broken: tuple[Broken, ...]
 
 
 def open_stores(urls: Iterable[str], known: Mapping[str, Store]) -> OpenedStores:
-    """Open stores, but for those that are known.
+    """Open stores, except those in `known`.
 
-    A folder with nothing in it is a store without steps. Where one of several stores can't be read, it is named and
-    the others open.
+    An empty folder counts as a store without steps and is left out. A store that can't be opened is listed in `broken`,
+    unless all of them fail.
 
     Raises
     ------
     StoreUnreachableError, StoreFormatError, CorruptIndexError
-        The only store, or each of several, can't be opened.
+        None of the stores can be opened.
     """
     from provspark.index_store.store.broken_steps import broken_store
     from provspark.index_store.store.store import Store

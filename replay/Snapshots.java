@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/** Computes a frame and keeps its rows in the driver, numbered, so that what is built on them needs no job. */
+/** Computes a DataFrame and keeps its rows, numbered, on the driver, so that queries of them need no Spark job. */
 public class Snapshots {
     private final String number;
     private final int most;
@@ -23,7 +23,7 @@ public class Snapshots {
         this.most = most;
     }
 
-    /** Returns the frame's rows, at most as many as there may be, with one more column that numbers them. */
+    /** Returns a local DataFrame of at most `most` rows of a DataFrame, with one more column that numbers them. */
     public Object keep(Object made) {
         Dataset frame = (Dataset) made;
         int width = frame.schema().length();
@@ -43,18 +43,18 @@ public class Snapshots {
         return frame.sparkSession().createDataFrame(rows, schema);
     }
 
-    /** How many rows the last frame had; one more than may be kept stands for any number above it. */
+    /** Returns the number of rows of the last DataFrame; `most` + 1 means more than `most`. */
     public int size() {
         return size;
     }
 
-    /** The rows kept last, as Python's pickle of a row that holds them as an array: this takes no query of Spark's. */
+    /** Returns the rows kept last as a Python pickle of one row that contains them as an array; this runs no query. */
     public byte[] pickled() {
         StructType one = new StructType().add("rows", DataTypes.createArrayType(schema));
         return PythonSQLUtils.toPyRow(new GenericRowWithSchema(new Object[] {rows.toArray()}, one));
     }
 
-    /** Selects expressions, given as one text with a zero between two: a list would take a round trip for each. */
+    /** Selects expressions, joined by NUL characters: a list would need a py4j round trip for each. */
     public Object select(Object frame, String expressions) {
         return ((Dataset) frame).selectExpr(expressions.split("\u0000"));
     }

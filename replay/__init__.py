@@ -1,5 +1,5 @@
-"""Replay: the stored operations of a step run again, on Spark, for the few rows in question.
+"""Replay: run the stored operations of a step again on Spark, for a few rows.
 
-The user's script never runs. Each operation is built again from its stored text over the rows that the record
-came to; what it needs beside them (a join's other side, a group's other members) is read with the record's keys.
+The user's script never runs. Each operation is rebuilt from its stored text over the rows that reached it. Other rows
+that it needs (the other side of a join, the other rows of a group) are read with the keys of these rows.
 """

@@ -1,7 +1,7 @@
-"""Cells of output rows, followed back through a replay: where rows choose the source by value, only what they read.
+"""Source cells of output cells, found by a replay: if an expression selects its source by value, only the selected one.
 
-The matrices of columns are those of the questions without replay; here each row has its own, from which what it did
-not read is taken out.
+The column dependencies are those that queries use without a replay. Here each row has its own copy, without the columns
+that were not read for this row.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from provspark.replay.rules import replay_rule
 __all__ = ["cells_of"]
 
 _LINE = 2 * PLACES
-"""A cell is told in one number: its line, the element of the array that is meant (0: all of it), 1 + its column."""
+"""A cell is one number: its line, 1 + the element of an array column (0: all elements), and 1 + its column's id."""
 _COLUMN = (1 << PLACES) - 1
 _CELL = (1 << _LINE) - 1
 _CONDITIONAL = bit("conditional")
@@ -39,14 +39,14 @@ _CONDITIONAL = bit("conditional")
 def cells_of(
     engine: Engine, told: Replayed, node: WriteNode, places: Mapping[int, set[int]], columns: Int64
 ) -> dict[int, list[tuple[Boxes, Bits]]]:
-    """Find the cells of readings that cells of output rows came from, by data edges.
+    """Find the input cells that output cells came from by data edges, by reading axis.
 
     Parameters
     ----------
     places : mapping of int to set of int
-        By output row, the lines of the last stage that it is, or can't be told from.
+        By output row, the lines of the last stage that it is equal to; several if they can't be told apart.
     columns : int64 array
-        Positions of the output's columns; 0 stands for the rows.
+        Positions of the output's columns, from 1; 0 stands for the rows.
     """
     walk = _CellWalk(engine, told, node)
     labels = [(row, line) for row, lines in sorted(places.items()) for line in sorted(lines)]
@@ -70,7 +70,7 @@ class _CellWalk:
     waiting: dict[int, list[Bits]] = field(default_factory=dict)
 
     def run(self, start: Bits) -> dict[int, Bits]:
-        """Take cells from the last operation to the sources; what subqueries read is not followed."""
+        """Follow cells from the last operation to the sources, but not into subqueries."""
         every = self.told.operations
         self.waiting = {every[-1].index: [start]}
         ends: dict[int, Bits] = {}
@@ -91,7 +91,7 @@ class _CellWalk:
         return stage if stage is not None else Stage(self.told.operations[operation], ())
 
     def ended(self, operation: Operation, here: Bits) -> dict[int, Bits]:
-        """Cells of readings: row and position in one number."""
+        """Return the cells of readings, by axis; a source cell is its row and position in one number."""
         own = operation_maps(self.node)[operation.index]
         rows = np.array([line.sources[0].row for line in self.stage(operation.index).lines], dtype=np.int64)
         bits = {}
@@ -108,7 +108,7 @@ class _CellWalk:
         return bits
 
     def below(self, operation: Operation, child: int, cells: Int64) -> Bits:
-        """From cells after an operation to those of a child's rows."""
+        """Follow cells after an operation to cells after one of its children."""
         maps = self.reads(operation, child, np.unique(cells & _CELL))
         line, parent = self.parents(operation.index, child)
         i, k = matched(cells >> _LINE, line)
@@ -123,14 +123,14 @@ class _CellWalk:
         return collected(*(c[keep] for c in columns))
 
     def parents(self, operation: int, child: int) -> tuple[Int64, Int64]:
-        """Each line with each line of a child that it was made from, in order."""
+        """Return the sorted pairs of a line and a line of the child that it was made from."""
         lines = enumerate(self.stage(operation).lines)
         pairs = [(n, p) for n, line in lines for of, p in line.parents if of == child]
         both = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
         return both[:, 0], both[:, 1]
 
     def reads(self, operation: Operation, child: int, cells: Int64) -> Bits:
-        """The operation's matrix for some columns, or elements of them, by data edges, from a child's columns."""
+        """Return the column dependencies, by data edges, of some columns or array elements on a child's columns."""
         before = self.told.operations[child]
         own = operation_maps(self.node)[operation.index].of_kind("data")
         own = own.take(np.isin(own.src, [ROWS, *(c.id + 1 for c in before.columns)]))
@@ -155,7 +155,7 @@ class _CellWalk:
         may: Int64,
         sure: Int64,
     ) -> None:
-        """Take out of `may` what a row did not read, and put into `sure` what it did."""
+        """Clear in `may` the dependences on columns that were not read for a row, and set in `sure` those that were."""
         doubtful = chosen(operation)
         rows = len(self.stage(child).lines)
         copied = self.copied(operation, child) if replay_rule(operation.node).copies else None
@@ -193,7 +193,7 @@ class _CellWalk:
 
 @dataclass(frozen=True, slots=True)
 class _Copies:
-    """Which copy of its parent each line is: rows are copied in order."""
+    """Number of the copy of its parent that each line is: an operation copies rows in order."""
 
     operation: Operation
     which: Mapping[tuple[int, int], int]
@@ -209,7 +209,7 @@ class _Copies:
 
 
 def _read(readings: Iterable[ColumnRead], lines: Int64, parents: Int64) -> tuple[Bools, Bools]:
-    """Whether a row may be, and certainly is, read by some places in an expression."""
+    """Return for each line whether it may have read its parent, and whether it certainly did."""
     maybe, certain = np.zeros(len(lines), dtype=np.bool_), np.zeros(len(lines), dtype=np.bool_)
     for reading in readings:
         if reading.holds is None:
@@ -226,7 +226,7 @@ def _read(readings: Iterable[ColumnRead], lines: Int64, parents: Int64) -> tuple
 
 
 def _grouped(bits: Bits, labels: list[tuple[int, int]]) -> list[tuple[Boxes, Bits]]:
-    """Put together rows whose cells went by the same columns; a row that may be several lines has what all agree on."""
+    """Group row pairs by their column dependencies. Of a row with several lines, only what these agree on is sure."""
     many: dict[int, int] = {}
     for row, _ in labels:
         many[row] = many.get(row, 0) + 1

@@ -1,4 +1,4 @@
-"""What a rule of replay is, and what it is given."""
+"""Interfaces of replay: the rule for an operation (`ReplayRule`), and what a rule may call (`Kit`)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from provspark.replay.records import Cause
 
 Witnesses = Sequence[tuple[int, int]]
 Frame = Any
-"""A pyspark DataFrame: the operation's columns by their labels, and the hidden ones."""
+"""A pyspark DataFrame with an operation's columns, named by their labels, and the hidden columns."""
 
 
-class Refused(Exception):  # noqa: N818 - no error of the user's: replay goes on beside the operation
-    """An operation that can't be replayed, and why."""
+class Refused(Exception):  # noqa: N818 - not an error for users: the replay goes on without the operation
+    """An operation can't be replayed; `why` has the reason."""
 
     def __init__(self, operation: Operation, why: str) -> None:
         super().__init__(why)
@@ -26,29 +26,27 @@ class Refused(Exception):  # noqa: N818 - no error of the user's: replay goes on
 
 @dataclass(frozen=True, slots=True)
 class Subquery:
-    """A subquery of an operation's expressions.
+    """A subquery in an operation's expressions.
 
     Parameters
     ----------
     owner, end : int
-        The operation, and the subquery's last one.
+        The operation, and the last operation of the subquery.
     kind : {"scalar", "in", "exists"}
-        The rows of a scalar one are context; the others let rows of the owner through.
-    value : str
-        Of an IN that the owner's condition demands: SQL of what has to be among the subquery's rows.
+        The rows of a scalar subquery are context. Those of the others decide which rows of the owner pass.
     """
 
     owner: int
     end: int
     kind: Literal["scalar", "in", "exists"]
     met: int = -1
-    """Of an EXISTS or IN that the owner's condition demands: the operation whose rows let rows of the owner through."""
+    """For an EXISTS or IN that must be true: the operation whose rows let rows of the owner pass; otherwise -1."""
     condition: str = ""
-    """SQL of which ones."""
+    """SQL condition between such a row and the row of the owner that it lets pass."""
 
 
 class Kit(Protocol):
-    """What a rule asks of the replay under way, an `Engine`. Children are named by their numbers."""
+    """The running replay, as rules see it; `Engine` implements it. Operations are identified by their numbers."""
 
     operations: Sequence[Operation]
 
@@ -56,106 +54,109 @@ class Kit(Protocol):
         """Return an operation."""
 
     def focus(self, index: int) -> Frame | None:
-        """Return the rows in question after an operation; None where there are none."""
+        """Return the replayed rows after an operation; None if there are none."""
 
     def rest(self, index: int, where: str = "true") -> Frame:
-        """Return an operation's other rows for which a condition holds: it is computed from whole sources."""
+        """Return the other rows after an operation that satisfy a condition, computed from whole sources."""
 
     def all(self, index: int, where: str = "true") -> Frame:
-        """Return `focus` and `rest` together."""
+        """Return the rows of `focus` and `rest`."""
 
     def alone(self, index: int) -> bool:
-        """Whether an operation's rows in question are all that rows which are followed can derive from."""
+        """Whether replayed rows of later operations can come only from the replayed rows after this operation."""
 
     def whole(self, index: int) -> Frame:
-        """Return all of an operation's rows in their order, none of which knows its parents."""
+        """Return all rows after an operation in their order, without their parents."""
 
     def demanded(self, operation: Operation) -> list[Subquery]:
-        """Return the EXISTS and INs that an operation's condition demands, where rows in question may meet them."""
+        """Return the EXISTS and IN subqueries that an operation requires and that have replayed rows."""
 
     def sql(self, operation: Operation, expression: Expression) -> str:
-        """Return an expression's text; its subqueries stand ready under the names that it uses."""
+        """Return the SQL of an expression, after creating the views of its subqueries."""
 
     def kept(self, operation: Operation, members: Sequence[Witnesses]) -> int:
-        """Return which of some duplicates, each with its witnesses, Spark kept; `unsure` where the store can't know."""
+        """Return the number of the duplicate that Spark kept, by the witnesses of each. If not known, call `unsure`."""
 
     def keep(self, operation: Operation, frame: Frame) -> Frame:
-        """Compute a frame for an operation, and keep its rows in the driver, numbered."""
+        """Compute a DataFrame for an operation, and keep its rows, numbered, on the driver."""
 
     def merged(self, operation: Operation, parent: int, into: dict[str, Any], witness: Witnesses) -> None:
-        """Take note that a kept row of the child was left for another one, which is told."""
+        """Record that a kept row of the child was dropped as a duplicate of another one (`into`, `witness`)."""
 
     def unsure(self, operation: Operation, why: str) -> None:
-        """Take note that what the operation did can't be known from its text alone."""
+        """Record that the stored text of an operation does not determine what it did."""
 
 
 class ReplayRule:
-    """How operations of one of Spark's nodes are done again. What it says beyond `build` and `focus` has defaults."""
+    """Rule for replaying the operations of a Spark node. All members except `build` and `focus` have defaults."""
 
     row_for_row = False
-    """It makes one row of each row, of columns of which it says where they come from."""
+    """It makes one row from each row, and records where each column comes from."""
     keeps_order = False
-    """Its rows stand in the order of its child's."""
+    """It keeps the order of its child's rows."""
     demands = False
-    """Its condition may demand EXISTS and IN of a row."""
+    """Its condition may require EXISTS and IN subqueries."""
     selects = False
-    """It only computes and leaves out columns."""
+    """It only computes or drops columns."""
     groups = False
-    """It computes values of the rows of a group."""
+    """It computes values from the rows of a group."""
     copies = False
-    """It copies rows, and each copy has columns of its own."""
+    """It copies rows, and each copy has its own column expressions."""
     keeps_one = False
-    """It keeps one of some rows, and the store alone knows which."""
+    """It keeps one of several rows, and only the store knows which."""
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
-        """Return what the operation makes of its children's rows, all of which are given."""
+        """Return the operation's rows, computed from all rows of its children."""
         raise NotImplementedError
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
-        """Return the rows in question after it."""
+        """Return the replayed rows after the operation."""
         raise NotImplementedError
 
     def of(self, operation: Operation) -> ReplayRule:
-        """Return the rule for one operation, where it depends on more than its node."""
+        """Return the rule for an operation, if it depends on more than the node."""
         return self
 
     def is_of_rows(self, operation: Operation) -> bool:
-        """Whether each of its rows derives from a row, where each row of its children does."""
+        """Whether each row of the operation comes from a row, if each row of its children does."""
         return True
 
     def equates(self, operation: Operation) -> bool:
-        """Whether its rows have equal values in columns that its conditions demand to be equal."""
+        """Whether columns that its conditions compare with ``=`` have equal values in each of its rows."""
         return False
 
     def cause(self, operation: Operation, before: int) -> Cause:
-        """Say why rows of a child (its number) ended in it."""
+        """Return why the operation dropped rows of a child, identified by its number."""
         return "condition"
 
     def unsettled(self, operation: Operation, kit: Kit) -> str | None:
-        """Say why Spark might make other rows of the same ones; "" where it can't, None where the functions tell."""
+        """Return why Spark might compute other rows from the same input.
+
+        "" if it can't; None if this depends only on the functions in its expressions.
+        """
         return None
 
     def query(self, operation: Operation, columns: str, under: Sequence[str], kit: Kit) -> str:
-        """Write the operation as SQL over its children, for a subquery that looks at the outer row."""
-        raise Refused(operation, f"{operation.node} in a subquery that looks at the outer row is not replayed")
+        """Return the operation as SQL over its children, for a correlated subquery."""
+        raise Refused(operation, f"{operation.node} in a subquery that uses the outer row is not replayed")
 
     def analysed(self, operation: Operation, frame: Frame, made: Any, kit: Kit) -> Any:
-        """Return the tree that Spark makes of an expression of the operation, over the rows of its child."""
-        raise Refused(operation, f"what a {operation.node} reads of each row is not told")
+        """Return Spark's analysed tree of an expression of the operation, over the rows of its child."""
+        raise Refused(operation, f"the columns that a {operation.node} reads for each row are not known")
 
 
 def condition_of(operation: Operation, kit: Kit) -> str:
-    """Write what an operation demands of rows; ``true`` where that is nothing."""
+    """Return an operation's condition in SQL; ``true`` if it has none."""
     return " AND ".join(f"({kit.sql(operation, e)})" for e in of_role(operation, "condition")) or "true"
 
 
 def of_role(operation: Operation, role: ExpressionRole) -> list[Expression]:
-    """Return an operation's expressions that are for something."""
+    """Return the operation's expressions of a role."""
     return [e for e in operation.expressions if e.role == role]
 
 
 def outputs(operation: Operation, kit: Kit, role: ExpressionRole = "output") -> list[str]:
-    """Write an operation's columns: computed ones as their expressions, others as they are."""
+    """Return an operation's columns in SQL: computed ones with their expressions, others by name."""
     made = {e.column: e for e in of_role(operation, role) if e.column >= 0}
     return [
         named(kit.sql(operation, made[c.id]), c) if c.id in made else quoted(c.label)
@@ -164,12 +165,12 @@ def outputs(operation: Operation, kit: Kit, role: ExpressionRole = "output") -> 
 
 
 def select(frame: Frame, columns: Sequence[str]) -> Frame:
-    """Take columns, written in SQL, and the hidden ones."""
+    """Select columns, written in SQL, and the hidden columns."""
     return chosen(frame, [*columns, *HIDDEN])
 
 
 def united(frames: Sequence[Frame]) -> Frame | None:
-    """Put frames of equal columns one behind the other."""
+    """Return the union of DataFrames with the same columns; None if there are none."""
     if not frames:
         return None
     out = frames[0]
@@ -179,5 +180,5 @@ def united(frames: Sequence[Frame]) -> Frame | None:
 
 
 def detail(operation: Operation, name: str, default: str = "") -> str:
-    """Return a detail of an operation."""
+    """Return a detail of an operation by its name."""
     return dict(operation.details).get(name, default)

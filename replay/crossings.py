@@ -1,4 +1,4 @@
-"""From write to write: which rows of each write a set of rows came through, or went into."""
+"""Walk from write to write: the writes that a set of rows came through or went into, with their rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ahead", "back", "crossed"]
 
 
 def back(linker: Linker, at: VersionReference, rows: Runs) -> Iterator[tuple[WriteNode, Runs]]:
-    """Yield the writes that rows came through, nearest first, each with the rows of its output."""
+    """Yield the writes that rows came through, nearest first, each with its output rows."""
     waiting = {node: runs for _, node, runs in crossed(linker.links(at, "backward"), rows)}
     for node in plan(linker, [at], "backward").nodes:
         mine = waiting.pop(node, None)
@@ -31,7 +31,7 @@ def back(linker: Linker, at: VersionReference, rows: Runs) -> Iterator[tuple[Wri
 
 
 def ahead(linker: Linker, at: VersionReference, rows: Runs) -> Iterator[tuple[WriteNode, dict[str, Runs]]]:
-    """Yield the writes that rows went into, nearest first, each with the rows of its inputs, by version."""
+    """Yield the writes that rows went into, nearest first, each with its input rows by version."""
     waiting: dict[WriteNode, dict[str, Runs]] = {}
 
     def arrive(links: Links, there: Runs) -> None:
@@ -52,7 +52,7 @@ def ahead(linker: Linker, at: VersionReference, rows: Runs) -> Iterator[tuple[Wr
 
 
 def crossed(links: Links, rows: Runs) -> Iterator[tuple[str, WriteNode, Runs]]:
-    """Yield the version, its write, and its rows, that rows of a version which shares its files are."""
+    """Follow links to versions with the same files: yield each version's id, its write, and the rows in it."""
     for link in links.links:
         there = rows if link.whole else image(compose(gathered(rows), link.boxes))
         if there:

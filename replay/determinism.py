@@ -1,4 +1,4 @@
-"""Whether an operation's text and what it reads settle what it made: where they do not, running it again may differ."""
+"""Whether an operation's text and its input determine its output. If not, a replay may compute other rows."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ _BY_PLACE = frozenset(
     {"First", "Last", "NthValue", "AnyValue", "CollectList", "CollectSet", "ListAgg", "MaxBy", "MinBy", "MaxMinByK"}
     | {"Mode", "ApproximatePercentile", "HistogramNumeric", "HllSketchAgg", "TDigestAgg"}
 )
-"""Aggregates whose value may be another one where their rows come in another order."""
+"""Aggregate functions whose value may depend on the order of their rows."""
 
 
 def unsettled(operation: Operation, engine: Engine) -> str:
-    """Say why Spark might have made other rows of the same ones; nothing where it could not.
+    """Return why Spark might have computed other rows from the same input; "" if it could not.
 
-    A limit is settled where an order stands below it in which the last row taken and the first one left differ, or
-    where it leaves none; a window's order where no two rows of a partition are equal in it; an aggregate where it does
-    not depend on the order of its rows. Sums of floating-point numbers count as settled: their last digits are not.
+    A limit is determined if it drops no row, or if it follows a sort by which the last row that it keeps and the first
+    one that it drops differ. A window's order is determined if no two rows of a partition are equal in it. An aggregate
+    is determined if it does not depend on the order of its rows. Sums of floating-point numbers count as determined,
+    although their last digits may differ.
 
     Raises
     ------
     Refused
-        What the operation reads can't be replayed.
+        The operation's input can't be replayed.
     """
     doubts = sorted(engine.doubts.get(operation.index, ()))
     if doubts:
@@ -43,7 +44,7 @@ def unsettled(operation: Operation, engine: Engine) -> str:
 
 
 def by_place(e: Expression) -> Iterator[str]:
-    """Name the functions of an expression that depend on the order of rows; a list that is sorted does not."""
+    """Yield the functions of an expression that depend on the order of rows, except those whose list is sorted."""
     above: list[tuple[int, tuple[str, ...]]] = []
     for term in e.terms:
         while above and not above[-1][0]:
@@ -58,5 +59,5 @@ def by_place(e: Expression) -> Iterator[str]:
 
 
 def named_keys(keys: list[str]) -> list[str]:
-    """Name the texts of keys by their places."""
+    """Return the SQL of keys with their positions as aliases: ``k0``, ``k1`` …"""
     return [f"{key} AS k{i}" for i, key in enumerate(keys)]

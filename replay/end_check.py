@@ -1,4 +1,4 @@
-"""Checks a replay against the store: the replayed end has to equal the stored rows."""
+"""Check a replay against the store: the rows after the last operation must equal the stored output rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ __all__ = ["found_all", "places", "unsure", "verdict"]
 
 
 def verdict(told: Replayed, node: WriteNode, results: Runs, *, most: int, shortened: bool) -> tuple[bool | None, str]:
-    """Tell whether the last operation's lines are the stored output rows, or why that is not known."""
+    """Return whether the lines after the last operation equal the stored output rows, and if not, why.
+
+    The first value is None if they can't be compared.
+    """
     last = told.stage(told.operations[-1].index)
     why = unsure(told, node, results, most=most, shortened=shortened)
     if why:
@@ -34,29 +37,29 @@ def verdict(told: Replayed, node: WriteNode, results: Runs, *, most: int, shorte
     replayed = [_by_name(last, node, line.values) for line in last.lines] if last else []
     if Counter(stored) == Counter(replayed):
         return True, ""
-    why = f"replay ends in {len(replayed):,} rows, the store has {len(stored):,}"
+    why = f"the replay ends with {len(replayed):,} rows, and the store has {len(stored):,}"
     if len(replayed) == len(stored):
         why = "some values differ from the stored ones"
     return False, why + _doubts(told)
 
 
 def unsure(told: Replayed, node: WriteNode, results: Runs, *, most: int, shortened: bool) -> str:
-    """Say why a replay's end can't be compared with output rows; nothing where it can."""
+    """Return why the end of a replay can't be compared with output rows; "" if it can."""
     if told.stopped:
         operation, why = told.stopped[0]
         return f"the replay stopped at {operation.text!r}: {why}"
     if shortened or any(s.cut for s in told.stages) or results.count > most:
-        return f"there are more than {most:,} rows, and not all were followed"
+        return f"there are more than {most:,} rows, so not all of them were replayed"
     return "" if node.write.coverage == "exact" else f"the lineage of this write is {node.write.coverage}"
 
 
 def found_all(told: Replayed, ends: Mapping[int, set[int]]) -> tuple[bool, str]:
-    """Tell whether each of some output rows is a line of the last stage: see `places`."""
+    """Return whether each of some output rows is a line of the last stage, and if not, why. `ends` is from `places`."""
     groups = Counter(frozenset(lines) for lines in ends.values())
     missing = [row for row, lines in ends.items() if not lines]
     if not missing and all(n <= len(lines) for lines, n in groups.items()):
         return True, ""
-    return False, f"replay does not end in row {min(missing or ends)} as the store has it" + _doubts(told)
+    return False, f"the replay does not end with row {min(missing or ends)} as it is stored" + _doubts(told)
 
 
 def _doubts(told: Replayed) -> str:
@@ -65,7 +68,10 @@ def _doubts(told: Replayed) -> str:
 
 
 def places(stage: Stage | None, node: WriteNode, rows: Int64) -> dict[int, set[int]]:
-    """Find, by output row, the lines of the last stage that it is: equal in value and, where several are, in source."""
+    """Return the lines of the last stage that equal each output row, by row.
+
+    Lines are compared by their values and, if several are equal, by their source rows.
+    """
     lines = stage.lines if stage is not None else ()
     keys = [_by_name(stage, node, line.values) for line in lines] if stage is not None else []
     lines_of: dict[int, set[int]] = {}
@@ -85,7 +91,7 @@ def places(stage: Stage | None, node: WriteNode, rows: Int64) -> dict[int, set[i
 
 
 def stored_rows(node: WriteNode, rows: Int64) -> list[tuple[Any, ...]]:
-    """Read output rows, as keys that equal values share, by the version's columns."""
+    """Read output rows and return the key of each, as in `key_of`, with the version's columns."""
     table = read_rows(node.write.output, node.output.files, np.asarray(rows, dtype=np.int64))
     columns = [c.to_pylist() for c in table.columns]
     return [tuple(map(key_of, row)) for row in zip(*columns, strict=True)]

@@ -1,4 +1,4 @@
-"""Finds where rows in question ended: the operation after which nothing made of them is left, and why."""
+"""Find where replayed rows ended: the operation that dropped them, and why."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def endings_of(
     asked: Collection[InputRow],
     names: Callable[[Witness], tuple[InputRow, ...]],
 ) -> tuple[ReplayEnding, ...]:
-    """List the rows that an operation left out.
+    """Return the rows that each operation dropped.
 
     Parameters
     ----------
     refused : mapping
-        Operations that could not be replayed: nothing ends there, as far as is known.
+        Operations that could not be replayed. No rows count as dropped there.
     merges : sequence of Merged
-        Which row was kept for a duplicate.
+        Duplicates, with the row that was kept instead.
     asked : collection of InputRow
-        The rows in question.
+        The selected rows.
     names : callable
-        Told a witness, which rows of inputs it is.
+        Returns the input rows of a witness.
     """
     after = {s.operation.index: s for s in stages}
     readers = {c: o for o in operations for c in o.children}
@@ -66,7 +66,7 @@ def endings_of(
             mine = {n: {s for s in stage.lines[n].sources if s in asked} for n in numbers}
             every = set().union(*mine.values())
             alive = {s for s in every if _row(s) in left}
-            # What is told of many rows at once is told of each alone.
+            # An ending of many rows must be true for each of them.
             for whole, some in ((True, every - alive), (False, alive)):
                 lines = tuple(n for n in numbers if mine[n] & some or (whole and not mine[n]))
                 if lines:
@@ -77,5 +77,5 @@ def endings_of(
 
 
 def _row(source: InputRow) -> tuple[str, int]:
-    """A row, whichever reading of its version it came by."""
+    """Return a row's version and id, without its occurrence."""
     return source.version, source.row

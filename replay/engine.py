@@ -1,4 +1,4 @@
-"""Replays the operations of one write for some rows of its inputs."""
+"""Replay the operations of one write for some rows of its inputs."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ __all__ = ["Engine", "Kept", "Merged"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """The rows in question after an operation, as the driver holds them."""
+    """The replayed rows after an operation, kept on the driver."""
 
     frame: Frame
     cut: bool
-    """There were more than are followed."""
+    """There were more rows than a replay follows."""
     pickled: bytes
-    """The same rows for Python, where all of their columns are plain; see `Session.pickled`."""
+    """The same rows as a pickle, if all columns are plain; see `Session.pickled`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A row that was left for its duplicate."""
+    """A row that was dropped as a duplicate, and the row that was kept."""
 
     operation: int
     parent: int
@@ -45,19 +45,19 @@ class Merged:
 
 @dataclass
 class Engine:
-    """One replay. `run` fills `kept` for each operation that the rows in question came to.
+    """One replay. `run` fills `kept_rows` for each operation that replayed rows reach.
 
     Parameters
     ----------
     operations : sequence of Operation
-    focus : mapping of int to sequence of int
-        By the number of a source operation, the ids of its rows in question.
+    focus_rows : mapping of int to sequence of int
+        Ids of the selected rows, by the number of their source operation.
     kept_of : KeptOf
-        Says which of some duplicates Spark kept.
+        Determines which of several duplicates Spark kept.
     functions : Functions
-        What admits functions of the user's.
+        Registers user-defined functions, if they may run.
     all_witnesses : bool
-        Whether every row that stands beside the ones in question is to know where it came from.
+        Whether the other rows that operations need also have witnesses.
     """
 
     session: Session
@@ -68,17 +68,17 @@ class Engine:
     functions: Functions
     all_witnesses: bool = False
     closed: bool = False
-    """Rows that derive from any row that is not in question are not followed; they stand beside like the rest."""
+    """Rows that came partly from rows that are not selected are not followed."""
     progress: Progress | None = None
     kept_rows: dict[int, Kept] = field(default_factory=dict)
     refused: dict[int, str] = field(default_factory=dict)
-    """By operation, why the rows can't be followed through it."""
+    """Why rows can't be followed through an operation, by operation."""
     unfollowed: dict[int, str] = field(default_factory=dict)
-    """By operation, what of it can't be told."""
+    """What is not known about an operation, by operation."""
     doubts: dict[int, set[str]] = field(default_factory=dict)
     merges: list[Merged] = field(default_factory=list)
     within: dict[int, Subquery] = field(init=False)
-    """By operation of a subquery, the subquery."""
+    """The subquery that an operation belongs to, by operation."""
     _wholes: dict[int, Frame] = field(default_factory=dict)
     _touched: dict[int, bool] = field(default_factory=dict)
 
@@ -86,7 +86,7 @@ class Engine:
         self.within = subqueries_of(self.operations)
 
     def run(self) -> None:
-        """Follow the rows in question through all operations that they come to."""
+        """Follow the selected rows through all operations that they reach."""
         every = self.operations
         for done, operation in enumerate(every):
             if self.progress is not None:
@@ -105,7 +105,7 @@ class Engine:
                 except Refused as e:
                     self.refused[operation.index] = e.why
                     if e.operation.index != operation.index:
-                        self.refused[operation.index] = f"it needs what {e.operation.text!r} makes: {e.why}"
+                        self.refused[operation.index] = f"it needs the rows of {e.operation.text!r}: {e.why}"
                     continue
                 except Exception as e:
                     self.session.check()
@@ -117,24 +117,24 @@ class Engine:
             self.progress(len(every), len(every), "")
 
     def _behind(self, operation: Operation) -> int:
-        """How many rows of sources are read whole for what an operation needs beside the rows in question."""
+        """Return the number of source rows that an operation reads in addition to the replayed rows."""
         alone = not operation.subqueries and (
             not operation.children or isinstance(replay_rule(operation.node), NarrowRule)
         )
         return 0 if alone else sum(self.sources.scanned.values())
 
     def _is_met(self, operation: Operation) -> bool:
-        """Whether rows in question come to an operation, and can be followed to where it leads."""
+        """Whether replayed rows reach an operation and can be followed further."""
         within = self.within.get(operation.index)
         if within is not None and within.kind != "scalar" and within.met < 0 and self._is_touched(within.end):
-            self.unfollowed[within.owner] = "which rows its EXISTS or IN let through for the rows in question"
+            self.unfollowed[within.owner] = "it is not known which rows its EXISTS or IN let pass for the selected rows"
         if within is not None and not self._is_under(within.met, operation.index):
             return False
         met = operation.index in self.focus_rows or any(c in self.kept_rows for c in operation.children)
         return met or bool(self.demanded(operation))
 
     def _is_under(self, top: int, index: int) -> bool:
-        """Whether an operation is one, or one that hands its rows on to it."""
+        """Whether the operation `index` is `top` or one below it."""
         return top == index or (top > index and any(self._is_under(c, index) for c in self.operation(top).children))
 
     def _after(self, operation: Operation) -> Frame | None:
@@ -142,7 +142,7 @@ class Engine:
             rows = self.focus_rows.get(operation.index)
             return self.sources.taken(operation, rows) if rows else None
         if any(c in self.refused for c in operation.children):
-            raise Refused(operation, "an operation before it could not be replayed, so that rows may be missing here")
+            raise Refused(operation, "an operation before it could not be replayed, so rows may be missing")
         rule = self._rule(operation)
         frame = rule.focus(operation, self)
         if frame is None or not self.closed or (isinstance(rule, NarrowRule) and not operation.subqueries):
@@ -150,7 +150,7 @@ class Engine:
         return frame.filter(self._mine())
 
     def _mine(self) -> str:
-        """SQL of which rows are followed: those that derive from rows in question; where closed, from no others."""
+        """Return the SQL condition of the rows to follow: those from selected rows and, if `closed`, from no others."""
         if not self.closed:
             return FOCUS
         some = {op: ", ".join(map(str, rows)) for op, rows in self.focus_rows.items() if rows}
@@ -166,7 +166,7 @@ class Engine:
             self.functions.admit(operation)
         return own
 
-    # -- what rules ask
+    # -- called by rules
 
     def operation(self, index: int) -> Operation:
         """See `Kit`."""
@@ -195,7 +195,7 @@ class Engine:
         return self.closed and self.all_witnesses and self._is_of_rows(index)
 
     def _is_of_rows(self, index: int) -> bool:
-        """Whether each of an operation's rows derives from a row that the store numbers."""
+        """Whether each of an operation's rows comes from a row of a stored dataset."""
         operation = self.operation(index)
         if not operation.children:
             return self.sources.is_stored(operation)
@@ -224,21 +224,21 @@ class Engine:
     def sql(self, operation: Operation, expression: Expression) -> str:
         """See `Kit`."""
         if not expression.sql:
-            raise Refused(operation, operation.opaque or "the text of one of its expressions is not stored")
+            raise Refused(operation, operation.opaque or "the SQL of one of its expressions is not stored")
         return stand_in(operation, expression.sql, self)
 
     def keep(self, operation: Operation, frame: Frame) -> Frame:
         """See `Kit`."""
         kept, count = self.session.keep(frame)
         if count > self.session.most:
-            raise Refused(operation, f"it compares more than {self.session.most:,} rows at once")
+            raise Refused(operation, f"it compares more than {self.session.most:,} rows, the limit of a replay")
         return kept
 
     def kept(self, operation: Operation, members: Sequence[Witnesses]) -> int:
         """See `Kit`."""
         place = self.kept_of(members) if len(members) > 1 else 0
         if place is None:
-            self.unsure(operation, "which of some duplicates Spark kept; the first by row id is taken for it")
+            self.unsure(operation, "it is not known which duplicate Spark kept; the replay keeps the first by row id")
             place = self.kept_of.taken(members)
         return place
 
@@ -257,7 +257,7 @@ class Engine:
         return self.sources.whole(operation, mine, all_witnesses=self.all_witnesses)
 
     def _is_touched(self, index: int) -> bool:
-        """Whether rows in question can be among an operation's."""
+        """Whether an operation's rows may include replayed rows."""
         touched = self._touched.get(index)
         if touched is None:
             touched = index in self.focus_rows or any(self._is_touched(c) for c in self.operation(index).children)

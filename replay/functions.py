@@ -1,4 +1,4 @@
-"""Functions of the user's in a replay: run only where that is switched on, by their import, never by the script."""
+"""User-defined functions in a replay. They run only if this is switched on, and are imported; the script never runs."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ _PREFIX = "function "
 
 
 class Functions:
-    """Makes functions of the user's known to a replay's session, by their qualified names.
+    """Registers user-defined functions in a replay's session, by their qualified names.
 
     Parameters
     ----------
     spark : pyspark.sql.SparkSession
     allowed : bool
-        Whether they may be run.
+        Whether they may run.
     """
 
     def __init__(self, spark: Any, allowed: bool) -> None:
         self._spark, self._allowed = spark, allowed
 
     def admit(self, operation: Operation) -> None:
-        """Make an operation's functions known.
+        """Register an operation's functions.
 
         Raises
         ------
         Refused
-            They may not be run, or can't be imported; or it is something else that makes it opaque.
+            They may not run or can't be imported, or the operation is opaque for another reason.
         """
         if not operation.opaque.startswith(USERS):
             raise Refused(operation, operation.opaque)
         if not self._allowed:
-            why = "replay runs it only where that is switched on (functions=True)"
+            why = "a replay runs it only with functions=True (--functions)"
             raise Refused(operation, f"{operation.opaque}; {why}")
         wanted = dict(_wanted(operation))
         if not wanted or any(not e.sql for e in operation.expressions):
@@ -67,7 +67,7 @@ def _wanted(operation: Operation) -> Iterator[tuple[str, str]]:
 
 
 def _imported(name: str) -> Any:
-    """Return a function by its qualified name.
+    """Import a function by its qualified name.
 
     Raises
     ------
@@ -75,9 +75,9 @@ def _imported(name: str) -> Any:
     """
     parts = name.split(".")
     if "<lambda>" in parts or "<locals>" in parts:
-        raise ImportError("it has no name of its own in a module")
+        raise ImportError("it has no name in a module; define it with def at the top level of a module")
     if parts[0] == "__main__":
-        raise ImportError("it is the script's own, and replay never runs the script; a module could hold it")
+        raise ImportError("it is defined in the script, which a replay never runs; move it to a module")
     for length in range(len(parts) - 1, 0, -1):
         module = ".".join(parts[:length])
         try:
@@ -89,4 +89,4 @@ def _imported(name: str) -> Any:
         for part in parts[length:]:
             object_ = getattr(object_, part)
         return getattr(object_, "func", object_)
-    raise ImportError("its name has no module")
+    raise ImportError("its qualified name contains no module")

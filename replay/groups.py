@@ -1,4 +1,4 @@
-"""Operations over groups of rows: the groups of the rows in question are needed whole."""
+"""Operations over groups of rows. A replay needs all rows of the groups that the replayed rows belong to."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from provspark.replay.key_literals import one_of
 
 
 class GroupedRule(ReplayRule):
-    """What these rules share."""
+    """Base class of the rules for operations over groups."""
 
     def keys(self, operation: Operation, kit: Kit) -> list[str]:
-        """Return the texts of what rows are grouped by."""
+        """Return the SQL of the grouping keys."""
         raise NotImplementedError
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
@@ -27,15 +27,15 @@ class GroupedRule(ReplayRule):
 
 
 def members_of(operation: Operation, some: Frame, keys: Sequence[str], kit: Kit) -> Frame:
-    """Return all rows of an operation's child whose keys are those of some of them that are kept."""
+    """Return all rows of an operation's child with the same keys as some kept rows of it."""
     near = one_of(some, [(k, k) for k in keys], nulls=True)
     rows = kit.all(operation.children[0], near)
-    # The literals of a single key say all that a join with the kept rows would.
+    # For a single key, the literals already are the condition of the join with the kept rows.
     return rows if len(keys) == 1 and near != "true" else grouped_with(some, rows, keys)
 
 
 def grouped_with(some: Frame, all_rows: Frame, keys: Sequence[str]) -> Frame:
-    """Return all rows whose keys are those of some row."""
+    """Return the rows of `all_rows` with the same keys as a row of `some`."""
     from pyspark.sql import functions as sf
 
     if not keys:

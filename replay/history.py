@@ -1,4 +1,4 @@
-"""The history of rows across steps: what made them, what became of them, and where they ended."""
+"""History of rows across steps: their sources, the rows derived from them, and where they ended."""
 
 from __future__ import annotations
 
@@ -31,36 +31,36 @@ __all__ = ["History", "Passage", "replay_history"]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Rows on their way through one write."""
+    """Rows that pass through one write."""
 
     direction: Direction
     step: str
     write: int
     dataset: str
-    """The data set that it made."""
+    """The dataset that the write made."""
     rows: tuple[tuple[str, Runs], ...]
-    """Ways back: the output's rows; ways ahead: the rows of each input. Each data set with its rows."""
+    """Datasets with their rows: backward the output, forward each input."""
     replayed: Replayed | None
     why: str = ""
-    """Why there is no replay, where one was asked for."""
+    """Why the write could not be replayed; empty if it was, or if no replay was requested."""
     trail: tuple[tuple[Operation, tuple[Column, ...]], ...] = ()
-    """Where columns were asked for: the operations on their way, each with the columns that they are in after it."""
+    """For selected columns: the operations that they pass, each with the columns that contain their values after it."""
     inputs: tuple[str, ...] = ()
     """The datasets that the write read."""
     own: Mapping[int, str] = field(default_factory=dict, compare=False)
-    """Spark's own columns of the write, by their ids, with the expressions that they stand for."""
+    """Expressions of columns that Spark added to the write, by column id."""
 
     def told_trail(self) -> list[tuple[Operation, list[str]]]:
-        """`trail` with the columns' names, each once."""
+        """Return `trail` with the names of the columns, each once."""
         return [(o, list(dict.fromkeys(told_names(columns, self.own)))) for o, columns in self.trail]
 
     @property
     def endings(self) -> tuple[ReplayEnding, ...]:
-        """Where rows ended for good."""
+        """Endings of rows that have no other derived row in the write."""
         return tuple(e for e in self.replayed.endings if e.whole) if self.replayed else ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON takes it, but for the values."""
+        """Return the passage in JSON form, except for row values, which stay Python objects."""
         return {
             "direction": self.direction,
             "step": self.step,
@@ -74,9 +74,9 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class History(Tabular):
-    """All that rows derive from and all that derives from them, write by write, with the operations between.
+    """The sources of rows and the rows derived from them, write by write, with the operations between.
 
-    `passages` stand in order of the data's flow: first the writes that the rows came through, then those that they
+    `passages` are in the order of the data flow: first the writes that the rows came through, then those that they
     went into.
     """
 
@@ -85,13 +85,13 @@ class History(Tabular):
     rows: Runs
     passages: tuple[Passage, ...]
     columns: tuple[str, ...] = ()
-    """The columns that were asked for; none where it is the history of whole rows."""
+    """The selected columns; empty for the history of whole rows."""
     drops: tuple[Drop, ...] = ()
-    """Where these columns ended: operations that did not hand them on, which the rows came to."""
+    """Operations that dropped these columns, if the rows reached them."""
 
     @property
     def endings(self) -> tuple[tuple[Passage, ReplayEnding], ...]:
-        """Where rows, or rows made of them, ended for good."""
+        """Endings of the rows, or of rows derived from them, each with its passage."""
         return tuple((p, e) for p in self.passages if p.direction == "forward" for e in p.endings)
 
     def __repr__(self) -> str:
@@ -100,7 +100,7 @@ class History(Tabular):
         return f"<history of {rows}: {writes}, {len(self.endings):,} endings>"
 
     def _repr_html_(self) -> str:
-        """The datasets and the writes between them as a graph, and the operations as a table."""
+        """Return the datasets and the writes between them as a graph, and the operations as a table."""
         counts = {self.dataset: self.rows.count}
         flows: dict[tuple[str, str, str], None] = {}
         for passage in self.passages:
@@ -113,10 +113,10 @@ class History(Tabular):
         return graph + table_html(self.table())
 
     def table(self) -> pa.Table:
-        """One line for each operation that the rows passed, or that is on the way of the columns.
+        """Return one line for each operation that the rows or the selected columns passed.
 
-        Columns: step, dataset, operation, text, site, columns (those that were asked for are in these after it), lines,
-        ended, cause. A column's end is a line of its own, whose cause is *column dropped*.
+        Columns: step, dataset, operation, text, site, columns (which contain the selected columns' values after the
+        operation), lines, ended, cause. Each dropped column has a line of its own with the cause *column dropped*.
         """
         lines: list[dict[str, Any]] = []
         for passage in self.passages:
@@ -144,10 +144,10 @@ class History(Tabular):
         return pa.Table.from_pylist(lines, schema=_SCHEMA)
 
     def cells(self) -> pa.Table:
-        """One line for each value of the columns that were asked for, after each operation on their way.
+        """Return one line for each value of the selected columns, after each operation that they passed.
 
-        Columns: step, dataset, operation, text, site, line, column, value (as text), changed. Nothing without columns,
-        or where no rows were replayed.
+        Columns: step, dataset, operation, text, site, line, column, value (as text), changed. Empty if no columns were
+        selected or no rows were replayed.
         """
         lines: list[dict[str, Any]] = []
         for passage in self.passages:
@@ -164,15 +164,15 @@ class History(Tabular):
         return pa.Table.from_pylist(lines, schema=_CELLS)
 
     def ended(self) -> pa.Table:
-        """One line for each row, of those asked for or made of them, that ended: where, and why.
+        """Return one line for each row that ended, of the selected rows or those derived from them: where, and why.
 
-        Columns: dataset, version, row, step, operation, text, site, cause, kept (the rows of its data set that a
-        duplicate was left for).
+        Columns: dataset, version, row, step, operation, text, site, cause, kept (for a duplicate, the rows that were
+        kept instead).
         """
         return ended_table((p.step, e) for p, e in self.endings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON takes it, but for the values."""
+        """Return the history in JSON form, except for row values, which stay Python objects."""
         return {
             "dataset": self.dataset,
             "version": self.version,
@@ -221,11 +221,11 @@ def replay_history(
     Parameters
     ----------
     behind, onward : Linker
-        Which find the ways back and ahead.
+        Find the links backward and forward.
     positions : sequence of int
-        The columns to follow, by 1 + their place; none for whole rows.
+        Positions of the columns to follow, from 1; empty for whole rows.
     replayed : bool
-        False for the history of columns of no row in particular, which is told without a replay.
+        False for the history of columns without rows, which needs no replay.
     """
     passages: list[Passage] = []
     drops: tuple[Drop, ...] = ()
@@ -259,7 +259,7 @@ def _trails(
 
 
 def _is_reached(drop: Drop, passage: Passage) -> bool:
-    """Whether rows came to the operation that dropped a column, as far as is known."""
+    """Whether rows reached, or may have reached, the operation that dropped a column."""
     if passage.direction != "forward" or (passage.step, passage.write) != (drop.step, drop.write):
         return False
     told = passage.replayed
@@ -284,7 +284,7 @@ def _passage(
 
 
 def _told(node: WriteNode, replay: Callable[[], Replayed]) -> tuple[Replayed | None, str]:
-    """Replay a write, or say why that can't be."""
+    """Replay a write, or return why it can't be replayed."""
     if node.write.coverage == "untracked":
         return None, f"not tracked: {node.write.reason or 'no reason was stored'}"
     try:

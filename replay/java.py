@@ -1,4 +1,4 @@
-"""What replay has in Java: compiled by Spark's own compiler, once in a JVM, for the driver alone."""
+"""Replay's Java class, `Snapshots`. Spark's own compiler compiles it once per JVM, on the driver only."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 __all__ = ["chosen", "snapshots"]
 
 _made: tuple[Any, Any, Any] | None = None
-"""The JVM, the class's constructor and one object: py4j takes two classes of one name for the same."""
+"""The JVM, the class's constructor and an object: py4j can't distinguish two classes of the same name."""
 
 
 def snapshots(spark: Any, number: str, most: int) -> Any:
-    """Make an object that keeps at most so many rows of a frame, numbered in a column of this name."""
+    """Create a `Snapshots` object, which keeps at most `most` rows of a DataFrame, numbered in the column `number`."""
     return _new(spark, _compiled(spark)[1], number, most)
 
 
 def chosen(frame: Any, expressions: Sequence[str]) -> Any:
-    """Return a frame's ``selectExpr`` of expressions, in one call to the JVM."""
+    """Return ``frame.selectExpr(*expressions)``, in one call to the JVM."""
     from pyspark.sql import DataFrame
 
     spark = frame.sparkSession

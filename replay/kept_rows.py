@@ -1,4 +1,4 @@
-"""Reads kept rows into Python, and compares values."""
+"""Read kept rows into Python, and compare values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["same", "stages_of", "witnesses_of"]
 def stages_of(
     operations: Sequence[Operation], kept: Mapping[int, Kept], sources: Callable[[Witness], tuple[InputRow, ...]]
 ) -> tuple[Stage, ...]:
-    """Read the rows after each operation; `sources` names a witness's rows of inputs."""
+    """Read the kept rows after each operation. `sources` returns the input rows of a witness."""
     stages: dict[int, Stage] = {}
     own = meanings(operations)
     for index in sorted(kept):
@@ -34,7 +34,7 @@ def stages_of(
 
 
 def witnesses_of(kept: Kept, operation: Operation) -> list[frozenset[Witness]]:
-    """Read the witnesses of each row after an operation."""
+    """Return the witnesses of each kept row after an operation."""
     return [frozenset(witnesses) for *_, witnesses in _rows(kept, operation)]
 
 
@@ -65,7 +65,7 @@ def _marks(
     stages: Mapping[int, Stage],
     own: Mapping[int, str],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Name the columns whose values differ from the row before, and those that it has not."""
+    """Return the columns whose values differ from those of the parent rows, and columns that these do not have."""
     befores = [
         (distinct(stages[op].operation.columns), stages[op].lines[n].values) for op, n in parents if op in stages
     ]
@@ -90,12 +90,12 @@ def _marks(
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two values are equal, as Spark groups them: null equals null, NaN equals NaN."""
+    """Whether two values are equal as in Spark's grouping: null equals null, and NaN equals NaN."""
     return bool(key_of(a) == key_of(b))
 
 
 def key_of(value: Any) -> Any:
-    """Return what is equal and hashable for equal values."""
+    """Return a hashable key that is equal for equal values."""
     if isinstance(value, float):
         return "NaN" if math.isnan(value) else value + 0.0
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Keys of the rows in question as literals: Catalyst takes them down to the files, through joins and projections."""
+"""Keys of the replayed rows as SQL literals, which Catalyst pushes down to the files, through joins and projections."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from provspark.replay.contract import Frame, Kit
 __all__ = ["equalities", "one_of"]
 
 _EXACT = re.compile(r"tinyint|smallint|int|bigint|date|string|decimal\(.*\)")
-"""Types whose values are the same after they were text."""
+"""Types whose values survive a conversion to text and back."""
 _MANY = 100
 
 
 def one_of(some: Frame, keys: Sequence[tuple[str, str]], *, nulls: bool) -> str:
-    """Write a condition that rows fulfil whose keys are those of some kept rows.
+    """Return a condition that is true for all rows with the same keys as a kept row.
 
     Parameters
     ----------
     keys : sequence of (str, str)
-        SQL of a key over the kept rows, and over those that the condition is for.
+        SQL of each key over the kept rows, and over the rows to filter.
     nulls : bool
-        Whether a null is equal to a null.
+        Whether null equals null.
 
     Returns
     -------
     str
-        SQL. It may hold for other rows, too: it does not say which keys belong together, and leaves out keys that
-        are many or of types whose text is not their value.
+        SQL. It may be true for other rows, too: it compares each key separately, and ignores keys with too many values
+        or of types that are not exact as text.
     """
     types = [kind for _, kind in some.selectExpr(*(k for k, _ in keys)).dtypes] if keys else []
     exact = [(k, kind) for k, kind in zip(keys, types, strict=True) if _EXACT.fullmatch(kind)]
@@ -51,12 +51,12 @@ def one_of(some: Frame, keys: Sequence[tuple[str, str]], *, nulls: bool) -> str:
 
 
 def _literal(value: str, kind: str) -> str:
-    """Write a value in hexadecimal digits, which mean the same under all settings of the parser."""
+    """Return a value as a hexadecimal literal, which all settings of the parser read the same way."""
     return f"cast(cast(X'{value.encode().hex()}' AS string) AS {kind})"
 
 
 def equalities(operation: Operation, conditions: Sequence[Expression], kit: Kit) -> list[tuple[str, str]]:
-    """Return the columns of a join's two sides that its conditions demand to be equal, left and right, in SQL."""
+    """Return the pairs of left and right columns, in SQL, that a join's conditions require to be equal."""
     sides = [{c.id: quoted(c.label) for c in kit.operation(child).columns} for child in operation.children]
     pairs = []
     for condition in conditions:
@@ -68,7 +68,7 @@ def equalities(operation: Operation, conditions: Sequence[Expression], kit: Kit)
 
 
 def _equal(terms: Sequence[Term]) -> list[tuple[int, int]]:
-    """Return pairs of columns that have to be equal wherever the expression holds."""
+    """Return the pairs of columns that are equal whenever the expression is true."""
     pairs = []
     stack = [True]
     for at, term in enumerate(terms):

@@ -1,4 +1,4 @@
-"""Operations that make each row from one row: nothing else is needed to replay them."""
+"""Operations that make each row from one row. A replay needs no other rows for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from provspark.replay.contract import Frame, Kit, ReplayRule, detail, of_role, s
 
 
 class NarrowRule(ReplayRule):
-    """What these rules share."""
+    """Base class of the rules for these operations."""
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
         """See `ReplayRule`."""
@@ -19,7 +19,7 @@ class NarrowRule(ReplayRule):
 
 
 class SameRule(NarrowRule):
-    """What neither makes nor drops anything: hints, repartitioning, caches, which number their columns anew."""
+    """Operations that keep all rows and values, but may assign new column ids: hints, repartitioning, caches."""
 
     row_for_row = True
 
@@ -34,7 +34,7 @@ class SameRule(NarrowRule):
 
 
 def branches(operation: Operation, kit: Kit) -> list[list[str]]:
-    """Write the columns of each branch of an append or Expand; one that a branch does not make is handed on."""
+    """Return the columns of each branch of a union or Expand, in SQL; columns that it doesn't compute are kept."""
     texts: dict[int, dict[int, str]] = {}
     for e in of_role(operation, "branch"):
         about = dict(e.details)
@@ -46,7 +46,7 @@ def branches(operation: Operation, kit: Kit) -> list[list[str]]:
 
 
 def order(operation: Operation, kit: Kit) -> list[Frame]:
-    """Return the columns that an operation sorts by."""
+    """Return the sort columns of an operation."""
     from pyspark.sql import functions as sf
 
     out = []

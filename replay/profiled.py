@@ -1,4 +1,4 @@
-"""Profiles the rows after operations: Spark runs the operations again over all of a write's input rows."""
+"""Profile the rows after operations. Spark runs the operations again over all input rows of a write."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _NO_FILES = Files.of([])
 
 @dataclass
 class Profiler:
-    """Profiles operations, each once.
+    """Profiles the rows after operations, once for each operation.
 
     Parameters
     ----------
     engine : Engine
-        With no rows in question.
+        An engine without selected rows.
     dataset : Dataset
-        What the write made.
+        The dataset that the write made.
     columns : collection of str, optional
-        Only columns of these names, letter case aside.
+        Only columns of these names, in upper or lower case.
     """
 
     engine: Engine
@@ -49,14 +49,14 @@ class Profiler:
     _profiles: dict[tuple[int, bool], Profile] = field(default_factory=dict)
 
     def stage(self, operation: Operation, *, every: bool = False) -> OperationProfile:
-        """Profile `every` column after an operation, or those that were asked for; or say why that can't be."""
+        """Profile the selected columns, or every column, after an operation; or return why that is not possible."""
         try:
             why = self._why(operation)
             if why:
                 return OperationProfile(operation, None, why)
             return OperationProfile(operation, self.profile(operation, every or self.columns is None))
         except Refused as e:
-            needs = "" if e.operation.index == operation.index else f"it needs what {e.operation.text!r} makes: "
+            needs = "" if e.operation.index == operation.index else f"it needs the rows of {e.operation.text!r}: "
             return OperationProfile(operation, None, needs + e.why)
         except ReplayError:
             raise
@@ -67,7 +67,7 @@ class Profiler:
             return OperationProfile(operation, None, told_by_spark(e))
 
     def profile(self, operation: Operation, every: bool) -> Profile:
-        """Profile the rows after an operation; all columns, or those that were asked for."""
+        """Return the profile of the rows after an operation, of every column or of the selected ones."""
         key = operation.index, every
         if key not in self._profiles:
             name = f"{self.dataset} after operation {operation.index}"
@@ -76,14 +76,14 @@ class Profiler:
         return self._profiles[key]
 
     def _why(self, operation: Operation) -> str:
-        """Say why the rows after an operation are not those that the step had; nothing where they are."""
+        """Return why the rows after an operation may differ from those of the step; "" if they are the same."""
         if operation.index not in self._whys:
             why = ""
             for before in (*operation.children, *operation.subqueries):
                 behind = self._why(self.engine.operation(before))
                 text = self.engine.operation(before).text
                 why = why or (
-                    f"it needs what {text!r} makes: {behind}" if behind and "it needs" not in behind else behind
+                    f"it needs the rows of {text!r}: {behind}" if behind and "it needs" not in behind else behind
                 )
             if not why:
                 self.engine.whole(operation.index)
@@ -113,7 +113,7 @@ class Profiler:
         return self._rows[operation.index]
 
     def _handed_on(self, operation: Operation, every: bool) -> Profile | None:
-        """The profile of columns all of which an operation hands on, row for row, as it got them."""
+        """Return the child's profile if the operation passes on all its rows and these columns unchanged, else None."""
         if not _row_for_row(operation):
             return None
         child = self.engine.operation(operation.children[0])
@@ -155,7 +155,10 @@ class Profiler:
 def _read(frame: Frame, names: Sequence[str], version: Version) -> pa.Table:
     table = frame.select(*map(quoted, names)).toArrow()
     if len(table) != version.rows:
-        raise ReplayError(f"an operation made {version.rows:,} rows, and {len(table):,} when it ran again")
+        raise ReplayError(
+            f"an operation before {version.dataset} returned {version.rows:,} rows, and {len(table):,} when it ran "
+            f"again: it is not deterministic and can't be profiled"
+        )
     types = {f.name: f.type for f in version.fields}
     made = [c.cast(arrow_type(types[n])) if pa.types.is_timestamp(c.type) else c for n, c in _columns(table)]
     return pa.table(made, names=list(names))
@@ -166,12 +169,12 @@ def _columns(table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
 
 
 def _row_for_row(operation: Operation) -> bool:
-    """Whether an operation makes one row of each, of columns of which it says where they come from."""
+    """Whether an operation makes one row from each row, and records where each column comes from."""
     return bool(operation.children) and replay_rule(operation.node).row_for_row
 
 
 def _origins(operation: Operation, child: Operation) -> Mapping[int, int]:
-    """By column that an operation hands on as it got it, the column that it was."""
+    """Return the child's column for each column that an operation passes on unchanged, by id."""
     if isinstance(replay_rule(operation.node), SameRule):
         return {c.id: had.id for had, c in zip(child.columns, operation.columns, strict=True)}
     made = {e.column for e in operation.expressions}

@@ -1,4 +1,4 @@
-"""Which columns an expression read for each row: where CASE, coalesce, FILTER and their like choose by value."""
+"""Columns that an expression read for each row, if CASE, coalesce, FILTER or the like selects a source by value."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ __all__ = ["ColumnRead", "choices", "copies", "element_of", "is_array"]
 
 @dataclass(frozen=True, slots=True)
 class ColumnRead:
-    """One place in an expression where a column is read.
+    """A reference to a column in an expression.
 
     Parameters
     ----------
     source : int
         The column's id.
     condition : bool
-        Whether it stands in a condition.
+        Whether the reference is in a condition.
     pick : bool
-        Whether the value is that of one row of those that read it.
+        Whether the value is taken from one of several rows, as with ``first``.
     holds : array of bool, optional
-        By the number of the row that is read, whether it is; None where that can't be told.
+        For each row, by its number, whether the reference was evaluated; None if that is not known.
     """
 
     source: int
@@ -50,19 +50,21 @@ class _Leaf:
     condition: bool
     pick: bool
     guard: Any
-    """A Column; None where every row reads it."""
+    """The condition of the reference as a Column; None if it is evaluated for every row."""
     known: bool
 
 
 def choices(
     engine: Engine, operation: Operation, child: int, rows: int, column: int, element: int = -1
 ) -> list[ColumnRead]:
-    """Tell of a column, or of one element of the array that it is, what each row of a child read for it.
+    """Return the references in the expression of a column, with the rows of the child for which each was evaluated.
 
     Parameters
     ----------
     rows : int
-        How many rows of the child are in question.
+        Number of replayed rows of the child.
+    element : int
+        For an array column, the element whose expression to read; -1 for the whole expression.
     """
     expression = next(e for e in of_role(operation, "output") if e.column == column)
     frame = engine.kept_rows[child].frame
@@ -81,7 +83,7 @@ def choices(
 
 
 def copies(operation: Operation) -> Sequence[Mapping[int, list[tuple[int, bool, bool]]]]:
-    """Of an operation that copies rows, what each copy reads for each column that it makes: see `uses`."""
+    """Return for each copy that an operation makes of a row the references of each column, as from `uses`."""
     by_copy: list[dict[int, list[tuple[int, bool, bool]]]] = [{} for _ in range(int(detail(operation, "copies", "0")))]
     for e in of_role(operation, "branch"):
         by_copy[int(dict(e.details).get("copy") or 0)][e.column] = list(uses(e.terms))
@@ -89,13 +91,13 @@ def copies(operation: Operation) -> Sequence[Mapping[int, list[tuple[int, bool, 
 
 
 def is_array(operation: Operation, column: int) -> bool:
-    """Whether an aggregate makes a column as an array of single values, as a pivot does."""
+    """Whether an aggregate computes a column as an array of values, as a pivot does."""
     made = (e for e in of_role(operation, "output") if e.column == column)
     return replay_rule(operation.node).groups and any(e.terms and e.terms[0].node == "CreateArray" for e in made)
 
 
 def element_of(operation: Operation, column: int, array: int) -> int:
-    """Return which element of an array column another column is; -1 where it is more than one element."""
+    """Return which element of an array column another column is; -1 if it is not a single element of it."""
     for e in of_role(operation, "output"):
         if e.column == column and [t.node for t in e.terms] == ["GetArrayItem", "AttributeReference", "Literal"]:
             of, place = e.terms[1:]
@@ -104,7 +106,7 @@ def element_of(operation: Operation, column: int, array: int) -> int:
 
 
 def _resolved(engine: Engine, operation: Operation, frame: Frame, expression: Expression) -> Any:
-    """Let Spark read an expression's text over a frame; return its tree."""
+    """Return Spark's analysed tree of an expression over a DataFrame."""
     from pyspark.sql import functions as sf
 
     made = sf.expr(engine.sql(operation, expression)).alias("made")
@@ -112,7 +114,7 @@ def _resolved(engine: Engine, operation: Operation, frame: Frame, expression: Ex
 
 
 def _told(frame: Frame, leaves: list[_Leaf], rows: int) -> list[Bools | None]:
-    """Compute the guards, all at once or, where one fails, each alone."""
+    """Evaluate the conditions of all references in one query or, if it fails, one by one."""
     from pyspark.sql import functions as sf
 
     def asked(some: list[_Leaf]) -> list[Bools]:
@@ -142,7 +144,7 @@ def _alone(asked: Callable[[list[_Leaf]], list[Bools]], leaf: _Leaf) -> Bools | 
 
 
 def _leaves(tree: Any, grouped: bool) -> Iterator[_Leaf]:
-    """Walk an expression; choices above an aggregate function are the group's, and not told by its rows."""
+    """Yield the references in an expression. Choices above an aggregate function depend on the group, not on rows."""
     stack = [(tree, _Leaf(-1, False, False, None, True), not grouped)]
     while stack:
         e, at, of_row = stack.pop()
@@ -166,7 +168,7 @@ def _leaves(tree: Any, grouped: bool) -> Iterator[_Leaf]:
 
 
 def _guard(name: str, children: list[Any], number: int) -> Any:
-    """Return when a child of an expression is read; None where that is not known."""
+    """Return the condition under which a child of an expression is evaluated; None if it is not known."""
     from pyspark.sql import functions as sf
 
     if name == "CaseWhen":
@@ -192,7 +194,7 @@ def _guard(name: str, children: list[Any], number: int) -> Any:
 
 
 def _both(outer: Any, inner: Any) -> Any:
-    """Ask for the inner only where the outer holds: elsewhere Spark would not compute it either."""
+    """Combine two conditions. The inner one is evaluated only if the outer one is true, as in the expression itself."""
     from pyspark.sql import functions as sf
 
     return inner if outer is None else sf.when(outer, inner).otherwise(sf.lit(False))

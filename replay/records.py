@@ -1,4 +1,4 @@
-"""What a replay tells: the rows in question after each operation, and where some of them ended."""
+"""Answer of a replay: the replayed rows after each operation, and where rows ended."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ Cause = Literal[
     "nothing to explode",
     "set operator",
 ]
-"""Why a row is not among those after an operation: its condition does not hold; no row of a join's other side meets it;
-an anti-join or EXCEPT met one; it stands on the side of a join whose rows only decide; others filled the limit;
-another row of equal keys was kept; its array or map is empty; INTERSECT or EXCEPT left it out."""
+"""Why an operation dropped a row: the condition is false for it; no row of the join's other side matches; a row matches
+in an anti-join or EXCEPT; it is on the right side of an anti-join or EXCEPT; other rows filled the limit; another row
+with the same keys was kept; its array or map is empty; INTERSECT or EXCEPT dropped it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class InputRow:
-    """A row of an input of the write."""
+    """A row of an input of a write."""
 
     dataset: str
     version: str
@@ -55,50 +55,50 @@ class Line:
     """One row after an operation."""
 
     values: tuple[Any, ...]
-    """By the stage's columns."""
+    """Values of the stage's columns."""
     parents: tuple[tuple[int, int], ...] = ()
-    """The rows of the operations before that it was made from: (operation, number of the line there)."""
+    """Lines of earlier operations that it was made from: (operation, number of the line)."""
     sources: tuple[InputRow, ...] = ()
-    """Rows of inputs that it derives from: those in question, or all of them where that was asked for."""
+    """Input rows that it came from: only the selected ones, or all of them if `all_sources` was set."""
     changed: tuple[str, ...] = ()
-    """Columns whose values are others than those of that name in the row before."""
+    """Columns whose values differ from those of the same name in the parent lines."""
     added: tuple[str, ...] = ()
-    """Columns that the row before has not."""
+    """Columns that the parent lines do not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The rows in question after an operation."""
+    """The replayed rows after an operation."""
 
     operation: Operation
     lines: tuple[Line, ...]
     cut: bool = False
-    """There are more than are told and followed."""
+    """There are more rows than the replay follows."""
     own: Mapping[int, str] = field(default_factory=dict, compare=False)
-    """Spark's own columns of the write, by their ids, with the expressions that they stand for."""
+    """Expressions of columns that Spark added to the write, by column id."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns' names; a column of Spark's own has the expression that it stands for."""
+        """Names of the columns. For a column that Spark added, this is its expression."""
         return told_names(distinct(self.operation.columns), self.own)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayEnding:
-    """Rows before an operation that nothing after it was made from."""
+    """Lines that an operation dropped."""
 
     operation: Operation
     before: int
-    """The operation that they stand after."""
+    """The operation after which these lines are."""
     lines: tuple[int, ...]
-    """Their numbers there."""
+    """The numbers of the lines."""
     cause: Cause
     sources: tuple[InputRow, ...]
-    """The rows in question that they derive from."""
+    """The selected rows that the lines came from."""
     whole: bool
-    """Nothing else of these sources is left anywhere in the write."""
+    """The write contains no other row made from these source rows."""
     kept: tuple[tuple[str, Any], ...] = ()
-    """Of a duplicate: the values of the row that was kept."""
+    """For a duplicate: columns and values of the row that was kept."""
     kept_sources: tuple[InputRow, ...] = ()
 
     def __str__(self) -> str:
@@ -108,25 +108,27 @@ class ReplayEnding:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Replayed:
-    """One write's operations, run again for some rows.
+    """The operations of one write, replayed for some rows.
 
     Parameters
     ----------
-    step, write, dataset, site
-        The write, and the data set that it made.
+    step, write, dataset
+        The write, and the dataset that it made.
     stages : tuple of Stage
-        In order of the operations; those that no row in question came to are left out.
+        In the order of the operations, without those that no row reached.
     endings : tuple of ReplayEnding
+        Lines that operations dropped.
     verified : bool or None
-        Whether the replayed end equals the stored rows; None where that could not be compared, as `why` says.
+        Whether the rows after the last operation equal the stored output rows; None if they could not be compared.
+        `why` has the reason.
     results : tuple of int
-        The output's rows that derive from the rows in question, as the store has them.
-    scanned : tuple of (data set, rows)
+        The output rows that came from the selected rows, according to the store.
+    scanned : tuple of (dataset, rows)
         Inputs that were read whole.
     stopped : tuple of (operation, reason)
-        Where the rows could not be followed any further.
+        Operations that the rows can't be followed through.
     doubts : tuple of (operation, reason)
-        Where the text of an operation does not settle what it did.
+        Operations whose stored text does not determine what they did.
     """
 
     step: str
@@ -147,7 +149,7 @@ class Replayed:
         return f"<replay of step {listed([self.step])} to {listed([self.dataset])}: {rows}, verified: {self.verified}>"
 
     def _repr_html_(self) -> str:
-        """The operations that rows came to, with the first of the rows after each; below these where rows ended."""
+        """Return the operations that rows reached, each with its first lines, and the endings."""
         shown = [f"<div>{escaped(repr(self))}</div>"]
         for stage in self.stages:
             operation = stage.operation
@@ -161,11 +163,11 @@ class Replayed:
         return "".join(shown)
 
     def stage(self, operation: int) -> Stage | None:
-        """Return what stands after an operation, by its number."""
+        """Return the stage of an operation, by its number; None if no row reached it."""
         return next((s for s in self.stages if s.operation.index == operation), None)
 
     def ancestors(self, operation: int, lines: Iterable[int]) -> dict[int, set[int]]:
-        """Return the lines after each operation that some lines were made from, these among them."""
+        """Return these lines and those that they were made from, by operation."""
         reached: dict[int, set[int]] = {operation: set(lines)}
         for stage in reversed(self.stages):
             for n in reached.get(stage.operation.index, ()):
@@ -174,7 +176,7 @@ class Replayed:
         return reached
 
     def descendants(self, operation: int, lines: Iterable[int]) -> dict[int, set[int]]:
-        """Return the lines after each operation that were made from some lines, these among them."""
+        """Return these lines and those that were made from them, by operation."""
         reached: dict[int, set[int]] = {operation: set(lines)}
         for stage in self.stages:
             for n, line in enumerate(stage.lines):
@@ -183,7 +185,7 @@ class Replayed:
         return reached
 
     def only(self, lines: dict[int, set[int]]) -> Replayed:
-        """Return the same with these lines of the stages alone; endings are left out."""
+        """Return a copy with only these lines, and without endings."""
         place = {op: {old: new for new, old in enumerate(sorted(ns))} for op, ns in lines.items()}
 
         def kept(stage: Stage) -> Iterator[Line]:
@@ -196,7 +198,7 @@ class Replayed:
         return replace(self, stages=stages, endings=())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON takes it, but for the values, which are as Python has them."""
+        """Return the answer in JSON form, except for row values, which stay Python objects."""
         return {
             "step": self.step,
             "write": self.write,
@@ -229,7 +231,7 @@ class Replayed:
 
 
 def ending_dict(ending: ReplayEnding) -> dict[str, Any]:
-    """Return an ending as JSON takes it."""
+    """Return an ending in JSON form, except for the values of `kept`."""
     return {
         **_operation(ending.operation),
         "cause": ending.cause,
@@ -243,7 +245,7 @@ def ending_dict(ending: ReplayEnding) -> dict[str, Any]:
 
 
 def ended_table(endings: Iterable[tuple[str, ReplayEnding]]) -> pa.Table:
-    """One line for each row in question that ended for good: where, and why.
+    """Return one line for each source row of these endings: where it ended, and why.
 
     Parameters
     ----------
@@ -278,5 +280,5 @@ def _operation(operation: Operation) -> dict[str, Any]:
 
 
 def source_dict(source: InputRow) -> dict[str, Any]:
-    """Return a row of an input as JSON takes it."""
+    """Return an input row in JSON form."""
     return {name: getattr(source, name) for name in InputRow.__slots__}

@@ -1,4 +1,4 @@
-"""What columns were some operations before, within one write: the same that `former_columns` tells over steps."""
+"""Columns that operations of one write replaced by new ones. `former_columns` finds these across steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["behind", "replaced_columns"]
 
 
 def behind(operations: Sequence[Operation], operation: int) -> set[int]:
-    """Return the operations whose rows an operation's were made from, over any number of them."""
+    """Return the operations whose rows an operation reads, directly or through others."""
     every: set[int] = set()
     waiting = [*operations[operation].children]
     while waiting:
@@ -24,7 +24,7 @@ def behind(operations: Sequence[Operation], operation: int) -> set[int]:
 
 
 def replaced_columns(operations: Sequence[Operation], since: int, operation: int) -> dict[str, str]:
-    """Return for columns that came since an operation the one that went and that each of them was."""
+    """Return the former name of each column that replaced a column between two operations, by its new name."""
     names, olds = names_of(operations[operation]), names_of(operations[since])
     here, there = {n.lower() for n in names.values()}, {n.lower() for n in olds.values()}
     made_of: dict[str, dict[str, bool]] = {}
@@ -37,7 +37,7 @@ def replaced_columns(operations: Sequence[Operation], since: int, operation: int
 
 
 def _sources(operations: Sequence[Operation], since: int, operation: int, column: int) -> dict[int, bool]:
-    """The columns after `since` that a column came of, by their ids, and whether each went in."""
+    """Return the columns after `since` that a column was computed from, by id, and whether its value goes in."""
     reached: dict[int, dict[int, bool]] = {operation: {column: True}}
     for at in range(operation, since, -1):
         op = operations[at]

@@ -1,4 +1,4 @@
-"""Replays writes: finds the rows in question, runs the engine, checks what comes out, and tells it."""
+"""Replay writes: find the source rows, run the engine, check the result, and return the answer."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from provspark.replay.write_rows import KeptOf, Witness, results_of, sources_of
 __all__ = ["MOST", "Replayer", "operations_of"]
 
 MOST = 1000
-"""Rows that are followed after one operation."""
+"""Maximum number of rows that a replay follows after each operation."""
 _ROUNDS = 8
-"""How often a write is replayed at most, each time with other ones of some duplicates taken for those Spark kept."""
+"""Maximum number of replays of one write, each with another choice of the duplicates that Spark may have kept."""
 
 
 def operations_of(node: WriteNode) -> tuple[Operation, ...]:
@@ -50,7 +50,7 @@ def operations_of(node: WriteNode) -> tuple[Operation, ...]:
     Raises
     ------
     ReplayError
-        The step kept none.
+        None are stored.
     """
     if not node.operations:
         why = f": {node.write.reason}" if node.write.reason else ""
@@ -63,16 +63,16 @@ def operations_of(node: WriteNode) -> tuple[Operation, ...]:
 
 @dataclass
 class Replayer:
-    """Runs replays, one at a time, in one Spark session of its own that is made when first needed.
+    """Runs replays, one at a time, in its own Spark session, which it creates when first needed.
 
     Parameters
     ----------
     most : int
-        Rows that are followed after one operation; what is beyond is left out, and the answer says so.
+        Maximum number of rows to follow after each operation. Others are left out, and the answer reports that.
     progress : callable, optional
-        Told how far a replay is.
+        Called with the progress of a replay.
     functions : bool
-        Whether functions of the user's are run, by their import; the script never is.
+        Whether user-defined functions run. They are imported; the script never runs.
     """
 
     most: int = MOST
@@ -82,30 +82,30 @@ class Replayer:
 
     @property
     def session(self) -> Session:
-        """The session, started."""
+        """The replay's session; created when first used."""
         if self._session is None:
             self._session = Session(self.most)
         return self._session
 
     def cancel(self) -> None:
-        """Stop what runs, from another thread or from `progress`; the question raises ReplayError."""
+        """Stop the running replay, from another thread or from `progress`. It raises ReplayCancelledError."""
         if self._session is not None:
             self._session.cancel()
 
     def outputs(self, node: WriteNode, rows: Runs) -> Replayed:
-        """Replay what output rows came from, and keep what led to them."""
+        """Replay the source rows of output rows, and return only the lines that led to these."""
         with self._backward(node, rows) as (_, replayed, at):
             last = operations_of(node)[-1].index
             lines = set().union(*at.values())
             return replayed.only(replayed.ancestors(last, lines)) if lines else replayed
 
     def cells(self, node: WriteNode, rows: Runs, columns: Int64) -> Settled | str:
-        """Find the cells that cells of output rows came from, by what each row's values chose; or say why not.
+        """Return the source cells of output cells, as selected by the values of each row; or why they can't be found.
 
         Parameters
         ----------
         columns : int64 array
-            Positions of the output's columns; 0 stands for the rows.
+            Positions of the output's columns, from 1; 0 stands for the rows.
         """
         try:
             with self._backward(node, rows) as (engine, replayed, at):
@@ -118,13 +118,13 @@ class Replayer:
             return str(e)
 
     def inputs(self, node: WriteNode, rows: Mapping[str, Runs], *, all_sources: bool = False) -> Replayed:
-        """Replay what became of rows of versions that the write read, by the versions' ids."""
+        """Replay rows that the write read, by the id of their version."""
         axes = {i: rows[a.version] for i, a in enumerate(node.write.axes) if a.role == "input" and a.version in rows}
         with self._replay(node, axes, all_sources) as (_, told, _shortened):
             return told
 
     def counts(self, node: WriteNode) -> list[tuple[Operation, int, str]]:
-        """Run a write's operations whole; return how many rows each hands on, or -1 and why that can't be told."""
+        """Run a write's operations over all rows. Return the number of rows after each, or -1 and the reason."""
         counts = []
         with self._whole(node) as engine:
             for operation in self._in_turn(engine.operations):
@@ -144,12 +144,12 @@ class Replayer:
         columns: Collection[str] | None,
         stored: Callable[[], Profile],
     ) -> OperationProfiles:
-        """Run a write's operations whole and profile the rows after some, or all; see `ReplayApi.operation_profiles`.
+        """Run a write's operations over all rows, and profile the rows after some or all; see `operation_profiles`.
 
         Parameters
         ----------
         stored : callable
-            Returns the profile of the write's output.
+            Returns the profile of the stored output.
         """
         every = operations_of(node)
         if node.write.coverage == "untracked":
@@ -180,7 +180,7 @@ class Replayer:
 
     @contextmanager
     def _whole(self, node: WriteNode) -> Iterator[Engine]:
-        """What runs a write's operations over all rows."""
+        """Yield an engine that runs a write's operations over all rows."""
         every = operations_of(node)
         with (
             self.session.aside(),
@@ -190,7 +190,7 @@ class Replayer:
             yield Engine(self.session, sources, every, {}, _kept_of(node, every), self._functions())
 
     def _in_turn(self, operations: Sequence[Operation]) -> Iterator[Operation]:
-        """Operations one after the other, each of which may be cancelled; how far they are is told."""
+        """Yield operations one by one. Before each, check for cancellation and report progress."""
         for done, operation in enumerate(operations):
             self.session.check()
             if self.progress is not None:
@@ -205,7 +205,7 @@ class Replayer:
 
     @contextmanager
     def _backward(self, node: WriteNode, rows: Runs) -> Iterator[tuple[Engine, Replayed, dict[int, set[int]]]]:
-        """Replay what output rows came from; they are told with the lines that they are."""
+        """Replay the source rows of output rows. Yield engine, answer, and the lines equal to each output row."""
         with self._replay(node, sources_of(node, rows), True, closed=True) as (engine, told, shortened):
             at: dict[int, set[int]] = {}
             why = unsure(told, node, rows, most=self.most, shortened=shortened)
@@ -282,7 +282,7 @@ def _settings(node: WriteNode) -> dict[str, str]:
 
 
 def _known(node: WriteNode, names: Iterable[str], columns: Iterable[str]) -> None:
-    """Check that columns are columns of some operation."""
+    """Raise UnknownColumnError unless each column is a column of some operation."""
     there = dict.fromkeys(n for name in names for n in (name, name.rpartition("#")[0]) if n)
     lower = {n.lower() for n in there}
     for column in columns:
@@ -291,7 +291,7 @@ def _known(node: WriteNode, names: Iterable[str], columns: Iterable[str]) -> Non
 
 
 class _Names:
-    """By a witness, the rows of inputs that it is."""
+    """Maps a witness to its input rows."""
 
     def __init__(self, node: WriteNode, operations: Sequence[Operation]) -> None:
         axes = node.write.axes

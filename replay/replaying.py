@@ -1,4 +1,4 @@
-"""An open store or catalogue whose stored operations can be run again."""
+"""Base class of `Provenance` with the means to replay stored operations."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["Progress", "Replaying"]
 
 
 class Replaying(Asking):
-    """What questions start from that are answered by running stored operations again, on Spark, for some rows."""
+    """An open store or catalogue whose stored operations can be replayed on Spark."""
 
     _replayer: Replayer | None = None
 
     @property
     def replayer(self) -> Replayer:
-        """What runs replays; its ``most`` says how many rows are followed, and ``cancel()`` stops it."""
+        """The object that runs replays. ``most`` is the maximum number of rows; ``cancel()`` stops a replay."""
         from provspark.replay.replayer import Replayer
 
         if self._replayer is None:
@@ -32,7 +32,7 @@ class Replaying(Asking):
 
     @contextmanager
     def following(self, progress: Progress | None, functions: bool) -> Iterator[Replayer]:
-        """What runs replays, which meanwhile tell how far they are, and run the user's functions if they may."""
+        """Yield the replayer, which reports to `progress` and, if `functions` is true, runs user-defined functions."""
         replayer = self.replayer
         before = replayer.functions
         replayer.progress, replayer.functions = progress, functions or before
@@ -43,6 +43,6 @@ class Replaying(Asking):
 
     @contextmanager
     def settling(self, progress: Progress | None, functions: bool) -> Iterator[Settle]:
-        """Return a context with a function that replays rows, to find which values each of them was computed from."""
+        """Yield a function that replays rows to find the cells that their values were computed from."""
         with self.following(progress, functions) as replayer:
             yield replayer.cells

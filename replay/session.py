@@ -1,4 +1,4 @@
-"""The Spark session that replay runs in: one of its own in the process's Spark context, or a small one made for it."""
+"""Spark session of replays: a new session in the process's Spark context or, if there is none, in a small new one."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ _SETTINGS = {
     "spark.sql.retainGroupColumns": "false",
     "spark.sql.caseSensitive": "true",
 }
-"""Few rows: what Spark does to run fast on many costs more than it gives."""
+"""Replays have few rows, for which Spark's optimisations for many rows cost more than they save."""
 
 
 _MANY = 200_000
 _QUIET = Path(__file__).parent / "log4j2.properties"
 _SHORT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
-"""A JVM that answers a few questions: compiling its code well, and collecting in parallel, cost more than they give."""
+"""JVM options for a few queries, for which optimised compilation and parallel garbage collection do not pay off."""
 
 
 class Session:
-    """A session whose settings are replay's alone.
+    """A Spark session with settings for replays.
 
     Parameters
     ----------
     most : int
-        Rows that are followed after one operation.
+        Maximum number of rows to follow after each operation.
     """
 
     _theirs: Any = None
-    """PySpark's active session when it was last none of replay's; it is one for all threads of a process."""
+    """PySpark's active session, which all threads share, when it was last not a replay's."""
 
     def __init__(self, most: int) -> None:
         self.spark = _session()
@@ -57,7 +57,7 @@ class Session:
 
     @contextmanager
     def under(self, settings: Mapping[str, str]) -> Iterator[None]:
-        """Take over the settings of a step's session, by which its expressions mean what they meant there."""
+        """Apply the settings of a step's session, so that its expressions have the same meaning."""
         conf = self.spark.conf
         before = {name: conf.get(name, None) for name in settings}
         try:
@@ -73,7 +73,7 @@ class Session:
 
     @contextmanager
     def running(self, what: str) -> Iterator[None]:
-        """Let what runs meanwhile be cancelled by `cancel`; it shows under this name in Spark's page."""
+        """Run Spark jobs that `cancel` can cancel. `what` is their description in Spark's UI."""
         context = self.spark.sparkContext
         context.setJobGroup(self._group, f"provspark replay: {what}", True)
         try:
@@ -82,15 +82,16 @@ class Session:
             context._jsc.clearJobGroup()
 
     def check(self) -> None:
-        """Raise ReplayCancelledError where `cancel` was called."""
+        """Raise ReplayCancelledError if `cancel` was called."""
         if self._cancelled:
             raise ReplayCancelledError("the replay was cancelled")
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Run a replay, not cancelled yet; the process's active session is afterwards the one that it was.
+        """Run a replay, and then restore the process's active session.
 
-        Replays in several threads may end in any order, so it is not the one found here if that is another replay's.
+        Replays in several threads may end in any order. If the active session is another replay's, restore the last one
+        that was not.
         """
         from pyspark.sql import SparkSession
 
@@ -109,12 +110,12 @@ class Session:
                 sessions.clearActiveSession()
 
     def cancel(self) -> None:
-        """Stop what runs, from another thread."""
+        """Stop the running replay, from another thread."""
         self._cancelled = True
         self.spark.sparkContext.cancelJobGroup(self._group)
 
     def expect(self, rows: int) -> None:
-        """Be told how many rows of sources are read for the next frame: code is compiled only for many."""
+        """Set the number of source rows that the next DataFrame reads. Spark generates code only for many rows."""
         many = rows > _MANY
         if many is self._many:
             return
@@ -123,11 +124,11 @@ class Session:
         self.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if many else "NO_CODEGEN")
 
     def pickled(self) -> bytes:
-        """Return the rows that were kept last, as Python's pickle of a Row of a list of Rows."""
+        """Return the rows that were kept last, as a pickle of a Row with a list of Rows."""
         return bytes(self._rows.pickled())
 
     def keep(self, frame: Any) -> tuple[Any, int]:
-        """Compute a frame; return its rows, kept in the driver and numbered, and how many there were, or most + 1."""
+        """Compute a DataFrame. Return up to `most` of its rows, numbered, on the driver, and the count, or most + 1."""
         from pyspark.sql import DataFrame
 
         kept = DataFrame(self._rows.keep(frame._jdf), self.spark)
@@ -135,13 +136,13 @@ class Session:
 
 
 def told_by_spark(error: Exception) -> str:
-    """Say in one line what Spark says; what is no error of Spark's is raised."""
+    """Return the first line of an error of Spark; raise any other error."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     if not isinstance(error, (Py4JError, PySparkException)):
         raise error
-    return "Spark says: " + str(error).strip().split("\n")[0][:300]
+    return "Spark reports: " + str(error).strip().split("\n")[0][:300]
 
 
 def _session() -> Any:
@@ -164,8 +165,8 @@ def _session() -> Any:
         )
     if not hasattr(running, "_jsparkSession"):
         raise ReplayError(
-            "replay builds plans in Spark's driver, and this process is a client of Spark Connect; "
-            "run it in a process of its own"
+            "a replay needs a Spark driver in its process, and this process is a client of Spark Connect; "
+            "run the replay in a separate process"
         )
     from pyspark import RDD
 
@@ -173,4 +174,4 @@ def _session() -> Any:
     try:
         return running.newSession()
     finally:
-        RDD.toDF = kept  # PySpark makes it create frames in the session that was made last
+        RDD.toDF = kept  # newSession makes it create DataFrames in the new session

@@ -1,4 +1,4 @@
-"""Rows between two operations of a step that were used together, or share what they came from."""
+"""Intermediate rows of a step that were combined in one derivation, or that share an earlier row."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ __all__ = ["SharedRows", "lines_sharing_witness", "lines_used_together"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SharedRows(Tabular):
-    """Intermediate rows that were asked about, and those that stand beside them.
+    """Selected intermediate rows, and those that they were combined with or share an earlier row with.
 
     Parameters
     ----------
     step : str
     asked, found : Stage
-        Lines after an operation each: those asked about, and the answer.
+        Lines after one operation each: the selected ones, and the answer.
     verified : bool or None
-        Whether the replay that found them ends as the store says; None where that is not known, as `why` says.
+        Whether the replay that found them ends with the stored rows; None if that is not known. `why` has the reason.
     """
 
     step: str
@@ -50,7 +50,7 @@ class SharedRows(Tabular):
         return f"<{counted(len(self), 'row')} {places}, verified: {self.verified}>"
 
     def table(self) -> pa.Table:
-        """One line for each row found: line, values (by column, as text), sources (data set, occurrence, row)."""
+        """Return one line for each row of `found`: line, values (by column, as text), sources (input rows)."""
         lines = [
             {
                 "line": n,
@@ -62,7 +62,7 @@ class SharedRows(Tabular):
         return pa.Table.from_pylist(lines, schema=_SCHEMA)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON takes it, but for the values, which are as Python has them."""
+        """Return the answer in JSON form, except for row values, which stay Python objects."""
         return {
             "step": self.step,
             "verified": self.verified,
@@ -94,21 +94,21 @@ _SCHEMA = pa.schema(
 def lines_used_together(
     replayer: Replayer, node: WriteNode, told: Replayed, operation: int, to: int, via: int
 ) -> SharedRows:
-    """Find the lines after operation `to` that stand in one derivation with told lines on the way to operation `via`.
+    """Find the lines after operation `to` that were combined with given lines in a derivation of operation `via`.
 
     Parameters
     ----------
     told : Replayed
-        Whose lines after `operation` are asked about, with all their sources.
+        A replay with all sources. Its lines after `operation` are the given lines.
 
     Raises
     ------
     ReplayError
-        There is no such operation, or no row in question came to it.
+        There is no such operation, or no replayed row reached it.
     """
     asked, ahead, mine = _followed(replayer, node, told, operation, (to, via))
     after = ahead.descendants(operation, mine).get(via, set())
-    # Only now is known which rows of other inputs they met.
+    # Only now are the rows of other inputs known that they were combined with.
     reached = _lines(ahead, via)
     met = [reached[n] for n in after if reached[n].sources]
     whole = _again(replayer, node, met) if met else ahead
@@ -122,9 +122,9 @@ def lines_used_together(
 def lines_sharing_witness(
     replayer: Replayer, node: WriteNode, told: Replayed, operation: int, to: int, via: int
 ) -> SharedRows:
-    """Find the lines after operation `to` that share a line after operation `via` with told lines.
+    """Find the lines after operation `to` that share a line after operation `via` with given lines.
 
-    Parameters are those of `co_contributory`; lines asked about are left out of the answer.
+    Parameters are those of `lines_used_together`. The given lines are left out of the answer.
     """
     asked, behind, mine = _followed(replayer, node, told, operation, (to, via))
     shared = behind.ancestors(operation, mine).get(via, set())
@@ -139,7 +139,7 @@ def lines_sharing_witness(
 def _followed(
     replayer: Replayer, node: WriteNode, told: Replayed, operation: int, others: Iterable[int]
 ) -> tuple[Stage, Replayed, set[int]]:
-    """The lines asked about, a replay of all rows that they came from, and their numbers in it."""
+    """Return the given lines, a replay of all rows that they came from, and the numbers of the lines in it."""
     asked = _stage(told, operation)
     for other in others:
         _operation(told, other)
@@ -148,7 +148,7 @@ def _followed(
 
 
 def _again(replayer: Replayer, node: WriteNode, lines: Iterable[Line]) -> Replayed:
-    """Replay the rows that lines came from."""
+    """Replay the source rows of lines."""
     rows: dict[str, set[int]] = {}
     for s in (s for line in lines for s in line.sources):
         rows.setdefault(s.version, set()).add(s.row)
@@ -156,7 +156,7 @@ def _again(replayer: Replayer, node: WriteNode, lines: Iterable[Line]) -> Replay
 
 
 def _together(told: Replayed, operation: int, line: int, to: int, via: int) -> set[int]:
-    """Follow one line ahead: what it is made of, what it becomes, and what it met on the way to `via`."""
+    """Return the lines after `to` that one line was made from, became, or was combined with on the way to `via`."""
     leads = told.ancestors(via, range(len(_lines(told, via))))
     ahead = told.descendants(operation, {line})
     live = {op: lines & leads.get(op, set()) for op, lines in ahead.items()}
@@ -168,7 +168,7 @@ def _together(told: Replayed, operation: int, line: int, to: int, via: int) -> s
             parents = _lines(told, op)[n].parents
             own = {p for p, k in parents if k in live.get(p, ())}
             for p, k in parents:
-                if p not in own:  # those of its own operation are of its group, and of no derivation with it
+                if p not in own:  # parents of the same operation are rows of its group, each in another derivation
                     sharing |= told.ancestors(p, {k}).get(to, set())
     return sharing
 
@@ -183,7 +183,7 @@ def _beside(told: Replayed, asked: Stage, to: int, sharing: Collection[int]) -> 
 def _operation(told: Replayed, number: int) -> Operation:
     if not 0 <= number < len(told.operations):
         last = len(told.operations) - 1
-        raise ReplayError(f"step {told.step} has no operation {number} in its write; they go from 0 to {last}")
+        raise ReplayError(f"step {told.step} has no operation {number} in this write; use a number from 0 to {last}")
     return told.operations[number]
 
 
@@ -191,7 +191,10 @@ def _stage(told: Replayed, number: int) -> Stage:
     operation = _operation(told, number)
     stage = told.stage(number)
     if stage is None:
-        raise ReplayError(f"none of these rows comes to operation {number}, {operation.text!r}, of step {told.step}")
+        raise ReplayError(
+            f"none of these rows reaches operation {number}, {operation.text!r}, of step {told.step}; select other "
+            f"rows or an earlier operation"
+        )
     return stage
 
 
@@ -201,7 +204,7 @@ def _lines(told: Replayed, number: int) -> tuple[Line, ...]:
 
 
 def _same(told: Replayed, stage: Stage) -> set[int]:
-    """Find lines of one replay in another: equal in value and source."""
+    """Return the numbers of the lines of a replay that have the same values and sources as a line of a stage."""
     wanted = {(key_of(line.values), line.sources) for line in stage.lines}
     lines = _lines(told, stage.operation.index)
     return {n for n, line in enumerate(lines) if (key_of(line.values), line.sources) in wanted}

@@ -1,4 +1,4 @@
-"""Rows of a step's inputs as frames: some by their ids, or all of them, read by Spark or by our own readers."""
+"""Rows of a step's inputs as DataFrames: some by their ids or all of them, read by Spark or by ProvSpark's readers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Sources:
         self.scanned: dict[str, int] = {}
 
     def is_stored(self, operation: Operation) -> bool:
-        """Whether the rows of a source operation are those of a data set."""
+        """Whether a source operation reads a stored dataset."""
         try:
             self.reference(operation)
         except Refused:
@@ -48,17 +48,17 @@ class Sources:
         return True
 
     def reference(self, operation: Operation) -> VersionReference:
-        """Return the version that a source operation reads; `Refused` where it is none that can be read again."""
+        """Return the version that a source operation reads. Raise `Refused` if it can't be read again."""
         versions = {self._node.write.axes[a].version for a in operation.axes} - {""}
         if len(versions) != 1:
-            raise Refused(operation, "it reads no data set, so its rows can't be read again")
+            raise Refused(operation, "it does not read one stored dataset, so its rows can't be read again")
         at = self._node.inputs[versions.pop()]
         if at.version.format == "memory":
-            raise Refused(operation, "its rows were made by the script, and their values are not stored")
+            raise Refused(operation, "its rows were created by the script, and their values are not stored")
         return at
 
     def taken(self, operation: Operation, rows: Sequence[int]) -> Frame:
-        """Return rows by their ids, each its own witness, and in question.
+        """Return rows by their ids, marked as selected, each with itself as its witness.
 
         Raises
         ------
@@ -80,9 +80,9 @@ class Sources:
         Parameters
         ----------
         focus : collection of int
-            Ids of the rows in question, which are marked.
+            Ids of the selected rows, which are marked.
         all_witnesses : bool
-            Whether every row is to know its id.
+            Whether all rows have a witness. Otherwise only the selected ones do.
 
         Raises
         ------
@@ -104,12 +104,12 @@ class Sources:
         return self._shaped(frame, operation, fields, witness, f"coalesce({mine}, false)")
 
     def close(self) -> None:
-        """Remove what was written on the way."""
+        """Remove temporary files."""
         if self._folder is not None:
             self._folder.cleanup()
 
     def _fields(self, operation: Operation, version: Version) -> dict[int, str]:
-        """Name the version's column of each column."""
+        """Return the version's column name of each column of the operation, by id."""
         return {c.id: find_column(version, c.name).name for c in operation.columns}
 
     def _shaped(self, frame: Frame, operation: Operation, fields: Mapping[int, str], witness: str, focus: str) -> Frame:
@@ -122,7 +122,7 @@ class Sources:
         return chosen(frame, [*columns, *hidden])
 
     def _read(self, at: VersionReference) -> Frame:
-        """Read the version's files, which must be the ones that were captured, as the step did."""
+        """Read the version's files as the step did, after checking that they have not changed."""
         files = files_of(at.version, at.files)
         for file in files:
             check(file)
@@ -137,7 +137,7 @@ class Sources:
         return reader.load(paths)
 
     def _written(self, at: VersionReference, columns: Sequence[str]) -> Frame:
-        """Return a whole version with row ids, read by our own reader and kept in a folder of ours."""
+        """Return a whole version with row ids, which ProvSpark's reader converts to a temporary Parquet file."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -153,7 +153,7 @@ class Sources:
                     writer = pq.ParquetWriter(path, numbered.schema)
                 writer.write_table(numbered)
             if writer is None:
-                raise ReplayError(f"{at.version.dataset} has no rows to replay")
+                raise ReplayError(f"{at.version.dataset} has no rows, so there is nothing to replay")
             writer.close()
             self._numbered[key] = self._spark.read.parquet(str(path))
         return self._numbered[key]
@@ -164,7 +164,7 @@ def _witness(operation: Operation) -> str:
 
 
 def _with_rows(frame: Frame, at: VersionReference) -> Frame:
-    """Add the row ids of a Parquet version: its file's first one, and the row's place in the file."""
+    """Add the row ids of a Parquet version: the id of the file's first row, plus the row's position in the file."""
     base = at.version.dataset.name if at.version.dataset.namespace == "file" else at.version.dataset.uri
     entries = []
     for path, first in zip(at.files.paths, at.files.bases.tolist(), strict=False):
@@ -180,12 +180,12 @@ def _text(value: str) -> str:
 
 
 def _escaped(path: str) -> str:
-    """Keep Hadoop from taking a path for a pattern."""
+    """Escape a path so that Hadoop does not read it as a glob pattern."""
     return "".join("\\" + c if c in "*?[]{}\\" else c for c in path)
 
 
 def _ddl(kind: str) -> str:
-    """Write a type of Spark's ``simpleString`` so that SQL reads it back: names of fields in backticks."""
+    """Convert a type from Spark's ``simpleString`` to SQL, with field names in backticks."""
     if "<" not in kind:
         return kind
     from provspark.index_store.values.types import parts_of

@@ -1,4 +1,4 @@
-"""How values are distributed after each operation of a step: what `Replayer.spread` tells."""
+"""Distribution of values after each operation of a step: the answer of `Replayer.spread`."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from provspark.replay.replaced_columns import behind, replaced_columns
 __all__ = ["OperationProfile", "OperationProfiles", "difference", "operation_of"]
 
 _CLOSE = 1e-9
-"""Part of a column's numbers by which two ways to add them up may differ."""
+"""Relative tolerance for numbers that were added up in different orders."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperationProfile:
-    """The rows after one operation."""
+    """The profile of the rows after one operation."""
 
     operation: Operation
     profile: Profile | None
-    """None where it can't be told."""
+    """None if it can't be computed."""
     why: str = ""
-    """Why not."""
+    """The reason."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,16 +43,16 @@ class OperationProfiles(Tabular):
     Parameters
     ----------
     step, write, dataset
-        The write, and the data set that it made.
+        The write, and the dataset that it made.
     operations : tuple of Operation
-        All of the write's.
+        All operations of the write.
     stages : tuple of OperationProfile
-        Of the operations asked about and of those that hand them their rows, in order.
+        Profiles after the selected operations and their children, in order.
     asked : tuple of int
-        Numbers of the operations asked about.
+        Numbers of the selected operations.
     verified : bool or None
-        Whether the profile after the last operation is the one of the stored output; None where that could not be
-        compared, as `why` says.
+        Whether the profile after the last operation equals that of the stored output; None if they could not be
+        compared. `why` has the reason.
     """
 
     step: str
@@ -74,7 +74,7 @@ class OperationProfiles(Tabular):
         Raises
         ------
         ReplayError
-            It can't be told, or was not asked about.
+            It can't be computed, or the operation was not selected.
         """
         for stage in self.stages:
             if stage.operation.index == operation:
@@ -86,32 +86,35 @@ class OperationProfiles(Tabular):
                 return stage.profile
         operation_of(self.operations, operation, self.step)
         known = ", ".join(str(s.operation.index) for s in self.stages)
-        raise ReplayError(f"operation {operation} of step {self.step} was not asked about; these were: {known}")
+        raise ReplayError(
+            f"operation {operation} of step {self.step} was not selected; this answer has the operations {known}"
+        )
 
     def impact(self, operation: int, child: int | None = None, *, since: int | None = None) -> Impact:
-        """Set the rows that an operation read and those that it made side by side.
+        """Compare the rows before and after an operation.
 
         Parameters
         ----------
         operation : int
         child : int, optional
-            Which operation's rows it read, where there are several.
+            The operation whose rows are compared, if it reads the rows of several.
         since : int, optional
-            An operation further behind, to compare with the rows after it: a column that several operations replace,
-            by dropping it and naming a new one, is compared with what it was.
+            An earlier operation whose rows are compared instead. A column that several operations replace, by dropping
+            it and adding a new one, is compared with the former one.
 
         Raises
         ------
         ReplayError
             See `after`.
         ConditionError
-            It reads no operation's rows, not those of `child`, or those of several; or not those of `since`.
+            The operation reads the rows of no operation, or of several and `child` is not set; it does not read those
+            of `child` or `since`.
         """
         self.after(operation)
         if since is not None:
             if child is not None or since not in behind(self.operations, operation):
                 raise ConditionError(
-                    f"operation {operation} of step {self.step} can be compared since one of the operations behind it "
+                    f"since={since} does not fit operation {operation} of step {self.step}; pass one that is before it "
                     f"({', '.join(map(str, sorted(behind(self.operations, operation)))) or 'none'}), without child="
                 )
             return self._compared(since, operation)
@@ -122,7 +125,7 @@ class OperationProfiles(Tabular):
             told = " and ".join(map(str, children)) or "none"
             raise ConditionError(
                 f"operation {operation} of step {self.step} reads the rows of operations: {told}; "
-                f"say which with child=, or see after({operation})"
+                f"pass one of them as child=, or call after({operation})"
             )
         return self._compared(child, operation)
 
@@ -131,11 +134,11 @@ class OperationProfiles(Tabular):
         return Impact(self.step, self.after(since), self.after(operation), was)
 
     def table(self) -> pa.Table:
-        """One line for each operation asked about, each that it read, and each column and measure that it changed.
+        """Return one line for each column and measure that changed, by selected operation and child.
 
         Columns: operation, node, text, site, child, column, measure, before, after, change, why. The first line of an
-        operation is of its rows and has no column; where it can't be told, ``why`` says so. A column that came or went
-        is told with all its measures. Of an operation that reads none, all columns came.
+        operation has its number of rows and no column. If it has no profile, ``why`` has the reason. Added and dropped
+        columns have lines for all their measures, and so have all columns of an operation without children.
         """
         lines: list[dict[str, Any]] = []
         for number in self.asked:
@@ -146,7 +149,7 @@ class OperationProfiles(Tabular):
         return pa.Table.from_pylist(lines, schema=_LINES)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it, for JSON; each operation with its profile or why there is none."""
+        """Return the answer in JSON form: each operation with its profile, or the reason why it has none."""
         return {
             "step": self.step,
             "write": self.write,
@@ -205,29 +208,29 @@ def operation_of(operations: Sequence[Operation], number: int, step: str) -> Ope
     Raises
     ------
     ReplayError
-        There is none.
+        There is no such operation.
     """
     if not 0 <= number < len(operations):
         raise ReplayError(
-            f"step {step} has no operation {number}; they go from 0 to {len(operations) - 1}, "
-            f"as operations({step!r}, parts=True) tells them"
+            f"step {step} has no operation {number}; they go from 0 to {len(operations) - 1}. "
+            f"List them with operations({step!r}, parts=True)"
         )
     return operations[number]
 
 
 def difference(replayed: Profile, stored: Profile) -> str:
-    """Say in what two profiles of the same rows differ; nothing where they do not.
+    """Return how two profiles of the same rows differ; "" if they do not.
 
     Numbers that were added up may differ in their last digits.
     """
     if replayed.rows != stored.rows:
-        return f"replay ends in {replayed.rows:,} rows, the store has {stored.rows:,}"
+        return f"the replay ends with {replayed.rows:,} rows, and the store has {stored.rows:,}"
     mine = {c.name: c for c in replayed.columns}
     lower = {c.name.lower(): c for c in replayed.columns}
     for column in stored.columns:
         known = mine.get(column.name) or lower.get(column.name.lower())
         if known is None:
-            return f"replay ends without column {column.name}"
+            return f"the replay ends without column {column.name}"
         measure = _differs(known, column)
         if measure:
             return f"{measure} of {column.name} differs from that of the stored rows"

@@ -1,4 +1,4 @@
-"""Subqueries of expressions: views of their rows, or, where they look at the outer row, their text."""
+"""Subqueries in expressions: a view of their rows or, if they use the outer row, their SQL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["stand_in", "subqueries_of"]
 
 
 def subqueries_of(operations: Sequence[Operation]) -> dict[int, Subquery]:
-    """Find the subquery that each operation within one belongs to; the outermost of nested ones."""
+    """Return the subquery that each operation belongs to, by operation: the outermost one of nested subqueries."""
     by_operation: dict[int, Subquery] = {}
     for owner in reversed(operations):
         for end in owner.subqueries:
@@ -46,7 +46,7 @@ def _subquery(operations: Sequence[Operation], owner: Operation, end: int) -> Su
 
 
 def _pulled_up(operations: Sequence[Operation], end: int) -> tuple[int, str]:
-    """Return the last operation that looks at no outer row, and the condition above it that does."""
+    """Return the last operation that does not use the outer row, and the condition above it that does."""
     if not is_outer(operations, end):
         return end, "true"
     operation = operations[end]
@@ -62,7 +62,7 @@ def _pulled_up(operations: Sequence[Operation], end: int) -> tuple[int, str]:
 
 
 def _demanded(terms: Sequence[Term]) -> bool:
-    """Whether each IN and EXISTS of a condition stands under nothing but AND."""
+    """Whether each IN and EXISTS of a condition is only below ANDs."""
     stack = [True]
     for term in terms:
         free = stack.pop()
@@ -73,7 +73,7 @@ def _demanded(terms: Sequence[Term]) -> bool:
 
 
 def _before(sql: str, end: int) -> str:
-    """Return what stands between the bracket that is open at a place and that place."""
+    """Return the text before a position, from the innermost parenthesis that is open there."""
     depth = 0
     for at in range(end - 1, -1, -1):
         depth += (sql[at] == ")") - (sql[at] == "(")
@@ -83,13 +83,13 @@ def _before(sql: str, end: int) -> str:
 
 
 def is_outer(operations: Sequence[Operation], end: int) -> bool:
-    """Whether an operation of a subquery uses columns that none of its children hands it."""
+    """Whether an operation of a subquery, or one below it, uses columns that are not those of its children."""
     operation = operations[end]
     return bool(detail(operation, "outer columns")) or any(is_outer(operations, c) for c in operation.children)
 
 
 def stand_in(operation: Operation, sql: str, kit: Kit) -> str:
-    """Make what an expression says of subqueries meaningful, and return its text."""
+    """Create the views of an expression's subqueries, or insert their SQL, and return the expression's SQL."""
     for end in operation.subqueries:
         name = quoted(f"subquery#{end}")
         if name not in sql:
@@ -102,7 +102,7 @@ def stand_in(operation: Operation, sql: str, kit: Kit) -> str:
 
 
 def _text(kit: Kit, index: int) -> str:
-    """Write a subquery's operations as one query over views of its sources."""
+    """Return the operations of a subquery as one SQL query over views."""
     operation = kit.operation(index)
     if not operation.children or not is_outer(kit.operations, index):
         name = quoted(f"operation#{index}")

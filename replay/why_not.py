@@ -1,4 +1,4 @@
-"""Why an output has no row for which a condition holds: the input rows for which it holds, and where they ended."""
+"""Why no row of an output satisfies a condition: the input rows that satisfy it, and where they ended."""
 
 from __future__ import annotations
 
@@ -30,42 +30,42 @@ __all__ = ["Looked", "Missed", "WhyNot", "look", "look_for"]
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """The rows of one input that satisfy what of the condition speaks of it, and what became of them."""
+    """The rows of one input that satisfy the conditions on its columns, and where they ended."""
 
     step: str
     dataset: str
     """The input."""
     conditions: tuple[Condition, ...]
-    """As they read on the input's columns."""
+    """The conditions on columns of the input."""
     rows: Runs
     replayed: Replayed | None
-    """None where no row satisfies them."""
+    """None if no row satisfies them."""
     rest: int = 0
-    """How many of the rows stand on later pages, and are not replayed in this one."""
+    """Number of rows that are replayed on later pages."""
     why: str = ""
-    """Why nothing can be told of this step: the conditions were not taken through it."""
+    """Why the conditions could not be traced through this step."""
 
     @property
     def endings(self) -> tuple[ReplayEnding, ...]:
-        """Where they ended."""
+        """Endings of these rows."""
         return self.replayed.endings if self.replayed else ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WhyNot:
-    """The answer to why no row of a data set satisfies a condition."""
+    """Answer to why no row of a dataset satisfies a condition."""
 
     dataset: str
     conditions: tuple[Condition, ...]
     found: Runs
-    """Rows that do satisfy it; with any, nothing is missing."""
+    """Rows that do satisfy it. If there are any, `missed` is empty."""
     missed: tuple[Missed, ...]
     untraced: tuple[Condition, ...]
-    """Conditions on columns that no input's column was handed on to; they were left out of the search."""
+    """Conditions on columns that were not copied from an input column. The search ignores them."""
 
     @property
     def endings(self) -> tuple[tuple[Missed, ReplayEnding], ...]:
-        """Where input rows that satisfy the condition ended."""
+        """Endings of the input rows that satisfy the condition."""
         return tuple((m, e) for m in self.missed for e in m.endings)
 
     def __repr__(self) -> str:
@@ -81,11 +81,11 @@ class WhyNot:
         return table_html(self.ended(), [repr(self), *said, *left])
 
     def ended(self) -> pa.Table:
-        """One line for each input row that ended for good: see `History.ended`."""
+        """Return one line for each input row that ended; see `History.ended`."""
         return ended_table((m.step, e) for m, e in self.endings if e.whole)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON takes it, but for the values."""
+        """Return the answer in JSON form, except for row values, which stay Python objects."""
         return {
             "dataset": self.dataset,
             "conditions": [list(c) for c in self.conditions],
@@ -111,20 +111,20 @@ class WhyNot:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """Input rows that satisfy conditions on an output, found and not replayed yet."""
+    """Input rows that satisfy conditions on an output, before they are replayed."""
 
     answer: WhyNot
     read: tuple[tuple[WriteNode, str], ...]
-    """For each of `answer.missed` the write, and the version that it read."""
+    """For each of `answer.missed`: the write, and the id of the version that it read."""
 
     def page(self, replayer: Replayer, first: int = 0) -> WhyNot:
-        """Replay what became of them: from the row `first` of each input on, as many as a replay follows."""
+        """Replay the rows of each input from number `first` on, as many as one replay follows."""
         missed = [_replayed(replayer, m, *read, first) for m, read in zip(self.answer.missed, self.read, strict=True)]
         return replace(self.answer, missed=tuple(missed))
 
 
 def look_for(prov: Replaying, dataset: str, where: Sequence[Condition | tuple[str, str, Any]], which: Which) -> Looked:
-    """Look for the input rows that satisfy conditions on an output, step by step back; see `look`."""
+    """Find the input rows that satisfy conditions on an output, going back step by step; see `look`."""
     asked = prov.asked("why_not", dataset, (), which)
     conditions = [condition_of(c) for c in where]
     conditions = [c._replace(value=tuple(c.value)) if isinstance(c.value, list) else c for c in conditions]
@@ -132,14 +132,14 @@ def look_for(prov: Replaying, dataset: str, where: Sequence[Condition | tuple[st
 
 
 def look(linker: Linker, at: VersionReference, conditions: Sequence[Condition]) -> Looked:
-    """Look for the input rows that satisfy conditions on an output, step by step back.
+    """Find the input rows that satisfy conditions on an output, going back step by step.
 
     Raises
     ------
     ConditionError
-        A condition that does not fit the output.
+        A condition does not fit the output.
     ReplayError
-        Nothing captured made the output, or its operations are not stored.
+        No captured step made the output.
     """
     rows = Runs.of(select_rows(at.version, at.files, conditions))
     if rows:
@@ -147,7 +147,10 @@ def look(linker: Linker, at: VersionReference, conditions: Sequence[Condition]) 
     everything = Runs.span(at.version.rows)
     makers = {node for _, node, _ in crossed(linker.links(at, "backward"), everything)} or _makers(linker, at)
     if not makers:
-        raise ReplayError(f"no captured step made {at.version.dataset}, so nothing can be told of rows that it lacks")
+        raise ReplayError(
+            f"no captured step made {at.version.dataset}, so it is not known why rows are missing; choose a version or "
+            f"dataset that a captured step wrote"
+        )
     met: list[tuple[Missed, tuple[WriteNode, str]]] = []
     traced: set[Condition] = set()
     for node in makers:
@@ -169,14 +172,14 @@ def _replayed(replayer: Replayer, missed: Missed, node: WriteNode, version: str,
 
 
 def _makers(linker: Linker, at: VersionReference) -> set[WriteNode]:
-    """The write that made a version without rows, which no row leads to."""
+    """Return the writes of a version without rows, to which no links of rows lead."""
     return {s.node for s in linker.graph.references(at.version.dataset) if s is s.node.output and s.key == at.key}
 
 
 def _look(
     linker: Linker, node: WriteNode, conditions: Sequence[Condition], met: list[tuple[Missed, tuple[WriteNode, str]]]
 ) -> set[Condition]:
-    """Take conditions through one write; return those that stand on a column of an input."""
+    """Trace conditions through one write, and return those that are on a column of an input."""
     operations = node.operations
     untracked = node.write.coverage == "untracked"
     if untracked or not operations:
@@ -205,7 +208,7 @@ def _look(
 
 
 def origins(operations: Sequence[Operation], name: str) -> set[tuple[int, str]]:
-    """Find the columns of sources whose values the output's column of that name hands on, unchanged."""
+    """Return the source columns whose values the output column of that name contains unchanged."""
     last = operations[-1]
     at = [(last.index, c.id) for c in last.columns if c.name == name]
     columns: set[tuple[int, str]] = set()
@@ -230,7 +233,7 @@ def _ids(columns: Iterable[Any]) -> set[int]:
 
 
 def _equal(operation: Operation, ids: set[int]) -> set[int]:
-    """Columns that an inner join makes equal to some of these."""
+    """Return the columns that the conditions of an operation make equal to one of these."""
     if not replay_rule(operation.node).equates(operation):
         return set()
     out: set[int] = set()
@@ -245,7 +248,7 @@ def _equal(operation: Operation, ids: set[int]) -> set[int]:
 
 
 def _conjunct(terms: Sequence[Any], wanted: Any) -> bool:
-    """Whether a term stands under nothing but AND."""
+    """Whether a term is only below ANDs."""
     stack = [True]
     for term in terms:
         free = stack.pop()

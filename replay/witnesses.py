@@ -1,4 +1,4 @@
-"""How rows of two sides meet, and whose witnesses they are then."""
+"""Joins that combine the witnesses of both sides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _renamed(frame: Frame) -> Frame:
 
 
 def pairs(left: Frame, right: Frame, condition: str, how: str) -> Frame:
-    """Join two sides; a pair has the witnesses of both."""
+    """Join two sides. Each pair has the witnesses of both rows."""
     from pyspark.sql import functions as sf
 
     joined = left.join(_renamed(right), sf.expr(condition), how)
@@ -26,7 +26,7 @@ def pairs(left: Frame, right: Frame, condition: str, how: str) -> Frame:
 
 
 def semi(left: Frame, right: Frame, condition: str) -> Frame:
-    """Keep left rows that have a partner; all partners are among their witnesses."""
+    """Return the left rows that match a right row, with the witnesses of all matching rows."""
     from pyspark.sql import functions as sf
 
     names = [n for n in left.columns if n not in HIDDEN]
@@ -37,7 +37,7 @@ def semi(left: Frame, right: Frame, condition: str) -> Frame:
 
 
 def anti(left: Frame, right: Frame, condition: str) -> Frame:
-    """Keep left rows that have no partner."""
+    """Return the left rows that match no right row."""
     from pyspark.sql import functions as sf
 
     return left.join(_renamed(right), sf.expr(condition), "left_anti")

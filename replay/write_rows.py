@@ -1,4 +1,4 @@
-"""What the store's tensors say of one write: used to find the rows in question, and to check the replay."""
+"""Input and output rows of one write according to its tensors, to find the rows to replay and to check the result."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from provspark.model.boxes import Boxes
 from provspark.model.runs import Runs
 
 Witness = tuple[int, int]
-"""A source operation and a row id."""
+"""A source operation, and the id of one of its rows."""
 
 
 def sources_of(node: WriteNode, rows: Runs, *, context: bool = False) -> dict[int, Runs]:
-    """Return the rows of each input axis that output rows came from."""
+    """Return the input rows that output rows came from, by axis."""
     inputs = {i for i, a in enumerate(node.write.axes) if a.role == "input"}
     return _walk(node, {0: rows}, "backward", inputs, context)
 
 
 def results_of(node: WriteNode, rows: Mapping[int, Runs]) -> Runs:
-    """Return the output rows that came from rows of input axes."""
+    """Return the output rows that came from input rows."""
     return _walk(node, rows, "forward", {0}, False).get(0, Runs.span(0))
 
 
@@ -35,10 +35,10 @@ def _walk(node: WriteNode, rows: Mapping[int, Runs], direction: str, keep: set[i
 
 
 class KeptOf:
-    """Finds out which of some duplicates the output came from.
+    """Determines which of several duplicates the output came from.
 
-    Where the store does not know, the first by row id is taken. A replay in which that one comes to the output shows
-    that Spark kept another: `disproved` takes note, and the next replay takes the next.
+    If the tensors do not determine it, `taken` chooses the first by row id. If that one reaches the end of the replay
+    although no stored row came from it, Spark kept another one: `disproved` records that for the next replay.
     """
 
     def __init__(self, node: WriteNode, axes: Mapping[int, tuple[int, ...]]) -> None:
@@ -48,24 +48,24 @@ class KeptOf:
         self._wrong: set[frozenset[Witness]] = set()
 
     def __call__(self, members: Sequence[Sequence[Witness]]) -> int | None:
-        """Return the one member that has an output row of its own; None where none or several have."""
+        """Return the number of the only member that an output row came from; None if there are none or several."""
         used = [n for n, witnesses in enumerate(members) if witnesses and self._results(witnesses)]
         return used[0] if len(used) == 1 else None
 
     def taken(self, members: Sequence[Sequence[Witness]]) -> int:
-        """Return the one member that is taken for the kept one: the first by row id that was not disproved."""
+        """Choose a member as the kept one, and return its number: the first by row id that was not disproved."""
         left = [n for n, witnesses in enumerate(members) if frozenset(witnesses) not in self._wrong]
         first = min(left or range(len(members)), key=lambda n: tuple(members[n]))
         self._taken.add(frozenset(members[first]))
         return first
 
     def disproved(self, outcomes: Sequence[frozenset[Witness]]) -> bool:
-        """Take note of members that were taken and came to the output, though no stored row came from them.
+        """Record the chosen members that reached the end of the replay, but that no stored output row came from.
 
         Parameters
         ----------
         outcomes : sequence of frozenset of (int, int)
-            The witnesses of each row that the replay ended in.
+            The witnesses of each row after the last operation.
 
         Returns
         -------

@@ -122,6 +122,7 @@ class Capture:
             self._store_reads()
             self._sessions.restore()
             self._writing.profile()
+            self._engine["capture"] = f"{sum(c.rewrite + c.seal for c in self.costs):.3f} s"
             self.manifest = self._step.publish(
                 status="failed" if failed else "succeeded",
                 started=self._started,

@@ -1,4 +1,4 @@
-"""Trims texts, drops incomplete and repeated rows, derives columns: clean.py IN OUT"""
+"""Trim texts, drop incomplete and duplicate rows, and derive columns: clean.py IN OUT"""
 
 import sys
 
@@ -9,7 +9,7 @@ NUMBERS = ["age", "education_num", "capital_gain", "capital_loss", "hours_per_we
 
 
 def clean(people: DataFrame) -> DataFrame:
-    """One row for each complete, distinct record."""
+    """Return one row for each complete, distinct record."""
     trimmed = people.select(*[sf.trim(name).alias(name) for name in people.columns])
     for name in trimmed.columns:
         trimmed = trimmed.filter(sf.col(name) != "?")

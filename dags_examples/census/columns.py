@@ -1,4 +1,4 @@
-"""Names of the census file's columns, as its header only numbers them, and the terms that its texts may have."""
+"""Column names of the census file, whose header only numbers them, and the values of its text columns."""
 
 SCHEMA = (
     "age int, workclass string, fnlwgt int, education string, education_num int, marital_status string, "

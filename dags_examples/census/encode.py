@@ -1,4 +1,4 @@
-"""One-hot encodes seven columns, binarises two, deletes the weight: encode.py IN OUT"""
+"""One-hot encode seven columns, binarise two, and drop the weight: encode.py IN OUT"""
 
 import re
 import sys

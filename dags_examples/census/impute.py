@@ -1,4 +1,4 @@
-"""Puts the mean for capital gains of 99999, which say that the true one is not known: impute.py IN OUT"""
+"""Replace capital gains of 99999, which stand for an unknown gain, by the mean: impute.py IN OUT"""
 
 import sys
 

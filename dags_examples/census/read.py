@@ -1,4 +1,4 @@
-"""Reads the census CSV and names its columns: read.py CSV OUT"""
+"""Read the census CSV and name its columns: read.py CSV OUT"""
 
 import sys
 

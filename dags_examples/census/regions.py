@@ -1,4 +1,4 @@
-"""Adds the region of each country of birth; countries without one fall out: regions.py IN REGIONS_CSV OUT"""
+"""Add the region of each country of birth, and drop countries without one: regions.py IN REGIONS_CSV OUT"""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Counts people, working hours and incomes by region and age: report.py IN OUT"""
+"""Report people, working hours and incomes by region and age: report.py IN OUT"""
 
 import sys
 
@@ -7,7 +7,7 @@ from pyspark.sql import functions as sf
 
 
 def main(source: str, out: str) -> None:
-    """Write one row for each region and age band, in that order."""
+    """Write one row for each region and age band, sorted by both."""
     spark = SparkSession.builder.appName("census: report").getOrCreate()
     report = (
         spark.read.parquet(source)

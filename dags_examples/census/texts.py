@@ -1,4 +1,4 @@
-"""Names the columns, strips blanks off the texts, makes '?' missing: texts.py CSV OUT"""
+"""Name the columns, trim the texts, and replace '?' by null: texts.py CSV OUT"""
 
 import sys
 

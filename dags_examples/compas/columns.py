@@ -1,4 +1,4 @@
-"""The columns of the COMPAS scores that are used."""
+"""Columns of the COMPAS scores that the jobs use."""
 
 COLUMNS = [
     "age",

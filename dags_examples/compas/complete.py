@@ -1,4 +1,4 @@
-"""Keeps nine columns of the COMPAS scores and the records without gaps: complete.py CSV OUT"""
+"""Keep nine columns of the COMPAS scores, and the records without nulls in them: complete.py CSV OUT"""
 
 import sys
 

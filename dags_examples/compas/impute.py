@@ -1,4 +1,4 @@
-"""Keeps nine columns of the COMPAS scores; the mean fills the gaps of days_b_screening_arrest: impute.py CSV OUT"""
+"""Keep nine columns of the COMPAS scores, and fill nulls of days_b_screening_arrest by the mean: impute.py CSV OUT"""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Binarises race, charge and label, and counts the days in jail: label.py IN OUT"""
+"""Binarise race, charge and label, and compute the days in jail: label.py IN OUT"""
 
 import sys
 

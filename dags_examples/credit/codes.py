@@ -1,4 +1,4 @@
-"""Readable terms for the codes of the German credit data, after UCI's code book."""
+"""Readable names for the codes of the German credit data, from UCI's code book."""
 
 SCHEMA = (
     "checking string, duration int, credit_history string, purpose string, credit_amount int, savings string, "

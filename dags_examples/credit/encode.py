@@ -1,4 +1,4 @@
-"""Splits personal_status in two columns and one-hot encodes eleven: encode.py IN OUT"""
+"""Split personal_status into two columns and one-hot encode eleven: encode.py IN OUT"""
 
 import sys
 

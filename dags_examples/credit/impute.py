@@ -1,4 +1,4 @@
-"""Puts the mean for credit amounts more than three deviations off: impute.py IN OUT"""
+"""Replace credit amounts more than three standard deviations from the mean by the others' mean: impute.py IN OUT"""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Turns the codes of 13 columns into readable terms: terms.py CSV OUT"""
+"""Replace the codes of 13 columns by readable names: terms.py CSV OUT"""
 
 import sys
 

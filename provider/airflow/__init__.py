@@ -1,1 +1,1 @@
-"""What Airflow and OpenLineage see of ProvSpark: provider info, plugin, facets, events."""
+"""Integration with Airflow and OpenLineage: provider info, plugin, facets and events."""

@@ -1,4 +1,4 @@
-"""OpenLineage's standard column-lineage facet, from the matrix of a write's columns."""
+"""OpenLineage's standard column-lineage facet, computed from the column dependencies of a write."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _Source = tuple[str, str, str]
 
 
 def column_lineage(node: WriteNode) -> ColumnLineageDatasetFacet | None:
-    """Tell which input columns each column of a write came from, and which decided about its rows.
+    """Return the input columns that each output column came from, and those that decided which rows there are.
 
     Returns
     -------
     ColumnLineageDatasetFacet or None
-        None where the write was not captured, its operations were not kept, or no column came of another.
+        None if the write is untracked, its operations are not stored, or no column depends on an input column.
     """
     if node.write.coverage == "untracked" or not column_map(node).known:
         return None

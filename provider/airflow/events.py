@@ -1,4 +1,4 @@
-"""OpenLineage events of steps: made from manifests, and read back from files."""
+"""OpenLineage events of steps: created from manifests, or read from files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _RUNS = UUID("6e4c1a5e-6b0f-5b8e-9d55-2f1e7f3f6a10")
 
 @dataclass(frozen=True, slots=True)
 class StepFacets:
-    """What a step's events carry; the fields of Airflow's ``OperatorLineage`` by the same names."""
+    """Datasets and run facets of a step's events. The fields have the names of Airflow's ``OperatorLineage``."""
 
     inputs: list[InputDataset]
     outputs: list[OutputDataset]
@@ -50,24 +50,24 @@ class StepFacets:
 
 
 def start_facets(store: str, key: StepKey) -> dict[str, RunFacet]:
-    """Run facets of a step without a manifest: of its START, or of a FAIL before anything was published."""
+    """Return the run facets of a step without a manifest: for START, or for FAIL before anything was published."""
     return {KEY: ProvSparkRunFacet(**_identity(store, key))}
 
 
 def facets_for(store: str, manifest: Manifest, opened: Store | None = None) -> StepFacets:
-    """Data sets with their facets, and run facets, of a published step.
+    """Return the datasets of a published step, with their facets, and its run facets.
 
-    A version that several writes read is one input, and so is one that the script read on the driver. Versions of one
-    data set are entries of their own. Data sets on the driver are none of them.
+    A version that several writes or the driver read is one input. Each version of a dataset is an entry of its own.
+    Datasets on the driver are left out.
 
     Parameters
     ----------
     store : str
-        URL of the store that holds the step.
+        URL of the store that contains the step.
     manifest : Manifest
     opened : Store, optional
-        The same store, to read more of the step from: outputs then carry OpenLineage's column lineage, too, and how
-        many rows and files the step wrote.
+        The same store, opened. Outputs then also have OpenLineage's column lineage, and the number of rows and files
+        that the step wrote.
     """
     inputs = {(v.dataset, v.id, v.rows, v.unit): v for v in sources(manifest)}
     run = ProvSparkRunFacet(
@@ -98,22 +98,22 @@ def facets_for(store: str, manifest: Manifest, opened: Store | None = None) -> S
 def events_from_manifest(
     store: str, manifest: Manifest, *, namespace: str = "provspark", opened: Store | None = None
 ) -> list[RunEvent]:
-    """START, and COMPLETE or FAIL, of a published step.
+    """Return the START event of a published step, and its COMPLETE or FAIL event.
 
     Parameters
     ----------
     store : str
-        URL of the store that holds the step.
+        URL of the store that contains the step.
     manifest : Manifest
     namespace : str
-        The job's namespace; the job is ``dag_id.task_id``, or the task alone outside a DAG.
+        Namespace of the job. The job's name is ``dag_id.task_id``, or the task alone outside a DAG.
     opened : Store, optional
         See `facets_for`.
 
     Returns
     -------
     list of RunEvent
-        Equal on every call: the run's id is a hash of the step's id, times are the manifest's.
+        The same on every call: the run's id is a hash of the step's id, and the times are the manifest's.
     """
     key = manifest.key
     run_id = str(uuid5(_RUNS, key.id))
@@ -141,34 +141,34 @@ def events_from_manifest(
 
 
 def events_from_store(store: str, *, namespace: str = "provspark") -> Iterator[RunEvent]:
-    """`events_from_manifest` of every step of a store."""
+    """Yield the events of every step of a store; see `events_from_manifest`."""
     opened = Store.open(store)
     for manifest in opened.manifests():
         yield from events_from_manifest(opened.url, manifest, namespace=namespace, opened=opened)
 
 
 def read_events(path: str | Path) -> Iterator[dict[str, Any]]:
-    """Read what OpenLineage's file transport wrote.
+    """Yield the events that OpenLineage's file transport wrote.
 
     Parameters
     ----------
     path : str or Path
-        As in the transport's settings: the file that it appends to, or, where it appends not, what its
-        files' names begin with (``PATH-20260102-030405.678901.json``), or a folder of such files.
+        The transport's ``log_file_path``: the file that it appends to or, without ``append``, the common beginning of
+        its files' names (``PATH-20260102-030405.678901.json``). It may also be a folder of such files.
 
     Raises
     ------
     FileNotFoundError
-        There is neither such a file nor such a beginning.
+        No file has this path or begins with it.
     EventError
-        A file that is not JSON through to its end; names the file and line. What came before was yielded.
+        A line is not valid JSON; the message has the file and line. Events before it are yielded.
     """
     for file in _event_files(_local(path)):
         yield from _events_in(file)
 
 
 def _url(store: str) -> str:
-    """The store's URL, whole: an event is read elsewhere."""
+    """Return the store's absolute URL, as events are read on other machines."""
     return store_url(store if ":" in store else str(Path(store).absolute()))
 
 
@@ -211,7 +211,7 @@ def _columns(opened: Store | None, manifest: Manifest, write: Write) -> dict[str
 
 
 def _written(opened: Store | None, manifest: Manifest) -> Iterator[tuple[Write, int | None, int | None]]:
-    """Each write with the rows and the files that it made; both are None without the store."""
+    """Yield each write with the numbers of rows and files that it wrote; both are None without the store."""
     for write in manifest.writes:
         if opened is None:
             yield write, None, None
@@ -238,13 +238,13 @@ def _event_files(path: Path) -> list[Path]:
     if not paths:
         raise FileNotFoundError(
             f"no events at {path}: there is no such file or folder, nor files named {path.name}-*.json; "
-            f"give the log_file_path of OpenLineage's file transport"
+            f"pass the log_file_path of OpenLineage's file transport"
         )
     return paths
 
 
 def _events_in(file: Path) -> Iterator[dict[str, Any]]:
-    """Read one object a line, or, as in the transport's debug mode, from a lone ``{`` to a lone ``}``."""
+    """Yield one event per line or, as in the transport's debug mode, from a line ``{`` to a line ``}``."""
     pending: list[bytes] = []
     first = 0
     with file.open("rb") as lines:
@@ -265,8 +265,10 @@ def _parse(file: Path, line: int, text: bytes) -> Iterator[dict[str, Any]]:
         event = json.loads(text)
     except (ValueError, RecursionError) as e:
         raise EventError(
-            f"{file}, line {line}: this is no JSON ({e}); restore the file, or remove the event cut off"
+            f"{file}, line {line}: this is not valid JSON ({e}); restore the file, or remove the truncated event"
         ) from e
     if not isinstance(event, dict):
-        raise EventError(f"{file}, line {line}: an event is a JSON object, not {type(event).__name__}")
+        raise EventError(
+            f"{file}, line {line}: an event must be a JSON object, not {type(event).__name__}; remove the line"
+        )
     yield event

@@ -1,4 +1,4 @@
-"""The facets that carry ProvSpark's steps and versions in OpenLineage events.
+"""Facets with ProvSpark's steps and versions in OpenLineage events.
 
 Their schemas are in docs/openlineage.
 """
@@ -21,26 +21,26 @@ _SCHEMA = "urn:provspark:openlineage:1-3-0"
 
 @attr.define
 class ProvSparkDatasetFacet(DatasetFacet):  # type: ignore[misc]
-    """The version of an input or output that a step read or wrote.
+    """Dataset facet: the version of an input or output that a step read or wrote.
 
     Parameters
     ----------
     store : str
-        The store's URL.
+        URL of the store.
     step : str
-        The step's id in it.
+        Id of the step.
     version : str
-        The version's id: 32 hexadecimal digits.
+        Id of the version: 32 hexadecimal digits.
     rows : int
-        Rows of the version, as this step read or wrote it; its files where `unit` says so.
+        Number of rows of the version, or of files if `unit` is ``file``.
     files : int, optional
-        Number of its files.
+        Number of files of the version.
     coverage : str, optional
-        Of an output: ``exact``, ``coarse`` or ``untracked``.
+        For an output: ``exact``, ``coarse`` or ``untracked``.
     unit : str, optional
-        What `rows` counts: ``row``, or ``file`` where nobody has counted the rows. ``row`` where it is missing.
+        What `rows` counts: ``row``, or ``file`` if the rows were not counted. Default: ``row``.
     written : int, optional
-        Of an output: number of rows that this step wrote; `rows` counts all rows of the version. Missing if it is not
+        For an output: number of rows that this step wrote; `rows` counts all rows of the version. Missing if it is not
         known.
     """
 
@@ -66,24 +66,25 @@ class ProvSparkDatasetFacet(DatasetFacet):  # type: ignore[misc]
 
 @attr.define
 class ProvSparkRunFacet(RunFacet):  # type: ignore[misc]
-    """The step that a run is; what its manifest says is None until there is one.
+    """Run facet: the step of the run. The fields from the manifest are None until the step is published.
 
     Parameters
     ----------
     store, step : str
+        URL of the store, and id of the step.
     dag_id, run_id, task_id : str
     map_index, try_number : int
         The parts of `StepKey`.
     status : str, optional
-        ``succeeded`` or ``failed``, the manifest's word; it counts more than the event's type.
+        The manifest's status, ``succeeded`` or ``failed``. It takes precedence over the event's type.
     started, ended : str, optional
         UTC, ISO 8601.
     untracked : bool, optional
-        The manifest has reasons that stand for the step as a whole.
+        Whether the manifest has reasons that apply to the step as a whole.
     attempt : int, optional
-        Which start of the application within the try; 0 where it is missing.
+        Number of the application's start within the try. Default: 0.
     call : str, optional
-        Which ``provspark run`` of the task; missing where the task itself is the step.
+        Which ``provspark run`` of the task; missing if the task itself is the step.
     """
 
     store: str

@@ -1,4 +1,4 @@
-"""The plugin: the page in Airflow's navigation and tabs, and the API that it asks."""
+"""Airflow plugin: the page in Airflow's navigation and tabs, and the API that the page uses."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _DESTINATIONS = ("nav", "dag_run", "task", "task_instance")
 
 
 class ProvSparkPlugin(AirflowPlugin):  # type: ignore[misc]
-    """The page of provenance, behind Airflow's login and its permissions on DAGs."""
+    """Adds the provenance page to Airflow's UI, with Airflow's login and DAG permissions."""
 
     name = "provspark"
 
-    # A property: the app needs the auth manager, which other commands of Airflow do without.
+    # A property, because the app needs the auth manager, which most Airflow commands do not load.
     @property
     def fastapi_apps(self) -> list[dict[str, Any]]:
-        """The API and the page's files, below /provspark."""
+        """FastAPI app with the API and the page's files, below /provspark."""
         return [{"app": _app(), "url_prefix": _ROOT, "name": "ProvSpark"}]
 
     react_apps = [  # noqa: RUF012
         {
             "name": "Provenance",
-            # Relative to the base of Airflow's pages, which may lie below a path. A query of its own for each
-            # place: the host would show a cached import as a missing page.
+            # Relative to the base of Airflow's UI, which may be below a path. Each place has its own query string,
+            # because Airflow shows a cached import as a missing page.
             "bundle_url": f"provspark/static/page.js?app={destination}",
             "destination": destination,
             "url_route": "provspark" if destination == "nav" else f"provspark-{destination.replace('_', '-')}",

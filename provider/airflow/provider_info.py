@@ -1,4 +1,4 @@
-"""What Airflow asks of a provider: its connection type, hooks, operators, plugin and configuration options."""
+"""Airflow's provider info: connection type, hooks, operators, plugin and configuration options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["get_provider_info"]
 
 
 def get_provider_info() -> dict[str, Any]:
-    """Describe the provider as ``airflow/provider_info.schema.json`` asks."""
+    """Return the provider's description, in the form of ``airflow/provider_info.schema.json``."""
     return {
         "package-name": "airflow-provider-provspark",
         "name": "ProvSpark",
@@ -44,12 +44,12 @@ def get_provider_info() -> dict[str, Any]:
                 "conn-fields": {
                     "store": {
                         "label": "Store",
-                        "description": "Folder in which the steps' lineage is kept: file:///data/prov",
+                        "description": "Folder for the lineage: file:///data/prov",
                         "schema": {"type": ["string", "null"]},
                     },
                     "catalogue": {
                         "label": "Catalogue",
-                        "description": "SQLAlchemy URL of the catalogue; where it is set, queries start there",
+                        "description": "SQLAlchemy URL of the catalogue; if it is set, queries use it",
                         "schema": {"type": ["string", "null"], "format": "password"},
                     },
                 },
@@ -59,7 +59,7 @@ def get_provider_info() -> dict[str, Any]:
         "plugins": [{"name": "provspark", "plugin-class": "provspark.airflow.plugin.ProvSparkPlugin"}],
         "config": {
             "provspark": {
-                "description": "Where lineage is kept, and what the page shows.",
+                "description": "Where lineage is stored, and what the page shows.",
                 "options": {
                     "store": _option("Folder for the lineage of tasks that don't set prov_store.", "file:///data/prov"),
                     "catalogue": _option(
@@ -68,23 +68,24 @@ def get_provider_info() -> dict[str, Any]:
                         sensitive=True,
                     ),
                     "trusted": _option(
-                        "What does not fail a ProvQueryOperator's expectation: tasks, operators, lines of scripts and "
-                        "kinds of stops, separated by commas.",
+                        "Tasks, operators, lines of scripts and kinds of stops, separated by commas, that fail no "
+                        "expectation of a ProvQueryOperator.",
                         "clean.py:12, audit.export, before-format-3",
                     ),
                     "show_values": _option(
-                        "Whether the page and its API show values of rows; else row ids, counts and names only.",
+                        "Show values of rows on the page and in its API. If False, they show only row ids, counts and "
+                        "names.",
                         "False",
                         kind="boolean",
                         default="True",
                     ),
                     "mask_columns": _option(
-                        "Columns whose values the page and its API never show or filter by, with all columns derived "
-                        "from them: names with * and ?, separated by commas.",
+                        "Columns whose values the page and its API never show or filter by. This includes all columns "
+                        "derived from them. Names with * and ?, separated by commas.",
                         "*email*, ssn",
                     ),
                     "open_columns": _option(
-                        "Columns to show although they are derived from masked ones: COLUMN or DATASET:COLUMN, with * "
+                        "Columns to show even if they are derived from masked ones: COLUMN or DATASET:COLUMN, with * "
                         "and ?, separated by commas.",
                         "age_band, reports/*:total",
                     ),
@@ -98,17 +99,17 @@ def get_provider_info() -> dict[str, Any]:
 _LIMITS = {
     "max_body": "Maximum size of a request's body, in bytes.",
     "max_conditions": "Maximum number of conditions on rows in one request.",
-    "max_steps": "Maximum number of steps in one query of the API.",
+    "max_steps": "Maximum number of steps that one API query spans.",
     "max_items": "Maximum number of items in one list of a response.",
-    "request_seconds": "Maximum time until a response of the API starts, in seconds; not for replays.",
-    "questions": "Concurrent queries in one process of the api-server; further queries wait.",
-    "questions_per_user": "Concurrent queries of one user, in one process; further queries wait.",
+    "request_seconds": "Maximum time until an API response starts, in seconds. Replays are exempt.",
+    "questions": "Maximum number of concurrent queries in one process of the api-server; further queries wait.",
+    "questions_per_user": "Maximum number of concurrent queries of one user in one process; further queries wait.",
     "replay_seconds": "Time limit of a replay, in seconds: Spark reruns stored operations in a separate process to "
     "show what they did to a record. 0 disables replays.",
-    "replays": "Concurrent replays, in all processes of the api-server on a machine.",
-    "replays_per_user": "Concurrent replays of one user.",
-    "replays_waiting": "Maximum number of waiting replays; further ones are refused.",
-    "replays_waiting_per_user": "Maximum number of waiting replays of one user; further ones are refused.",
+    "replays": "Maximum number of concurrent replays in all processes of the api-server on a machine.",
+    "replays_per_user": "Maximum number of concurrent replays of one user.",
+    "replays_waiting": "Maximum number of waiting replays; further ones are rejected.",
+    "replays_waiting_per_user": "Maximum number of waiting replays of one user; further ones are rejected.",
 }
 
 

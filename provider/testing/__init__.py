@@ -1,5 +1,5 @@
-"""What a back end, or another engine, can be tested with: needs pytest and hypothesis (``provspark[testing]``).
+"""Tests for other storage back ends or engines. They need pytest and hypothesis (``provspark[testing]``).
 
-`contract` holds the tests that every back end passes, `machine` their stateful part, `strategies` the data, `oracle`
-the brute-force answers, `worlds` random pipelines, `faults` a folder that fails where it is told to.
+`contract` contains the tests that every back end must pass, `machine` a stateful test, `strategies` the test data,
+`oracle` brute-force answers, `worlds` random pipelines, and `faults` a folder that fails at a given operation.
 """

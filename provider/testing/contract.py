@@ -1,4 +1,4 @@
-"""What every back end of a store must do, as tests: derive a class from `StoreContract` and say where the folder is.
+"""Tests that every storage back end must pass. Derive a class from `StoreContract`, with a fixture for its folder.
 
 >>> class TestMyFolder(StoreContract):                                # doctest: +SKIP
 ...     @pytest.fixture
@@ -47,11 +47,11 @@ from provspark.testing.strategies import keys, runs, writes
 __all__ = ["FolderOpener", "StoreContract", "assert_stored", "end", "publish", "small"]
 
 FolderOpener = Callable[[], Folder]
-"""Opens one and the same folder anew at every call; it is empty at first."""
+"""Opens the same folder again at every call. The folder is empty at first."""
 
 
 def small(name: str = "/out", of: str = "/in", rows: int = 30) -> PendingWrite:
-    """A write that shuffles the rows of one file into another."""
+    """Return a write that shuffles the rows of one file into another."""
     output, source = (
         PendingVersion(Dataset("file", path), Files.of([("f", 9, 9, rows, path == name)]), "csv") for path in (name, of)
     )
@@ -64,7 +64,7 @@ def small(name: str = "/out", of: str = "/in", rows: int = 30) -> PendingWrite:
 
 
 def publish(store: Store, key: StepKey, *pending: PendingWrite) -> None:
-    """Write a step and publish it."""
+    """Write and publish a step."""
     writer = store.writer(key)
     for write in pending:
         writer.add(write)
@@ -72,13 +72,13 @@ def publish(store: Store, key: StepKey, *pending: PendingWrite) -> None:
 
 
 def end(writer: StepWriter) -> None:
-    """Publish what was added to a writer."""
+    """Publish the writes that were added to a writer."""
     clock = "2024-01-01T00:00:00.000000+00:00"
     writer.publish(status="succeeded", started=clock, ended=clock)
 
 
 def assert_stored(store: Store, step: str, pending: list[PendingWrite]) -> None:
-    """Whether a step holds these writes, pair by pair."""
+    """Assert that a stored step has exactly these writes, with the same pairs in every tensor."""
     manifest = store.manifest(step)
     assert len(manifest.writes) == len(pending)
     for made, wanted in zip(manifest.writes, pending, strict=True):
@@ -100,12 +100,12 @@ def assert_stored(store: Store, step: str, pending: list[PendingWrite]) -> None:
 
 
 class StoreContract:
-    """The tests. A subclass has a fixture `place`, and may be of any name that pytest collects."""
+    """Base class of the tests. A subclass needs a fixture `place` and a name that pytest collects."""
 
     @pytest.fixture
     def place(self) -> FolderOpener:
-        """Return what opens the folder: to be overridden."""
-        raise NotImplementedError("a contract's subclass has a fixture `place` that returns a function to a Folder")
+        """Return a function that opens the folder. Override it."""
+        raise NotImplementedError("a subclass of StoreContract needs a fixture `place` that returns a FolderOpener")
 
     @pytest.fixture
     def store(self, place: FolderOpener) -> Store:
@@ -113,7 +113,7 @@ class StoreContract:
         return Store.at(place(), create=True)
 
     def test_a_folder_holds_what_was_put(self, place: FolderOpener) -> None:
-        """Files come back whole and by spans, by name and by walking."""
+        """Files can be read whole or in spans, listed by name, and found by walking."""
         folder, again = place(), place()
         with folder.create("a/b ü%20/c") as f:
             f.write(b"0123456789")
@@ -132,7 +132,7 @@ class StoreContract:
             again.read("a/b ü%20/c")
 
     def test_one_put_wins(self, place: FolderOpener) -> None:
-        """Of sixteen that put one file at once, one is told that it did, and its content stays."""
+        """If sixteen threads put the same file, exactly one succeeds, and its content is stored."""
         folders = [place() for _ in range(16)]
         folders[0].make("x")
         together = Barrier(16)
@@ -149,7 +149,7 @@ class StoreContract:
 
     @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "a//b", "a/./b", "a\\b", "a\0"])
     def test_no_path_leaves_the_folder(self, place: FolderOpener, path: str) -> None:
-        """Not on reading, not on writing."""
+        """Neither reads nor writes accept a path outside of the folder."""
         folder = place()
         for act in (folder.read, folder.remove, folder.make, folder.names, folder.remove_tree):
             with pytest.raises(InvalidWriteError):
@@ -158,7 +158,7 @@ class StoreContract:
             folder.put_if_absent(path, b"")
 
     def test_there_is_no_store_until_one_is_made(self, place: FolderOpener) -> None:
-        """Opening makes none unasked, and making twice keeps what is there."""
+        """A store is created only with `create=True`, and creating it again keeps its content."""
         with pytest.raises(StoreUnreachableError):
             Store.at(place())
         publish(Store.at(place(), create=True), StepKey("t", "r"), small())
@@ -168,7 +168,7 @@ class StoreContract:
     @given(st.data())
     @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
     def test_what_was_written_is_read(self, place: FolderOpener, data: st.DataObject) -> None:
-        """Whatever the writes, and by either axis."""
+        """Random writes can be read again, by either axis."""
         store = Store.at(place(), create=True)
         key = data.draw(keys().filter(lambda k: k.id not in store.steps()))
         pending = data.draw(st.lists(writes(), max_size=2))
@@ -185,7 +185,7 @@ class StoreContract:
         assert verify(other, [key.id]) == []
 
     def test_a_step_is_there_whole_or_not_at_all(self, store: Store, place: FolderOpener) -> None:
-        """Before it is published nothing is seen of it; what is abandoned leaves nothing."""
+        """A step is invisible until it is published, and an abandoned one leaves no files."""
         writer = store.writer(StepKey("t", "r"))
         writer.add(small())
         assert Store.at(place()).steps() == []
@@ -196,7 +196,7 @@ class StoreContract:
         assert place().walk("steps") == []
 
     def test_of_writers_of_one_step_one_wins(self, store: Store, place: FolderOpener) -> None:
-        """The others are told so, and leave nothing."""
+        """The other writers raise StepExistsError and leave no files."""
         together = Barrier(8)
 
         def act(_: int) -> str:
@@ -219,7 +219,7 @@ class StoreContract:
         assert_stored(Store.at(place()), step, [small()])
 
     def test_a_flipped_bit_is_an_error_that_names_the_file(self, store: Store, place: FolderOpener) -> None:
-        """In whichever file: never another answer."""
+        """A changed bit in any file raises an error instead of changing an answer."""
         publish(store, StepKey("t", "r"), small())
         folder = place()
         for path in folder.walk(""):
@@ -232,7 +232,7 @@ class StoreContract:
         assert_stored(Store.at(place()), StepKey("t", "r").id, [small()])
 
     def test_a_removed_step_is_gone_for_who_reads_it(self, store: Store, place: FolderOpener) -> None:
-        """And says so; what a kept step needs stays."""
+        """Reading a removed step raises StepRemovedError; steps that a kept step needs are kept."""
         publish(store, StepKey("first", "r"), small("/b", "/a"))
         publish(store, StepKey("second", "r"), small("/c", "/b"))
         publish(store, StepKey("third", "r"), small("/d", "/a"))
@@ -248,7 +248,7 @@ class StoreContract:
         assert place().walk(f"steps/{step}") == []
 
     def test_what_a_driver_read_stays(self, store: Store, place: FolderOpener) -> None:
-        """In its order, apart from the writes, whether the step was published or given up."""
+        """Driver reads are stored in order, separately from the writes, for published and repaired steps."""
         why = Untracked("driver", "not followed")
         for task, finish in (("t", end), ("u", lambda _: repair(Store.at(place()), [StepKey("u", "r").id]))):
             key = StepKey(task, "r")
@@ -265,7 +265,7 @@ class StoreContract:
             assert (manifest.driver_reads, manifest.writes[0].axes[1].size) == ("on", 8)
 
     def test_a_step_that_was_given_up_can_be_published(self, store: Store, place: FolderOpener) -> None:
-        """With the writes that were sealed."""
+        """`repair` publishes an unfinished step with the writes that were sealed."""
         writer = store.writer(StepKey("t", "r"))
         writer.add(small())
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""A folder that fails where it is told to: what stands for a process that is killed, or a disk that is full."""
+"""A folder that fails at a given operation, to simulate a killed process or a full disk."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ __all__ = ["FaultyFolder", "Killed"]
 
 
 class Killed(BaseException):
-    """The end of the process: nothing of it may act on the folder any more."""
+    """Simulated end of the process, after which it can't use the folder."""
 
 
 class FaultyFolder(Folder):
-    """Another folder, until the operation of that number; this one and all later ones fail.
+    """Wrapper of a folder whose operations fail from a given one on.
 
     Parameters
     ----------
     inner : Folder
+        The wrapped folder.
     at : int
-        The first operation that fails, from 1 on; 0 for none. A file under way holds half of what was written.
+        Number of the first operation that fails, from 1; 0 for none. A file that is being written then contains half
+        of the data.
     failure : callable
-        Makes what is raised.
+        Returns the exception to raise.
     """
 
     def __init__(self, inner: Folder, at: int = 0, failure: Callable[[], BaseException] = Killed) -> None:
@@ -103,7 +105,7 @@ class FaultyFolder(Folder):
         self._inner.remove(path)
 
     def remove_tree(self, path: str) -> None:
-        """See `Folder.remove_tree`; half of the files go before a failure."""
+        """See `Folder.remove_tree`. Half of the files are removed before a failure."""
         self._step()
         files = self._inner.walk(path)
         for name in files[: len(files) // 2]:
@@ -118,7 +120,7 @@ class FaultyFolder(Folder):
 
 
 class _Half:
-    """A file of which half is written before a failure."""
+    """A file to which half of the data is written before a failure."""
 
     def __init__(self, file: BinaryIO, step: Callable[[], None]) -> None:
         self._file, self._step = file, step

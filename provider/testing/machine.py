@@ -1,4 +1,4 @@
-"""Write, read, crash, retry, repair, collect, in any order: a stateful test of any back end."""
+"""Stateful test of a storage back end: write, read, crash, retry, repair and collect in any order."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _STEPS = st.integers(0, 5)
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """A store beside a model of it: by step, the writes that must be read, pair by pair.
+    """A store, and a model of it: the writes that each step must have.
 
-    A step shuffles one of five data sets into another; a later step may read what it wrote. Made by `machine_for`.
+    A step shuffles one of five datasets into another. A later step may read its output. Created by `machine_for`.
     """
 
     new_place: Callable[[], FolderOpener]
@@ -46,7 +46,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(number=_STEPS, read=_DATASETS, written=_DATASETS, writes=st.integers(0, 2))
     def write(self, number: int, read: int, written: int, writes: int) -> None:
-        """Publish a step; a second one of its key is refused. A retry of a crashed one succeeds."""
+        """Publish a step. A second step with the same key is refused; a retry of a crashed one succeeds."""
         key, pending = self._pending(number, read, written, writes)
         try:
             publish(self.store, key, *pending)
@@ -73,7 +73,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(number=_STEPS, read=_DATASETS, written=_DATASETS, writes=st.integers(0, 2), at=st.integers(1, 60))
     def crash(self, number: int, read: int, written: int, writes: int, at: int) -> None:
-        """Be killed at some operation on the folder."""
+        """Simulate a process that is killed at an operation on the folder."""
         key, pending = self._pending(number, read, written, writes)
         folder = FaultyFolder(self.place(), at)
         ended = False
@@ -96,7 +96,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule()
     def mend(self) -> None:
-        """Publish what was given up, with a beginning of its writes; nothing else changes."""
+        """Publish crashed steps with the first of their writes; nothing else changes."""
         sound = {step for step in self.begun if notes_of(self.store, step)}
         done = repair(self.store, idle=0)
         assert {r.step for r in done} == sound
@@ -111,7 +111,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(kept=st.sets(_STEPS, min_size=1, max_size=2), tidy=st.booleans())
     def collect(self, kept: set[int], tidy: bool) -> None:
-        """Remove all but some steps and what these need."""
+        """Remove all steps except some, and those that these need."""
         if tidy:
             sweep(self.store, 0)
         if not self.model:
@@ -129,7 +129,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(number=_STEPS)
     def read(self, number: int) -> None:
-        """A published step holds its pairs; another is not known."""
+        """Check that a published step has its pairs, and that an unpublished one is unknown."""
         step = StepKey(f"t{number}", "run", "dag").id
         if step in self.model:
             assert_stored(self.store, step, self.model[step])
@@ -142,13 +142,13 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_same_steps_are_there(self) -> None:
-        """For who has the store open, and for who opens it."""
+        """Check that the open store and a newly opened one have the same steps."""
         for store in (self.store, Store.at(self.place())):
             assert store.steps() == sorted(self.model)
             assert {m.step for m in store.manifests()} == set(self.model)
 
     def teardown(self) -> None:
-        """At the end all that is there is sound."""
+        """Verify the store, and the writes of every step."""
         opened = Store.at(self.place())
         assert verify(opened) == []
         for step, pending in self.model.items():
@@ -156,11 +156,11 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 def machine_for(new_place: Callable[[], FolderOpener]) -> type[StoreMachine]:
-    """Return the machine for a back end.
+    """Return the state machine for a back end.
 
     Parameters
     ----------
     new_place : callable
-        Called once a run: returns what opens this run's folder, which is empty at first.
+        Called once per run. It returns a function that opens the run's folder, which is empty at first.
     """
     return type("Machine", (StoreMachine,), {"new_place": staticmethod(new_place)})

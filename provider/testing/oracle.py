@@ -1,4 +1,4 @@
-"""The slow, obvious answers: boxes as sets of pairs, and questions followed over single records."""
+"""Slow, simple reference answers: boxes as sets of pairs, and queries that follow single records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Pairs = set[tuple[int, int]]
 
 
 class OracleLine(NamedTuple):
-    """A line of an answer without the row asked about."""
+    """A line of an answer, without the selected row."""
 
     dataset: str
     version: str
@@ -27,7 +27,7 @@ class OracleLine(NamedTuple):
 
 
 class Oracle:
-    """Answers over single records."""
+    """Reference answers about a world, computed record by record."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -41,7 +41,7 @@ class Oracle:
                 self.ahead.setdefault(e.src, []).append(e)
 
     def _counts(self) -> list[bool]:
-        """Which writes count going forward: not of a superseded try, or used by one that counts."""
+        """Whether each write counts for `forward`: its try was not superseded, or a counting write used its files."""
         last = {s.key.task_id: s.key.try_number for s in self.world.steps if s.status == "succeeded"}
         keys = [self.world.steps[w.step].key for w in self.world.writes]
         counts = [last.get(k.task_id, 0) <= k.try_number for k in keys]
@@ -57,7 +57,7 @@ class Oracle:
             counts = better
 
     def backward(self, at: WorldVersion, row: int, to: str | None) -> tuple[set[OracleLine], bool]:
-        """The lines for one row, both kinds, and whether a path stopped at an untracked write."""
+        """Return the lines for one row, of both kinds, and whether a path stopped at an untracked write."""
         return self._follow(at, at.records[row], -1, row, to, self._sources)
 
     def forward(self, at: WorldVersion, row: int, to: str | None) -> tuple[set[OracleLine], bool]:
@@ -101,7 +101,7 @@ class Oracle:
         return lines, stopped
 
     context = True
-    """Whether a stop beyond a context edge counts."""
+    """Whether a stop behind a context edge counts."""
 
     def _sources(
         self, at: WorldVersion, record: Record, occurrence: int, row: int, to: str | None
@@ -138,7 +138,7 @@ class Oracle:
 
 
 def cells(boxes: Boxes) -> list[tuple[int, int]]:
-    """All pairs of all boxes, box by box, as the definition has it."""
+    """Return all pairs of all boxes, box by box, according to the definition."""
     pairs = []
     for out, n_out, src, n_src, diagonal in zip(
         boxes.out.tolist(),
@@ -157,13 +157,13 @@ def cells(boxes: Boxes) -> list[tuple[int, int]]:
 
 
 def within(pairs: Pairs, starts: Int64, lengths: Int64, axis: str) -> Pairs:
-    """The pairs whose row on an axis lies in one of the runs."""
+    """Return the pairs whose row on an axis is in one of the runs."""
     rows = {r for s, n in zip(starts.tolist(), lengths.tolist(), strict=True) for r in range(s, s + n)}
     return {p for p in pairs if p[axis == "src"] in rows}
 
 
 def runs_of(rows: list[int]) -> tuple[Int64, Int64]:
-    """Sorted disjoint runs that hold exactly these rows."""
+    """Return sorted disjoint runs of exactly these rows, as starts and lengths."""
     rows = sorted(set(rows))
     starts = [r for r in rows if r - 1 not in rows]
     lengths = [next(n for n in range(1, len(rows) + 2) if s + n not in rows) for s in starts]

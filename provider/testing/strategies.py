@@ -1,4 +1,4 @@
-"""Data for property tests: boxes, runs, tensors, writes, steps and whole pipelines."""
+"""Hypothesis strategies for boxes, runs, tensors, writes, steps and whole pipelines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMES = st.text("ab/ %é日\n'\"=#?:+", min_size=1, max_size=30) | st.just("n" 
 
 
 def boxes(n_out: int, n_src: int, most: int = 12) -> st.SearchStrategy[Boxes]:
-    """Boxes within two axes of such sizes, in any order; they may overlap, and diagonals may be of one row."""
+    """Generate boxes within two axes of these sizes, in any order. They may overlap; a diagonal may have one row."""
 
     @st.composite
     def build(draw: st.DrawFn) -> Boxes:
@@ -40,12 +40,12 @@ def boxes(n_out: int, n_src: int, most: int = 12) -> st.SearchStrategy[Boxes]:
 
 
 def runs(n: int) -> st.SearchStrategy[tuple[Int64, Int64]]:
-    """Starts and lengths of sorted, disjoint runs of rows below n."""
+    """Generate the starts and lengths of sorted, disjoint runs of rows below n."""
     return st.lists(st.integers(0, max(0, n - 1)), max_size=8 if n else 0).map(runs_of)
 
 
 def tensors(axes: tuple[Axis, ...]) -> st.SearchStrategy[tuple[PendingTensor, ...]]:
-    """Tensors between these axes, each from an earlier or an inner one to a later one, of either kind."""
+    """Generate data and context tensors, each from the output or an inner axis to an input or a later inner axis."""
     ends = [
         (out, src)
         for out, a in enumerate(axes)
@@ -64,7 +64,7 @@ def tensors(axes: tuple[Axis, ...]) -> st.SearchStrategy[tuple[PendingTensor, ..
 
 @st.composite
 def versions(draw: st.DrawFn, name: str = "/data/x", written: bool = False) -> PendingVersion:
-    """A version of up to four files of up to 20 rows each, with names that no URL could carry as they are."""
+    """Generate a version of up to four files of up to 20 rows each, with names that need escaping in URLs."""
     paths = draw(st.lists(_NAMES, max_size=4, unique=True))
     rows = [draw(st.integers(0, 20)) for _ in paths]
     times = [draw(st.integers(0, 2**45)) for _ in paths]
@@ -74,7 +74,7 @@ def versions(draw: st.DrawFn, name: str = "/data/x", written: bool = False) -> P
 
 @st.composite
 def writes(draw: st.DrawFn) -> PendingWrite:
-    """A write of up to three readings (some of one version) and two inner axes, or an untracked one."""
+    """Generate a write of up to three readings (some of one version) and two inner axes, or an untracked one."""
     output = draw(versions("/data/out", True))
     inputs = [draw(versions(f"/data/in{i}")) for i in range(draw(st.integers(0, 2)))]
     if draw(st.integers(0, 9)) == 0:
@@ -91,11 +91,11 @@ def writes(draw: st.DrawFn) -> PendingWrite:
 
 
 def keys() -> st.SearchStrategy[StepKey]:
-    """Steps of DAGs and of the command line, mapped and not, with names in any script."""
+    """Generate keys of steps, of DAGs or of the command line, mapped or not, with names in any script."""
     name = st.text(min_size=1, max_size=12).filter(lambda t: "\0" not in t and t.isprintable())
     return st.builds(StepKey, name, name, st.just("") | name, st.integers(-1, 3), st.integers(1, 4))
 
 
 def dags() -> st.SearchStrategy[World]:
-    """Pipelines of up to six steps with retries, appends, self-joins and untracked writes; `oracle.Oracle` answers."""
+    """Generate pipelines with retries, appends, self-joins and untracked writes; `oracle.Oracle` answers about them."""
     return st.integers(0, 2**32 - 1).map(random_world)

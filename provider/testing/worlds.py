@@ -1,7 +1,6 @@
-"""Random pipelines as explicit sets of pairs, and what they would answer, worked out row by row.
+"""Random pipelines as explicit sets of pairs, with their lineage computed record by record.
 
-Nothing here uses boxes or runs but to hand a write to a store; links, paths and kinds are followed over
-single records, a record being (file, size, time, row in the file).
+A record is (file, row in the file), a file (path, size, time). Boxes are used only to pass a write to a store.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ Record = tuple[FileId, int]
 
 
 class WorldVersion(NamedTuple):
-    """A list of files seen as one data set."""
+    """A list of files as one version of a dataset."""
 
     dataset: str
     files: tuple[tuple[str, FileId, int], ...]
-    """Relative path, identity, rows; in path order."""
+    """Relative path, identity and number of rows of each file, in path order."""
 
     @property
     def rows(self) -> int:
@@ -48,7 +47,7 @@ class WorldVersion(NamedTuple):
 
 
 class WorldEdge(NamedTuple):
-    """Record `src`, as row `row` of a reading, stands behind record `out` of a write."""
+    """Record `out` of a write came from record `src`, which is row `row` of a reading."""
 
     write: int
     out: Record
@@ -62,7 +61,7 @@ class WorldEdge(NamedTuple):
 
 @dataclass
 class MadeWrite:
-    """A write of a world: what it read, made, and hands to a store."""
+    """A write of a world: its inputs, its output, and the pending write for a store."""
 
     number: int
     step: int
@@ -72,7 +71,7 @@ class MadeWrite:
     tracked: bool
     pending: PendingWrite
     pairs: dict[tuple[int, int, str], set[tuple[int, int]]]
-    """Of each tensor (out, src, kind); axis 0 is the output, then come the readings, then inner axes."""
+    """Pairs of each tensor, by (out, src, kind). Axis 0 is the output, followed by the readings and the inner axes."""
 
 
 @dataclass
@@ -85,7 +84,7 @@ class MadeStep:
 
 
 class World:
-    """Files on an imaginary disk and the steps that made them."""
+    """Files on a simulated disk, and the steps that wrote them."""
 
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)
@@ -99,7 +98,7 @@ class World:
             self.put(name, int(self.random.integers(1, 4)))
 
     def put(self, folder: str, n_files: int) -> set[FileId]:
-        """Make files, some in partition folders, some empty."""
+        """Create files, some in partition folders, some empty."""
         made = set()
         for _ in range(n_files):
             self.clock += 1
@@ -111,7 +110,7 @@ class World:
         return made
 
     def look(self, folder: str) -> WorldVersion:
-        """The files under a folder, as a reader lists them."""
+        """Return the version that a reader of a folder would list now."""
         inside = sorted(p for p in self.disk if p.startswith(folder + "/"))
         return WorldVersion(folder, tuple((p[len(folder) + 1 :], *self.disk[p]) for p in inside))
 
@@ -151,7 +150,7 @@ class World:
         written: set[FileId],
         tracked: bool,
     ) -> None:
-        """Relate the written rows to the readings, directly and through inner axes, up to three deep."""
+        """Relate the written rows to rows of the readings, directly and through up to three inner axes."""
         r = self.random
         own = [i for i, (file, _) in enumerate(output.records) if file in written]
         n_inner = int(r.integers(0, 4))
@@ -217,12 +216,12 @@ class World:
 
 
 def weaker(a: str, b: str) -> str:
-    """Return the kind of a path of two edges."""
+    """Return the kind of a path of two edges: data only if both are."""
     return "data" if a == b == "data" else "context"
 
 
 def random_world(seed: int) -> World:
-    """Up to six steps with retries, of one to three writes each."""
+    """Return a world of up to five tasks, some with a failed first try, with one to three writes each."""
     world = World(seed)
     for i in range(int(world.random.integers(1, 6))):
         key = StepKey(f"t{i}", "run", "dag")
@@ -234,7 +233,7 @@ def random_world(seed: int) -> World:
 
 
 def publish(world: World, store: Store) -> None:
-    """Store all steps of a world, each a second after the other."""
+    """Publish all steps of a world, one per second."""
     for i, step in enumerate(world.steps):
         writer = store.writer(step.key)
         for write in step.writes:

@@ -1,1 +1,1 @@
-"""The questions that are answered by running stored operations again: a file each."""
+"""Questions that replay stored operations, one per file."""

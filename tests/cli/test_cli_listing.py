@@ -96,7 +96,7 @@ def test_no_store_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     result = CliRunner().invoke(main, ["ls"])
     assert result.exit_code == 2
-    assert "give --store URL, or set PROVSPARK_STORE" in result.stderr
+    assert "pass --store URL, or set PROVSPARK_STORE" in result.stderr
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_values_of_rows(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_connection_can_be_tried(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert connect(monkeypatch, store=store).test_connection() == (True, "2 data sets")
+    assert connect(monkeypatch, store=store).test_connection() == (True, "2 datasets")
     fine, why = connect(monkeypatch, store="/no/such/store").test_connection()
     assert (fine, "no such folder" in why) == (False, True)
 

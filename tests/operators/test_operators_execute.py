@@ -1,5 +1,6 @@
 """What ProvSparkOperator does around a job. spark-submit is a script here that does what a job would leave."""
 
+import contextlib
 import logging
 import sqlite3
 import sys
@@ -19,7 +20,7 @@ from provspark.errors import CaptureError, JavaNotFoundError, SettingsError, Ver
 from provspark.index_store.catalogue import Catalogue
 from provspark.index_store.store.store import Store
 from provspark.model.steps import StepKey
-from provspark.operators.outcome import summary
+from provspark.operators.outcome import success, summary
 from provspark.operators.spark import ProvSparkOperator
 
 TI = SimpleNamespace(dag_id="census", run_id="r1", task_id="clean", map_index=-1, try_number=1)
@@ -41,7 +42,8 @@ write = PendingWrite(version, {coverage!r}, (), (Axis("output", files.total, fil
                      reason=None if {coverage!r} != "untracked" else Untracked("Window", "not captured yet", "a.py:3"))
 writer = Store.open(options.store, create=True).writer(key)
 writer.add(write)
-writer.publish(status={status!r}, started="2026-01-02T03:04:05.000000+00:00", ended="2026-01-02T03:04:06.000000+00:00")
+writer.publish(status={status!r}, started="2026-01-02T03:04:05.000000+00:00", ended="2026-01-02T03:04:15.000000+00:00",
+               engine=[("capture", {cost!r})] * ({cost!r} != ""))
 """
 
 
@@ -63,10 +65,10 @@ class World:
         self.binary = folder / "spark-submit"
 
     def operator(
-        self, *, publish: str = "", coverage: str = "exact", older: int = 0, code: int = 0, **more: Any
+        self, *, publish: str = "", coverage: str = "exact", older: int = 0, cost: str = "", code: int = 0, **more: Any
     ) -> Any:
         script = self.binary.with_name("publish.py")
-        script.write_text(PUBLISH.format(status=publish, coverage=coverage, older=older))
+        script.write_text(PUBLISH.format(status=publish, coverage=coverage, older=older, cost=cost))
         start = f'while [ "${{1##*/}}" != runner.py ]; do shift; done; shift; {sys.executable} {script} "$@" || exit 99'
         self.binary.write_text(f'#!/bin/sh\necho "$@" >> {self.calls}\n{start if publish else ":"}\nexit {code}\n')
         self.binary.chmod(0o755)
@@ -125,6 +127,50 @@ def test_rows_of_an_append_and_of_all(world: World, caplog: pytest.LogCaptureFix
     (damaged,) = summary(str(world.store), world.manifest)["outputs"]
     assert (damaged["rows"], damaged["written"]) == (13, None)
     assert warned(caplog) == ""
+
+
+def reported(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [r.getMessage() for r in caplog.records if r.levelno == logging.INFO and r.getMessage().startswith("ProvSp")]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"cost": "0.312 s"}, "4 rows into 1 dataset (exact) in 0.3 s of driver time (3% of the job). See them: "),
+        ({"older": 9, "coverage": "coarse"}, "4 rows into 1 dataset (coarse). See them: "),
+        ({"coverage": "untracked", "cost": "0.312 s"}, "no rows of this job. See the step: "),
+    ],
+)
+def test_one_line_reports_what_was_captured(
+    given: dict[str, Any], said: str, world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        world.run(publish="succeeded", **given)
+    assert reported(caplog) == [f"ProvSpark captured {said}provspark show {STEP} --store {world.store}"]
+
+
+def test_rows_that_are_not_known_are_not_reported(world: World) -> None:
+    world.run(publish="succeeded")
+    lost = summary(str(world.store.with_name("a b")), world.manifest)
+    end = f"See them: provspark show {STEP} --store '{world.store.with_name('a b')}'"
+    assert success(world.manifest, lost) == f"ProvSpark captured 1 dataset (exact). {end}"
+
+
+@pytest.mark.parametrize("given", [{"code": 1}, {"application": "job.jar"}, {"prov_mode": "off"}, {"prov_store": None}])
+def test_nothing_is_reported_without_capture(
+    given: dict[str, Any], world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO), contextlib.suppress(AirflowException):
+        world.run(publish="failed" if "code" in given else "", **given)
+    assert reported(caplog) == []
+
+
+def test_a_report_fails_no_task(
+    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with caplog.at_level(logging.INFO):
+        assert world.run(publish="succeeded", cost="much", on_error="fail")["step"] == STEP
+    assert reported(caplog) == [] and warned(caplog) == ""
 
 
 def test_the_catalogue_is_told(world: World, tmp_path: Path) -> None:
@@ -256,7 +302,7 @@ def test_a_failed_job_that_left_nothing(world: World, caplog: pytest.LogCaptureF
 
 def test_no_store_at_all(world: World, caplog: pytest.LogCaptureFixture) -> None:
     assert world.run(prov_store=None) is None
-    assert "no store: give prov_store" in warned(caplog)
+    assert "No store is set. Pass prov_store" in warned(caplog)
     assert "runner.py" not in world.calls.read_text()
     with pytest.raises(SettingsError):
         world.run(prov_store=None, on_error="fail")

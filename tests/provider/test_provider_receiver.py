@@ -94,7 +94,7 @@ def test_answers(sqlite_url, caplog):
         assert post(url, event).json() == taken.json()
         foreign = post(url, b'{"run": {"runId": "x"}, "job": {}}')
         assert (foreign.status_code, foreign.json()["step"]) == (201, None)
-        assert foreign.json()["note"] == "no ProvSpark facet: the event was left aside"
+        assert foreign.json()["note"] == "no ProvSpark facet: the event was ignored"
         said = json.loads(event) | {"run": {"runId": "x"}}
         for entry in said["inputs"] + said["outputs"]:
             del entry["facets"]

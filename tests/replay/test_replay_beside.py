@@ -59,7 +59,7 @@ def test_against_plain_python(world: tuple[Path, provspark.Provenance]) -> None:
 
     for n, person in enumerate(PEOPLE):
         if person[2] <= 0:
-            with pytest.raises(ReplayError, match="none of these rows comes to operation"):
+            with pytest.raises(ReplayError, match="none of these rows reaches operation"):
                 prov.co_contributory_lines(str(root / "people"), [n], before, other)
             continue
         if n > 5:

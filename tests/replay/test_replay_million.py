@@ -54,7 +54,7 @@ def test_all_at_once_tells_the_first_and_says_so(
     (passage,) = told.passages
     assert told.rows.count == rows and passage.rows[0][1].count == rows
     assert passage.replayed is not None and passage.replayed.verified is None
-    assert passage.replayed.why == "there are more than 1,000 rows, and not all were followed"
+    assert passage.replayed.why == "there are more than 1,000 rows, so not all of them were replayed"
     assert max(len(s.lines) for s in passage.replayed.stages) == 1000
 
 

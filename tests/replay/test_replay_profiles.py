@@ -137,7 +137,7 @@ def _dedented(people: DataFrame) -> DataFrame:
 
 
 UNSETTLED: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
-    "duplicates": (lambda p: p.dropDuplicates(["city"]), "which of some duplicates Spark kept"),
+    "duplicates": (lambda p: p.dropDuplicates(["city"]), "which duplicate Spark kept"),
     "any": (lambda p: p.limit(3), "there is no sort directly below"),
     "tied": (lambda p: p.orderBy("city").limit(7), "equal in the sort order"),
     "numbered": (_ranked(["city"]), "rows of a partition are equal in its order"),

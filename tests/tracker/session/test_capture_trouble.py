@@ -93,3 +93,5 @@ def test_what_capture_cost(source: Any, tmp_path: Path) -> None:
         source.write.parquet(str(tmp_path / "out"))
     (cost,) = capture.costs
     assert cost.output == (tmp_path / "out").as_uri() and cost.rewrite > 0 and cost.seal > 0
+    assert capture.manifest is not None
+    assert dict(capture.manifest.engine)["capture"] == f"{cost.rewrite + cost.seal:.3f} s"

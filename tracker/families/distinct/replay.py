@@ -46,7 +46,7 @@ class Deduplicate(GroupedRule):
 
         if _all_columns(operation, kit):
             return Distinct().build(operation, inputs, kit)
-        kit.unsure(operation, "which of some duplicates Spark kept; the first by row id is taken for it")
+        kit.unsure(operation, "it is not known which duplicate Spark kept; the replay keeps the first by row id")
         keys = [sf.expr(k) for k in self.keys(operation, kit)]
         names = labels(operation.columns)
         row = ", ".join([*names, *HIDDEN])
