@@ -70,7 +70,7 @@ class Settings:
         """
         url = given or self.store or (self.catalogue if self.catalogue_given else None)
         if not url:
-            raise SettingsError(f"no store to read: {_HOW}, or PROVSPARK_CATALOGUE to a catalogue's URL")
+            raise SettingsError(f"no store to read: {_HOW}, or set PROVSPARK_CATALOGUE to a catalogue's URL")
         return url
 
     def store_url(self, given: str | None = None) -> str:

@@ -157,7 +157,7 @@ def _read(frame: Frame, names: Sequence[str], version: Version) -> pa.Table:
     if len(table) != version.rows:
         raise ReplayError(
             f"an operation before {version.dataset} returned {version.rows:,} rows, and {len(table):,} when it ran "
-            f"again: it is not deterministic and can't be profiled"
+            f"again: it is not deterministic. Profile the rows before it instead"
         )
     types = {f.name: f.type for f in version.fields}
     made = [c.cast(arrow_type(types[n])) if pa.types.is_timestamp(c.type) else c for n, c in _columns(table)]

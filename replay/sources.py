@@ -153,7 +153,9 @@ class Sources:
                     writer = pq.ParquetWriter(path, numbered.schema)
                 writer.write_table(numbered)
             if writer is None:
-                raise ReplayError(f"{at.version.dataset} has no rows, so there is nothing to replay")
+                raise ReplayError(
+                    f"{at.version.dataset} has no rows, so there is nothing to replay. Choose a step that reads rows."
+                )
             writer.close()
             self._numbered[key] = self._spark.read.parquet(str(path))
         return self._numbered[key]

@@ -237,7 +237,9 @@ def _key(facet: Mapping[str, Any], ref: StepRef) -> StepKey:
     )
     if key.id != ref.step:
         parts = "dag, run, task, try, attempt and call"
-        raise EventError(f"{where} names the step {ref.step}, but its {parts} belong to {key.id}")
+        raise EventError(
+            f"{where} names the step {ref.step}, but its {parts} belong to {key.id}; they must be those of one step"
+        )
     return key
 
 
@@ -246,7 +248,7 @@ def _text(owner: Mapping[str, Any], field: str, where: str) -> str:
     if not isinstance(value, str):
         raise EventError(f"{where}.{field} must be text, not {value!r}")
     if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
-        raise EventError(f"{where}.{field} contains characters that databases can't store: {value!r}")
+        raise EventError(f"{where}.{field} contains characters that databases can't store: {value!r}. Remove them.")
     return value
 
 

@@ -47,7 +47,9 @@ def check_write(write: PendingWrite, read: int = 0) -> list[str]:
     for i, axis in enumerate(write.axes):
         _check_axis(f"axis {i} of {name}", axis, i, ids, rows)
         if axis.role == "reads" and axis.size > read:
-            raise InvalidWriteError(f"axis {i} of {name} numbers {axis.size} rows of reads; {read} were read before")
+            raise InvalidWriteError(
+                f"axis {i} of {name} has {axis.size} rows of reads, but {read} were read before. Its size must be at most that."
+            )
     for i, tensor in enumerate(write.tensors):
         _check_tensor(f"tensor {i} of {name}", tensor, write.axes)
     return ids
@@ -70,9 +72,11 @@ def _check_axis(what: str, axis: Axis, number: int, ids: list[str], rows: dict[s
         return
     allowed = ids[:1] if axis.role == "output" else ids[1:]
     if axis.version not in allowed:
-        raise InvalidWriteError(f"{what} names version {axis.version!r}, which is not among the {axis.role}s")
+        raise InvalidWriteError(f"{what} names version {axis.version!r}; it must be one of the {axis.role}s")
     if axis.size != rows[axis.version]:
-        raise InvalidWriteError(f"{what} has size {axis.size}, but its version has {rows[axis.version]} rows")
+        raise InvalidWriteError(
+            f"{what} has size {axis.size}; it must be that of its version, {rows[axis.version]} rows"
+        )
 
 
 def _check_tensor(what: str, tensor: PendingTensor, axes: tuple[Axis, ...]) -> None:
@@ -80,7 +84,7 @@ def _check_tensor(what: str, tensor: PendingTensor, axes: tuple[Axis, ...]) -> N
         raise InvalidWriteError(f"{what} is of kind {tensor.kind!r}; pass one of {', '.join(get_args(Kind))}")
     for side, number in (("out", tensor.out), ("src", tensor.src)):
         if not 0 <= number < len(axes):
-            raise InvalidWriteError(f"{what}: {side} axis {number} does not exist; there are {len(axes)} axes")
+            raise InvalidWriteError(f"{what}: {side} axis is {number}; it must be at least 0 and below {len(axes)}")
     for boxes in tensor.boxes.parts():
         _check_boxes(what, boxes, axes[tensor.out].size, axes[tensor.src].size)
 
@@ -89,23 +93,25 @@ def _check_boxes(what: str, boxes: Boxes, n_out: int, n_src: int) -> None:
     for side, size in (("out", n_out), ("src", n_src)):
         starts, lengths = getattr(boxes, side), getattr(boxes, f"n_{side}")
         if len({len(a) for a in (starts, lengths, boxes.diagonal)}) > 1:
-            raise InvalidWriteError(f"{what}: the arrays of its boxes have different lengths")
+            raise InvalidWriteError(f"{what}: the arrays of its boxes must have one length")
         if starts.dtype != np.int64 or lengths.dtype != np.int64:
-            raise InvalidWriteError(f"{what}: its boxes are arrays of {starts.dtype} and {lengths.dtype}, not int64")
+            raise InvalidWriteError(
+                f"{what}: its boxes must be arrays of int64, found {starts.dtype} and {lengths.dtype}"
+            )
         if all(_within(starts[part], lengths[part], size) for part in chunks(len(starts))):
             continue
         outside = (starts < 0) | (lengths < 0) | (lengths > size) | (starts > size - lengths)
         worst = int(np.argmax(outside))
         raise InvalidWriteError(
             f"{what}: box {worst} reaches from {int(starts[worst])} over {int(lengths[worst])} rows, "
-            f"outside of the {side} axis of {size} rows"
+            f"but must be within the {side} axis of {size} rows"
         )
     if boxes.n_out is boxes.n_src:
         return
     for part in chunks(len(boxes)):
         square = ~boxes.diagonal[part] | (boxes.n_out[part] == boxes.n_src[part])
         if not square.all():
-            raise InvalidWriteError(f"{what}: diagonal box {part.start + int(np.argmin(square))} is not square")
+            raise InvalidWriteError(f"{what}: diagonal box {part.start + int(np.argmin(square))} must be square")
 
 
 def _within(starts: Int64, lengths: Int64, size: int) -> bool:

@@ -26,9 +26,7 @@ def bind(field: Field, kind: pa.DataType, value: Any) -> pa.Scalar:
     if value is None:
         raise ConditionError(f"Values can't be compared with null. Write `{field.name} is null`.")
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_null(kind):
-        raise ConditionError(
-            f"Column {field.name} is {field.type}. Its only conditions are `is null` and `is not null`."
-        )
+        raise ConditionError(f"Column {field.name} is {field.type}. Use `is null` or `is not null`.")
     out = _from_text(field, kind, value) if isinstance(value, str) else _from_value(kind, value)
     if out is None:
         raise ConditionError(

@@ -185,7 +185,7 @@ def _bind(version: Version, condition: Condition) -> _Bound:
             raise ConditionError(f"{field.name} {operator} takes no value, but has {condition.value!r}. Remove it.")
         return _Bound(path, kind, operator, [])
     if operator in _TEXTS and not (pa.types.is_string(kind) and isinstance(condition.value, str)):
-        raise ConditionError(f"{operator} compares text with text; {field.name} is {field.type}")
+        raise ConditionError(f"{operator} compares text with text; {field.name} is {field.type}. Use another operator.")
     values = [condition.value]
     if operator == "in":
         if isinstance(condition.value, (str, bytes)) or not hasattr(condition.value, "__iter__"):

@@ -314,7 +314,7 @@ class _ByJobs:
                 yield chunk
                 wanted = next(waiting, None)
         if wanted is not None:
-            raise CaptureError(f"the notes of tap {tap.number} lack a block of keys")
+            raise CaptureError(f"the records of tap {tap.number} lack a block of keys")
 
 
 def _tasks_for(receipts: Sequence[Receipt]) -> int:

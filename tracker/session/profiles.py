@@ -49,7 +49,9 @@ def _profile(version: Version, pending: PendingVersion) -> Profile:
     def read(names: list[str]) -> pa.Table:
         table = frame.select(*(f"`{n.replace('`', '``')}`" for n in names)).toArrow()
         if len(table) != version.rows:
-            raise VersionChangedError(f"{version.dataset} now has {len(table)} rows instead of {version.rows}")
+            raise VersionChangedError(
+                f"{version.dataset} now has {len(table)} rows instead of {version.rows}. Run the step again."
+            )
         return table
 
     many = version.rows * len(version.fields) > compute.LIMIT

@@ -96,8 +96,8 @@ def covering(receipts: Sequence[Receipt]) -> list[Receipt]:
             continue
         if mine & covered:
             raise CaptureError(
-                "one task computed a lost partition of a cached plan again, together with other partitions, so its "
-                "notes can't be told apart. Run the step again"
+                "one task computed a lost partition of a cached plan again, together with other partitions, so the "
+                "records of the two can't be separated. Run the step again"
             )
         covered |= mine
         out.append(kept(r))

@@ -53,7 +53,8 @@ class Blocks:
             Two readings of a block gave different counts, or a block has more rows than addresses.
         """
         if (self.rows == OVERFLOWED).any():
-            raise CaptureError("a block of a file has more than 65,536 rows per byte, which can't be numbered")
+            many = int((self.rows == OVERFLOWED).sum())
+            raise CaptureError(f"{many} blocks of files have more than 65,536 rows per byte, which can't be numbered")
         b = self[np.lexsort((self.rows, self.length, self.start, self.file))]
         same = np.zeros(len(b), dtype=np.bool_)
         same[1:] = (np.diff(b.file) == 0) & (np.diff(b.start) == 0) & (np.diff(b.length) == 0)
@@ -115,7 +116,8 @@ def measure(blocks: Blocks, pieces: Blocks, sizes: Int64) -> tuple[Int64, Int64]
     left = np.searchsorted(places, begins, side="left")
     right = np.searchsorted(places, ends, side="right") - 1
     if (places[left] != begins).any() or (places[right] != ends).any():
-        raise CaptureError("Spark split a file into other blocks when its rows were counted again")
+        changed = int(((places[left] != begins) | (places[right] != ends)).sum())
+        raise CaptureError(f"Spark split {changed} blocks differently when their rows were counted again")
     before = np.where(blocks.start == 0, 0, rows[left])
     counts = rows[right] - before
     wrong = np.flatnonzero((blocks.rows >= 0) & (blocks.rows != counts))
