@@ -154,9 +154,8 @@ class Replayer:
         every = operations_of(node)
         if node.write.coverage == "untracked":
             why = f": {node.write.reason}" if node.write.reason else ""
-            raise ReplayError(
-                f"the lineage of {node.write.output.dataset} in step {node.step} is untracked{why}. Run the step again with capture."
-            )
+            said = f"the lineage of {node.write.output.dataset} in step {node.step} is untracked{why}"
+            raise ReplayError(f"{said}. Run the step again with capture.")
         asked = (
             range(len(every)) if numbers is None else sorted({operation_of(every, n, node.step).index for n in numbers})
         )

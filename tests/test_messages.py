@@ -1,4 +1,4 @@
-"""A catalogue of the errors that the package raises: each names what was found and what to do, in words that users know."""
+"""A catalogue of the errors that the package raises: what was found, what to do, in plain words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ ADVICE = re.compile(
     r"remove|rename|repeat|replace|request|restore|retry|return|run|save|select|send|set|shorten|split|start|stop|"
     r"try again|turn|unset|upgrade|use|wait|write)\b"
     r"|\bmust (be|have|name|contain|start|not)\b|\bneeds?\b|\b(only )?one of\b|\bnot (both|several)\b|\btakes\b"
-    r"|at (least|most) |did you mean|still valid|`provspark|docs/|should find|can't confirm|reads up to|maximum is|{}[.)]?$|let this",
+    r"|at (least|most) |did you mean|still valid|`provspark|docs/|should find"
+    r"|can't confirm|reads up to|maximum is|{}[.)]?$|let this",
     re.IGNORECASE,
 )
 """What to do, or what would be right; an interpolated end is advice that the code chooses."""

@@ -47,9 +47,8 @@ def check_write(write: PendingWrite, read: int = 0) -> list[str]:
     for i, axis in enumerate(write.axes):
         _check_axis(f"axis {i} of {name}", axis, i, ids, rows)
         if axis.role == "reads" and axis.size > read:
-            raise InvalidWriteError(
-                f"axis {i} of {name} has {axis.size} rows of reads, but {read} were read before. Its size must be at most that."
-            )
+            said = f"axis {i} of {name} has {axis.size} rows of reads, but {read} were read before"
+            raise InvalidWriteError(f"{said}. Its size must be at most that.")
     for i, tensor in enumerate(write.tensors):
         _check_tensor(f"tensor {i} of {name}", tensor, write.axes)
     return ids

@@ -95,7 +95,7 @@ def test_recorded_steps_link_to_one_another(places: dict[str, str]) -> None:
         ({"pairs": ([0], [5])}, RowOutOfRangeError, "row 5 of .*in.csv does not exist"),
         ({"pairs": ([-1], [0])}, RowOutOfRangeError, "row -1"),
         ({"boxes": [(3, 3, 0, 1, False)]}, RowOutOfRangeError, "row 5 of .*out"),
-        ({"boxes": [(0, 2, 0, 3, True)]}, InvalidWriteError, "is not square"),
+        ({"boxes": [(0, 2, 0, 3, True)]}, InvalidWriteError, "must be square"),
         ({"pairs": ([0, 1], [0])}, InvalidWriteError, "of equal length"),
         ({"pairs": ([0.5], [0])}, InvalidWriteError, "two integer arrays"),
         ({"pairs": 3}, InvalidWriteError, "two arrays"),

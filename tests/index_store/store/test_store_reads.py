@@ -116,7 +116,7 @@ def test_an_axis_of_reads_has_only_what_was_read_before(store: Store, late: Call
     writer = store.writer(KEY)
     writer.add_read(read(0, 5))
     writer.add_read(read(1, 3))
-    with pytest.raises(InvalidWriteError, match="numbers 9 rows of reads; 8 were read before"):
+    with pytest.raises(InvalidWriteError, match="has 9 rows of reads, but 8 were read before"):
         late(writer)
     writer.add_read(read(2, 1))
     late(writer)

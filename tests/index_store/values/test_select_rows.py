@@ -204,7 +204,7 @@ def test_row_groups_that_can_not_match_are_left_out(
         (("n", "~", 3), "Unknown operator '~'"),
         (("n", "in", "1"), "takes a list of values"),
         (("n", "in", []), "Pass at least one value"),
-        (("raw", "=", "x"), "conditions are `is null`"),
+        (("raw", "=", "x"), "Use `is null`"),
         (("n", "like", "1%"), "like compares text with text; n is int"),
         (("t", "startswith", 1), "startswith compares text"),
         (("s.kk", "=", 1), "without a field 'kk'; did you mean s.k?"),
