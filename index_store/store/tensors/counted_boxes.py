@@ -15,8 +15,8 @@ from provspark.model.errors import CorruptIndexError
 
 __all__ = ["MOST", "Few"]
 
-MOST = 64
-"""Maximum number of rows that are looked up this way."""
+MOST = 32
+"""Maximum number of rows that are looked up this way. Numpy is faster from 32 rows on, or later, by the file."""
 
 
 @dataclass(frozen=True, slots=True)
