@@ -16,7 +16,7 @@ from provspark.model.errors import CorruptIndexError
 __all__ = ["MOST", "Few"]
 
 MOST = 32
-"""Maximum number of rows that are looked up this way. Numpy is faster from 32 rows on, or later, by the file."""
+"""Maximum number of rows that are looked up this way; for more, numpy is as fast or faster (docs/dependencies.md)."""
 
 
 @dataclass(frozen=True, slots=True)
