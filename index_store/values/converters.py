@@ -27,6 +27,7 @@ _JAVA_HEX = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+
 _JAVA_WORD = re.compile(r"([+-]?)(NaN|Infinity)")
 _JAVA_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _BLANKS = "".join(map(chr, range(33)))
+_LARGEST_FLOAT = 3.4028234663852886e38
 _BITS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 
 
@@ -137,22 +138,12 @@ def _floating(kind: str, options: Mapping[str, str]) -> Converter:
         value = words[text] if text in words else double_of(text)
         # Rounding a double to a float rounds twice, which can't matter with this few digits.
         if value is not None and len(text) > 15:
-            return _single_exactly(text, value)
+            digits = text.strip(_BLANKS).rstrip("fFdD").lstrip("+")
+            if abs(value) < _LARGEST_FLOAT and _JAVA_DOUBLE.fullmatch(digits):
+                return float(pa.scalar(digits).cast(pa.float32()).as_py())
         return value
 
     return single
-
-
-def _single_exactly(text: str, value: float) -> float:
-    import numpy as np
-
-    near = np.float32(value)
-    exact = Decimal(text.strip(_BLANKS).rstrip("fFdD")) if _JAVA_DOUBLE.fullmatch(text.strip(_BLANKS)) else None
-    if exact is None or not np.isfinite(near):
-        return value
-    candidates = [near, np.nextafter(near, np.float32(np.inf)), np.nextafter(near, np.float32(-np.inf))]
-    finite = [c for c in candidates if np.isfinite(c)]
-    return float(min(finite, key=lambda c: (abs(Decimal(float(c)) - exact), int(c.view(np.int32)) & 1)))
 
 
 def _decimal(text: str, target: pa.Decimal128Type) -> Decimal | None:

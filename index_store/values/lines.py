@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import gzip
-import io
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, cast
@@ -19,6 +16,8 @@ __all__ = ["lines_of"]
 
 _BLOCK = 1 << 22
 _BOM = b"\xef\xbb\xbf"
+_CODECS = {".gz": "gzip", ".deflate": "gzip", ".zst": "zstd"}
+"""Arrow's codecs; its gzip also reads zlib streams, which Hadoop calls deflate."""
 _REFUSED = {".snappy": "snappy", ".lz4": "lz4", ".lzo": "lzo", ".lzo_deflate": "lzo"}
 
 
@@ -46,7 +45,7 @@ def lines_of(file: DataFile, separator: bytes = b"", block: int = _BLOCK) -> Ite
                 tail += more
             if tail:
                 yield _split(tail, separator)
-    except (EOFError, zlib.error, OSError, pa.ArrowException) as e:
+    except (EOFError, OSError, pa.ArrowException) as e:
         raise file.unreadable(e) from e
 
 
@@ -75,35 +74,12 @@ def _decompressed(file: DataFile, raw: BinaryIO) -> Iterator[BinaryIO]:
             f"{file.full} is compressed with Hadoop's {_REFUSED[suffix]} framing, which can't be read by position. "
             f"The row ids are still valid."
         )
-    if suffix == ".gz":
-        with gzip.GzipFile(fileobj=raw) as stream:
-            yield cast(BinaryIO, stream)
-    elif suffix == ".bz2":
+    if suffix == ".bz2":
+        # Like Hadoop, and unlike Arrow, it ignores what follows the last stream.
         with bz2.BZ2File(raw) as stream:
             yield cast(BinaryIO, stream)
-    elif suffix == ".deflate":
-        yield cast(BinaryIO, _Inflate(raw))
-    elif suffix == ".zst":
-        with pa.CompressedInputStream(raw, "zstd") as stream:
+    elif suffix in _CODECS:
+        with pa.CompressedInputStream(raw, _CODECS[suffix]) as stream:
             yield cast(BinaryIO, stream)
     else:
         yield raw
-
-
-class _Inflate(io.RawIOBase):
-    """A zlib stream, as Hadoop's ``DefaultCodec`` writes it."""
-
-    def __init__(self, raw: BinaryIO) -> None:
-        self._raw, self._engine = raw, zlib.decompressobj()
-
-    def read(self, size: int = -1) -> bytes:
-        """Return up to `size` bytes; b"" only at the end."""
-        data = self._engine.unconsumed_tail or self._raw.read(_BLOCK)
-        while data:
-            out = self._engine.decompress(data, max(size, 1))
-            if out:
-                return out
-            data = self._engine.unconsumed_tail or self._raw.read(_BLOCK)
-        if not self._engine.eof:
-            raise EOFError("the compressed data is truncated")
-        return b""

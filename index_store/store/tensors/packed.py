@@ -50,9 +50,6 @@ class Packed:
         self._known: dict[str, Any] = {}
         self._axes: dict[str, Even | Gaps] = {}
 
-    def __len__(self) -> int:
-        return self._total
-
     def boxes(self) -> Boxes:
         """Return all boxes."""
         return Boxes(*map(self._column, COLUMNS))

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+import bz2
 import dataclasses
 import gzip
 import io
 import os
 import random
+import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from _values_spark import version_at
+from _values_spark import both, version_at
 
 from provspark.errors import RowOutOfRangeError, UnknownColumnError, ValuesUnavailableError, VersionChangedError
 from provspark.index_store.values import read_rows
@@ -121,11 +124,42 @@ def test_lines_do_not_depend_on_blocks(tmp_path: Path, separator: bytes) -> None
             assert got == want, (data, block)
 
 
-def test_damaged_compression(tmp_path: Path) -> None:
-    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"1,x\n" * 100)[:-12])
-    version, files = version_at(tmp_path, "csv", [("n", "int")], {"a.csv.gz": 100})
-    with pytest.raises(ValuesUnavailableError, match=r"a\.csv\.gz can't be read"):
+COMPRESSIONS = {".gz": gzip.compress, ".deflate": zlib.compress, ".bz2": bz2.compress}
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_compressed_lines_do_not_depend_on_streams_and_blocks(tmp_path: Path, suffix: str) -> None:
+    rnd = random.Random(3)
+    path = tmp_path / f"a.txt{suffix}"
+    for _ in range(40):
+        streams = [bytes(rnd.choice(b"\nabx") for _ in range(rnd.randint(0, 30))) for _ in range(rnd.randint(1, 5))]
+        path.write_bytes(b"".join(map(COMPRESSIONS[suffix], streams)))
+        version, files = version_at(tmp_path, "text", [("value", "string")], {})
+        for block in (1, 3, 1000):
+            got = [line for lines in lines_of(files_of(version, files)[0], b"", block) for line in lines]
+            assert got == b"".join(streams).splitlines(), (streams, block)
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_damaged_compression(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a.csv{suffix}"
+    path.write_bytes(COMPRESSIONS[suffix](b"1,x\n" * 100)[:-12])
+    version, files = version_at(tmp_path, "csv", [("n", "int")], {path.name: 100})
+    with pytest.raises(ValuesUnavailableError, match=rf"a\.csv\{suffix} can't be read"):
         read_rows(version, files, np.array([99]))
+
+
+@pytest.mark.spark
+def test_bytes_after_a_compressed_stream_count_as_in_spark(spark: Any, tmp_path: Path) -> None:
+    for suffix, compress in COMPRESSIONS.items():
+        (tmp_path / f"two.txt{suffix}").write_bytes(compress(b"a\nb\n") + compress(b"c\n"))
+    (tmp_path / "more.txt.bz2").write_bytes(bz2.compress(b"a\nb\n") + b"more")
+    assert both(spark, tmp_path, "text").files.total == 11
+    for suffix in (".gz", ".deflate"):
+        path = tmp_path / f"more.txt{suffix}"
+        path.write_bytes(COMPRESSIONS[suffix](b"a\nb\n") + b"more")
+        with pytest.raises(Exception, match=f"more.txt{suffix}"):
+            spark.read.text(str(path)).collect()
 
 
 @pytest.mark.parametrize(
