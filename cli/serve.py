@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import socket
 from contextlib import suppress
+from pathlib import Path
 
 import click
 
 from provspark.cli.common import open_provenance, store_option
 from provspark.model.errors import PackageMissingError, SettingsError
+from provspark.settings import Settings
+from provspark.stores import is_catalogue
 
-__all__ = ["serve"]
+__all__ = ["EVENTS_KEY", "events_key", "serve"]
+
+EVENTS_KEY = "PROVSPARK_EVENTS_KEY"
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -20,12 +25,20 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 finds a free one.")
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
+@click.option(
+    "--events-key-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help=f"Also receive OpenLineage events, from senders with the key in this file (or in ${EVENTS_KEY}).",
+)
 @store_option
-def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
+def serve(host: str, port: int, open_page: bool, events_key_file: Path | None, store: str | None) -> None:
     """Serve the page and its API for a store, to whoever has the address that is printed.
 
     The token in the address is new at each start; PROVSPARK_SERVE_TOKEN sets one of at least 16 characters.
     PROVSPARK_MASK_COLUMNS, PROVSPARK_OPEN_COLUMNS and PROVSPARK_SHOW_VALUES hide values; see docs/security.md.
+    With a key for events, --store must be a catalogue. Senders post events to /api/v1/lineage with the header
+    `Authorization: Bearer KEY`.
     PROVSPARK_REQUEST_SECONDS, PROVSPARK_REPLAY_SECONDS and so on set the limits that docs/http.md lists.
 
     \b
@@ -35,12 +48,18 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     try:
         import uvicorn
 
+        from provspark.web.events import Events
         from provspark.web.limits import Limits
         from provspark.web.local import local_app, new_token
         from provspark.web.policy import Policy
         from provspark.web.source import AnswerSource
     except ImportError as e:
         raise PackageMissingError("provspark serve", "'airflow-provider-provspark[serve]'") from e
+    key = events_key(events_key_file, EVENTS_KEY)
+    named_url = Settings.read().url(store)
+    if key and not is_catalogue(named_url):
+        raise SettingsError(f"{named_url} is a store; to receive events, pass the URL of a catalogue with --store")
+    events = Events(named_url, key) if key else None
     url = open_provenance(store).url
     token = os.environ.get("PROVSPARK_SERVE_TOKEN") or new_token()
     if len(token) < 16:
@@ -51,6 +70,7 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(128)  # requests that arrive before the server has started wait
     except OSError as e:
         listener.close()
         raise SettingsError(
@@ -66,11 +86,21 @@ def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
     click.echo(f"Provenance of {url} at\n  {address}\nPress Ctrl-C to stop.")
     if open_page:
         click.launch(address)
-    app = local_app(AnswerSource(lambda: url, policy), token, host, port, limits)
+    app = local_app(AnswerSource(lambda: url, policy), token, host, port, limits, events)
     # No access log: it would hold the token.
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
     with suppress(KeyboardInterrupt):  # uvicorn raises it again once it has ended in good order
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def events_key(file: Path | None, variable: str) -> str:
+    """Return the key that senders of events must have: from a file, or else from the environment; "" if none is set."""
+    if file is None:
+        return os.environ.get(variable, "")
+    key = file.read_text(encoding="utf-8").strip()
+    if not key:
+        raise SettingsError(f"{file} is empty; write a key of at least 16 characters into it")
+    return key
 
 
 def _setting(name: str) -> str | None:

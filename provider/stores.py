@@ -41,10 +41,15 @@ class StoreSource:
     declarations: tuple[Declaration, ...] = ()
 
 
+def is_catalogue(url: str) -> bool:
+    """Return whether a URL is that of a database."""
+    scheme = url.split(":", 1)[0].split("+", 1)[0]
+    return scheme in ("sqlite", "postgresql", "postgres", "mysql", "mssql", "oracle") and ":" in url
+
+
 def source(url: str) -> StoreSource:
     """Return the store at a URL, or all stores of the catalogue at a URL."""
-    scheme = url.split(":", 1)[0].split("+", 1)[0]
-    if scheme in ("sqlite", "postgresql", "postgres", "mysql", "mssql", "oracle") and ":" in url:
+    if is_catalogue(url):
         from provspark.index_store.catalogue import Catalogue
 
         with Catalogue.open(url, migrate=False, older=True) as catalogue:

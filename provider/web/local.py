@@ -16,6 +16,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from provspark.web.app import create_app
+from provspark.web.events import EVENTS_PATH, Events
 from provspark.web.limits import Limits
 from provspark.web.login import Viewer
 from provspark.web.problems import problem
@@ -54,12 +55,20 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def local_app(source: AnswerSource, token: str, host: str, port: int, limits: Limits | None = None) -> Starlette:
+def local_app(
+    source: AnswerSource,
+    token: str,
+    host: str,
+    port: int,
+    limits: Limits | None = None,
+    events: Events | None = None,
+) -> Starlette:
     """Create the app that serves the page at ``/`` and the API below ``/provspark``.
 
     Opening the page's address with the token starts a session. Its cookie contains the session's id, not the token, and
     is sent to this site only. Programs send the token as ``Authorization: Bearer TOKEN``. The server rejects requests
-    with another ``Host``, which prevents DNS rebinding.
+    with another ``Host``, which prevents DNS rebinding, except to the route for `events`: its senders reach this server
+    by any name, and a browser that is led here does not have their key.
     """
     logins = _Logins(token, f"provspark_{port}")
 
@@ -88,9 +97,10 @@ def local_app(source: AnswerSource, token: str, host: str, port: int, limits: Li
     api: FastAPI = create_app(source, login, limits or Limits(), f"serve {source.url()}")
     names = {*_LOOPBACK, host, f"[{host}]"}
     return Starlette(
-        routes=[Route("/", page), Mount("/provspark", api)],
+        routes=[Route("/", page), Mount("/provspark", api), *([events.route] if events else [])],
+        lifespan=events.lifespan if events else None,
         middleware=[
-            Middleware(_OwnName, names={*names, *(f"{n}:{port}" for n in names)}),
+            Middleware(_OwnName, names={*names, *(f"{n}:{port}" for n in names)}, events=events is not None),
             Middleware(GZipMiddleware, minimum_size=2000),
         ],
         exception_handlers={HTTPStatus.NOT_FOUND: nothing_there},
@@ -105,11 +115,11 @@ async def nothing_there(request: Request, error: Exception) -> Response:
 class _OwnName:
     """Middleware that rejects requests whose ``Host`` is not one of this server's names."""
 
-    def __init__(self, app: ASGIApp, names: set[str]) -> None:
-        self._app, self._names = app, names
+    def __init__(self, app: ASGIApp, names: set[str], events: bool) -> None:
+        self._app, self._names, self._events = app, names, events
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
+        if scope["type"] == "http" and not (self._events and scope["path"] == EVENTS_PATH):
             hosts = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
             if len(hosts) != 1 or hosts[0] not in self._names:
                 await problem(

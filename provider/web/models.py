@@ -13,7 +13,7 @@ from provspark.index_store.query.nodes import Direction
 from provspark.model.stops import Blur
 from provspark.model.writes import Coverage, Kind
 from provspark.web.limits import LIMITS, Limits, named
-from provspark.web.whole_numbers import WholeNumber
+from provspark.web.whole_numbers import WHOLE
 
 MAX_ROWS = 10_000
 MAX_COLUMNS = 10_000
@@ -22,7 +22,7 @@ MAX_REPLAYED = 20
 
 DatasetId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="`id` of a dataset, as `/datasets` lists it")]
 VersionId = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="`version` of a dataset")]
-RowId = Annotated[WholeNumber, Field(ge=0, le=2**53 - 1)]
+RowId = Annotated[int, Field(ge=0, le=2**53 - 1), WHOLE]
 ConditionText = Annotated[str, Field(min_length=1, max_length=500, examples=["age >= 40", "`name` in ('Ann', 'Bob')"])]
 ColumnName = Annotated[str, Field(min_length=1, max_length=500)]
 
@@ -243,13 +243,13 @@ class LocatedJson(Model):
 class TraceRowsQuery(ExampleQuery):
     """Rows of one node of a trace."""
 
-    node: Annotated[WholeNumber, Field(ge=0, le=1_000_000)]
+    node: Annotated[int, Field(ge=0, le=1_000_000), WHOLE]
     node_version: VersionId | None = None
     """Version of this node in the client's trace. If the node has another version now, the response is 409."""
     one: bool = False
     """Return only the rows in one derivation of the example; see `NodeJson.one`."""
     cursor: RowId = 0
-    limit: Annotated[WholeNumber, Field(ge=1, le=1000)] = 50
+    limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
 
 
@@ -393,7 +393,7 @@ class PageOfRows(Model):
     """Page of rows."""
 
     cursor: RowId = 0
-    limit: Annotated[WholeNumber, Field(ge=1, le=1000)] = 50
+    limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = 50
     columns: Annotated[list[ColumnName], Field(max_length=MAX_COLUMNS)] | None = None
 
 
@@ -426,7 +426,7 @@ class CompositionQuery(Selection):
 
     source: DatasetId
     column: ColumnName
-    limit: Annotated[WholeNumber, Field(ge=1, le=1000)] = 50
+    limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = 50
 
 
 class ShareJson(Model):

@@ -22,7 +22,7 @@ from provspark.web.models import (
     StopJson,
     VersionId,
 )
-from provspark.web.whole_numbers import WholeNumber
+from provspark.web.whole_numbers import WHOLE
 
 __all__ = [
     "CellLineJson",
@@ -172,7 +172,7 @@ class CellQuery(Selection):
     existence: bool = False
     """Also return cells that only decided that the row exists."""
     cursor: RowId = 0
-    limit: Annotated[WholeNumber, Field(ge=1, le=1000)] = 100
+    limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = 100
 
 
 class CellLineJson(Model):

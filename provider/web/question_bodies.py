@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, create_model
 from provspark.index_store.query.parameters import Parameter, parameters
 from provspark.index_store.query.question import QUESTIONS, Question
 from provspark.web import models
-from provspark.web.whole_numbers import WholeNumber
+from provspark.web.whole_numbers import WHOLE
 
 __all__ = ["asked_over_http", "body", "fields"]
 
@@ -31,10 +31,10 @@ _TYPES: dict[str, Any] = {
     "version": models.VersionId,
     "run": _WORD,
     "moment": Annotated[str, Field(min_length=1, max_length=64, examples=["2026-05-31T12:00:00Z"])],
-    "operation": Annotated[WholeNumber, Field(ge=0, le=1_000_000)],
+    "operation": Annotated[int, Field(ge=0, le=1_000_000), WHOLE],
     "trust": _WORD,
     "flag": bool,
-    "number": Annotated[WholeNumber, Field(ge=0, le=models.MAX_ROWS)],
+    "number": Annotated[int, Field(ge=0, le=models.MAX_ROWS), WHOLE],
 }
 """Type of a field, by the kind of its parameter (`takes`)."""
 _NAMES = {"dataset", "step or dataset", "place"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-__all__ = ["WholeNumber"]
+__all__ = ["WHOLE"]
 
 _SHOWN = 60
 
@@ -22,4 +22,5 @@ def _whole(value: Any) -> Any:
     return value
 
 
-WholeNumber = Annotated[int, BeforeValidator(_whole)]
+WHOLE = BeforeValidator(_whole)
+"""Annotation of an `int`, after its `Field`: before it, pydantic would describe the limits in words of its own."""

@@ -21,10 +21,10 @@ EXAMPLES = ROOT / "dags_examples"
 KEY = "a-key-for-the-examples"
 SERVE = """
 import socket, sys, uvicorn
-from provspark.receiver import create_app
+from provspark.web.events import Events, events_app
 listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
-uvicorn.Server(uvicorn.Config(create_app(*sys.argv[1:]), log_level="error")).run(sockets=[listener])
+uvicorn.Server(uvicorn.Config(events_app(Events(*sys.argv[1:])), log_level="error")).run(sockets=[listener])
 """
 NEEDED = [
     *("age", "c_charge_degree", "race", "sex", "priors_count", "days_b_screening_arrest", "two_year_recid"),

@@ -20,6 +20,7 @@ from provspark import receiver
 from provspark.airflow.events import events_from_manifest
 from provspark.errors import CatalogueError, PackageMissingError, SettingsError
 from provspark.index_store.catalogue import Catalogue
+from provspark.web.events import Events, events_app
 
 pytest_plugins = ("_postgres",)
 KEY = "a-key-for-the-tests"
@@ -29,7 +30,7 @@ HEADERS = {"Authorization": f"Bearer {KEY}"}
 @contextmanager
 def serving(catalogue_url: str, **options) -> Iterator[str]:
     """Run the app in a real server on a free loopback port; yield its URL."""
-    app = receiver.create_app(catalogue_url, KEY, **options)
+    app = events_app(Events(catalogue_url, KEY, **options))
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="on", ws="none")
     server = uvicorn.Server(config)
     started = threading.Event()
@@ -193,9 +194,12 @@ def test_senders_at_once(catalogue_url):
 
 def test_settings_are_checked_at_start(sqlite_url, monkeypatch):
     with pytest.raises(SettingsError, match="at least 16 characters"):
-        receiver.create_app(sqlite_url, "short")
+        Events(sqlite_url, "short")
     with pytest.raises(CatalogueError):
-        receiver.create_app("sqlite:////no/such/folder/c.db", KEY)
+        Events("sqlite:////no/such/folder/c.db", KEY)
+    with pytest.warns(DeprecationWarning, match="provspark serve --events-key-file"):
+        former = receiver.create_app(sqlite_url, KEY)
+    assert [route.path for route in former.routes] == ["/api/v1/lineage"]
     monkeypatch.setitem(sys.modules, "fastapi", None)
     with pytest.raises(PackageMissingError, match="pip install fastapi"):
         receiver.create_app(sqlite_url, KEY)
