@@ -1,4 +1,4 @@
-"""``provspark receiver``: takes OpenLineage events over HTTP into the catalogue."""
+"""``provspark receiver``: receive OpenLineage events over HTTP, and add them to the catalogue."""
 
 from __future__ import annotations
 
@@ -16,19 +16,25 @@ _VARIABLE = "PROVSPARK_RECEIVER_KEY"
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port to listen on; 0 picks a free one.",
+)
 @catalogue_option("--catalogue", "--url")
 @click.option(
     "--key-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help=f"A file with the API key that senders must give (default: the key in ${_VARIABLE}).",
+    help=f"File with the API key that senders must pass (default: the key in ${_VARIABLE}).",
 )
 def receiver(host: str, port: int, url: str | None, key_file: Path | None) -> None:
-    """Take OpenLineage events at POST /api/v1/lineage into the catalogue, until stopped.
+    """Receive OpenLineage events at POST /api/v1/lineage, and add them to the catalogue, until stopped.
 
-    Senders give the key as `Authorization: Bearer KEY`. Without a key it does not start.
+    Senders pass the API key as `Authorization: Bearer KEY`. Without a key, the receiver does not start.
 
     \b
     Examples:
@@ -39,7 +45,7 @@ def receiver(host: str, port: int, url: str | None, key_file: Path | None) -> No
     try:
         import uvicorn
     except ImportError as e:
-        raise PackageMissingError("the receiver of OpenLineage events", "uvicorn") from e
+        raise PackageMissingError("provspark receiver", "uvicorn") from e
     from provspark.receiver import create_app
 
     app = create_app(catalogue_url(url, make=True), key)
@@ -51,7 +57,7 @@ def _key(file: Path | None) -> str:
     if not key:
         where = f"{file} is empty" if file else f"${_VARIABLE} is not set"
         raise SettingsError(
-            f"the receiver does not start without an API key: {where}. Make one with: "
-            "python -c 'import secrets; print(secrets.token_urlsafe())' and give it in that variable or by --key-file"
+            f"The receiver does not start without an API key: {where}. Generate one with "
+            f"python -c 'import secrets; print(secrets.token_urlsafe())', and pass it in ${_VARIABLE} or by --key-file."
         )
     return key
