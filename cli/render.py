@@ -74,7 +74,7 @@ def print_rows(
     table, left = rows_table(names, rows, out.width - indent, cell)
     out.print(_indented(table, indent))
     if left:
-        text = f"… {count(len(left), 'more column')}: {', '.join(left)}; pass --json to see all"
+        text = f"… {count(len(left), 'more column')}: {', '.join(left)}; see --json"
         out.print(Text(" " * indent + text, style="dim"))
 
 
