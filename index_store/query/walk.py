@@ -27,7 +27,7 @@ from provspark.model.writes import Kind, Untracked
 
 FIRST_WITH_READS = 3
 """The first store format whose manifests record reads on drivers."""
-ASK_FOR_ROWS = "ask backward or forward, which follow rows through what drivers read"
+ASK_FOR_ROWS = "use backward or forward, which follow rows through reads on drivers"
 WalkPart = tuple[int, Kind, Boxes]
 """Occurrence, kind, and relation from labels to rows of a version."""
 
@@ -376,7 +376,7 @@ def doubts(linker: Linker, node: WriteNode, direction: Direction) -> Iterator[tu
     if not linker.drivers and direction == "backward" and any(not read.write.single for read in node.reads):
         yield "driver", ASK_FOR_ROWS, ""
     if linker.drivers and manifest.driver_reads == "off":
-        yield "driver-reads-off", "spark.provspark.driverReads is false, so what its driver read is not known", ""
+        yield "driver-reads-off", "spark.provspark.driverReads is false, so the reads on its driver are unknown", ""
     if linker.drivers and manifest.format_version < FIRST_WITH_READS:
         why = f"its manifest has format {manifest.format_version}, without driver reads; run the step again"
         yield "before-format-3", why, ""

@@ -936,7 +936,7 @@ export interface paths {
         put?: never;
         /**
          * Select
-         * @description List the row ids that match.
+         * @description List the ids of the selected rows.
          */
         post: operations["select_api_v1_questions_select_post"];
         delete?: never;
@@ -1873,7 +1873,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Return rows of this dataset. It may be `dataset` itself, if a step reads that more than once. A data set by its `id`, or its `name` as shown.
+             * @description Return rows of this dataset. It may be `dataset` itself, if a step reads it more than once. A data set by its `id`, or its `name` as shown.
              */
             to: string;
             /**
@@ -2371,7 +2371,7 @@ export interface components {
             dataset: string;
             /**
              * Each
-             * @description Count for each row. Otherwise for all rows together; each source row counts once.
+             * @description Count for each row. If false, count for all rows together; each source row counts once.
              * @default true
              */
             each: boolean | null;
@@ -3272,7 +3272,7 @@ export interface components {
             output?: string | null;
             /**
              * Source
-             * @description The dataset to compare with. One that the step read, or one that its output came from over any number of steps. Default: the one that the step read. A data set by its `id`, or its `name` as shown.
+             * @description The dataset to compare with: one that the step read, or one that its output came from over any number of steps. Default: the one that the step read. A data set by its `id`, or its `name` as shown.
              */
             source?: string | null;
             /**
