@@ -68,7 +68,7 @@ def upgrade(url: str | None) -> None:
 @click.option("--store", "stores", multiple=True, metavar="URL", help="A store whose steps to add. Repeatable.")
 @catalogue_option("--url")
 def rebuild(events: tuple[Path, ...], stores: tuple[str, ...], url: str | None) -> None:
-    """Replace the catalogue's content with the steps of event files or of stores. If that fails, nothing changes.
+    """Replace the catalogue's content with that of event files or stores. If that fails, nothing changes.
 
     \b
     Examples:
