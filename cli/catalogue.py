@@ -63,12 +63,12 @@ def upgrade(url: str | None) -> None:
     multiple=True,
     type=click.Path(exists=True, path_type=Path),
     metavar="FILE",
-    help="A file of OpenLineage events, one a line; may be given again.",
+    help="A file of OpenLineage events, one per line. Repeatable.",
 )
-@click.option("--store", "stores", multiple=True, metavar="URL", help="A store to take from; may be given again.")
+@click.option("--store", "stores", multiple=True, metavar="URL", help="A store whose steps to add. Repeatable.")
 @catalogue_option("--url")
 def rebuild(events: tuple[Path, ...], stores: tuple[str, ...], url: str | None) -> None:
-    """Forget all, then take in files of events, or the manifests of stores. If that fails, nothing changes.
+    """Replace the catalogue's content with that of event files or stores. If that fails, nothing changes.
 
     \b
     Examples:
@@ -76,19 +76,19 @@ def rebuild(events: tuple[Path, ...], stores: tuple[str, ...], url: str | None) 
       provspark catalogue rebuild --events openlineage.json --url postgresql://user@host/prov
     """
     if bool(events) == bool(stores):
-        raise SettingsError("give --events FILE or --store URL, one of them; each may be given more than once")
+        raise SettingsError("Pass either --events FILE or --store URL, one of them. Both are repeatable.")
     from provspark.rebuild import rebuild_from_events, rebuild_from_stores
 
     with open_catalogue(url, make=True) as opened:
         taken = rebuild_from_events(opened, events) if events else rebuild_from_stores(opened, stores)
-        say(f"{count(taken, 'event')} taken in; {count(len(opened.steps()), 'step')} known.")
+        say(f"Added {count(taken, 'event')}. The catalogue contains {count(len(opened.steps()), 'step')}.")
 
 
 @catalogue.command("ls")
 @catalogue_option("--url")
 @json_option
 def list_steps(url: str | None, as_json: bool) -> None:
-    """List the steps that the catalogue knows, with their stores.
+    """List the steps in the catalogue, with their stores.
 
     \b
     Example:
@@ -110,6 +110,6 @@ def list_steps(url: str | None, as_json: bool) -> None:
     if as_json:
         echo_json(lines)
     elif not lines:
-        say("The catalogue knows no step yet; `provspark catalogue rebuild` fills it.")
+        say("The catalogue contains no step yet. Fill it with `provspark catalogue rebuild`.")
     else:
         print_rows(console(), list(lines[0]), [list(line.values()) for line in lines])

@@ -1,4 +1,4 @@
-"""What the commands share: the options, opening, and the shape of their errors."""
+"""Options, openers and error handling that the commands share."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ErrorGroup(click.Group):
-    """A group whose own errors are one red line and exit code 2; with ``--debug`` they keep their traceback."""
+    """A group that prints a `ProvSparkError` as one red line and exits with 2; ``--debug`` shows its traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """See `click.Group.invoke`."""
@@ -65,20 +65,20 @@ def store_option(command: F) -> F:
 
 
 def folder_option(command: F) -> F:
-    """Add ``--store`` to a command that works on one store's own files."""
+    """Add ``--store`` to a command that works on the files of one store."""
     text = "The store's folder or URL (default: $PROVSPARK_STORE)."
     return click.option("--store", metavar="URL", help=text)(command)
 
 
 def open_store(store: str | None) -> Store:
-    """Open the one store that ``--store`` or the environment names."""
+    """Open the store that ``--store`` or the environment names."""
     from provspark.index_store.store.store import Store
 
     return Store.open(Settings.read().store_url(store))
 
 
 def catalogue_option(*names: str) -> Callable[[F], F]:
-    """Add an option of these names that takes a catalogue's URL."""
+    """Return a decorator that adds an option for a catalogue's URL."""
     text = "The catalogue's SQLAlchemy URL (default: $PROVSPARK_CATALOGUE, or SQLite in $AIRFLOW_HOME or ~/.provspark)."
     return click.option(*names, "url", metavar="URL", help=text)
 
@@ -89,7 +89,7 @@ def json_option(command: F) -> F:
 
 
 def show_step(step: str, number: int, steps: int) -> None:
-    """Show on a terminal how far a long command is; elsewhere nothing."""
+    """Show the progress of a long command if standard error is a terminal."""
     if sys.stderr.isatty():
         click.echo(f"\r\033[K{number + 1} of {steps}: {visible(step)}", nl=False, err=True)
         if number + 1 == steps:
@@ -97,27 +97,27 @@ def show_step(step: str, number: int, steps: int) -> None:
 
 
 def show_progress(done: int, of: int, text: str) -> None:
-    """Show on a terminal how far a replay is."""
+    """Show the progress of a replay if standard error is a terminal."""
     if sys.stderr.isatty():
         click.echo(f"\r\033[K{done} of {of}: {visible(text[:100])}" if done < of else "\r\033[K", nl=False, err=True)
 
 
 @contextmanager
 def cancelled_by_keys(prov: Provenance) -> Iterator[None]:
-    """Let Ctrl-C stop a replay, and say so."""
+    """Cancel the replay on Ctrl-C, and raise `ReplayCancelledError`."""
     try:
         yield
     except KeyboardInterrupt:
         prov.replayer.cancel()
-        raise ReplayCancelledError("the replay was cancelled; nothing of the store or the data was changed") from None
+        raise ReplayCancelledError("The replay was cancelled. The store and the data are unchanged.") from None
 
 
 def open_provenance(store: str | None) -> Provenance:
-    """Open what ``--store`` or the environment names; a line on standard error names steps that can't be read."""
+    """Open the store or catalogue that ``--store`` or the environment names, and warn of steps that can't be read."""
     from provspark import api
     from provspark.index_store.store.broken_steps import summary
 
-    logging.getLogger(api.__name__).addHandler(logging.NullHandler())  # it would say the same again
+    logging.getLogger(api.__name__).addHandler(logging.NullHandler())  # it would repeat the warning below
     prov = api.Provenance(Settings.read().url(store))
     if prov.broken:
         say(f"warning: {summary(prov.broken)}", fg="yellow", err=True)
@@ -127,7 +127,7 @@ def open_provenance(store: str | None) -> Provenance:
 def open_catalogue(url: str | None, *, make: bool = False, beside: bool = False) -> Catalogue:
     """Open the catalogue that ``--url`` or the environment names, or the default one.
 
-    Its tables are made only with `make`, and among those of another application only with `beside`.
+    `make` creates missing tables, `beside` even in a database that contains those of another application.
     """
     from provspark.index_store.catalogue import Catalogue
 
@@ -135,7 +135,7 @@ def open_catalogue(url: str | None, *, make: bool = False, beside: bool = False)
 
 
 def catalogue_url(given: str | None, *, make: bool = False) -> str:
-    """Return the URL given, or the one that is set, or that of the default catalogue; `make` makes its folder."""
+    """Return the given URL, the configured one, or the default; `make` creates the default catalogue's folder."""
     settings = Settings.read()
     if make and not given and not settings.catalogue_given:
         Path(settings.catalogue.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Examples in the help of questions' commands, by question."""
+"""Examples for the help of the questions' commands, by question."""
 
 from __future__ import annotations
 

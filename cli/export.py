@@ -1,4 +1,4 @@
-"""``provspark export``, and the view of a neighbourhood: rows and what lies around them, for other tools."""
+"""``provspark export``, and the views of neighbourhoods: rows or cells and the edges between them, for other tools."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from provspark.model.errors import SettingsError
 
 __all__ = ["GRAPH_OPTIONS", "OPERATIONS_OPTION", "PROV_JSON_OPTION", "export", "show_cells", "show_neighbourhood"]
 
-PROV_JSON_OPTION = click.Option(["--prov-json"], metavar=FILE, help="Write W3C PROV, as PROV-JSON.")
+PROV_JSON_OPTION = click.Option(["--prov-json"], metavar=FILE, help="Write W3C PROV as PROV-JSON.")
 OPERATIONS_OPTION = click.Option(
-    ["--operations/--no-operations"], default=True, help="In PROV-JSON, the operations of each write, or not."
+    ["--operations/--no-operations"], default=True, help="Include the operations of each write in PROV-JSON."
 )
 GRAPH_OPTIONS = (
     PROV_JSON_OPTION,
@@ -34,13 +34,15 @@ GRAPH_OPTIONS = (
 _NEAR, _CELLS = QUESTIONS["neighbourhood"], QUESTIONS["cell_neighbourhood"]
 _COLUMNS = next(p for p in parameters(_CELLS) if p.name == "columns")
 _ENDS_OPTIONS = (
-    click.Option(["--csv", "csv_file"], metavar=FILE, help="Write the ends as CSV: sources, or results."),
-    click.Option(["--parquet", "parquet_file"], metavar=FILE, help="Write the ends as Parquet."),
+    click.Option(["--csv", "csv_file"], metavar=FILE, help="Write the rows at the ends of all paths as CSV."),
+    click.Option(
+        ["--parquet", "parquet_file"], metavar=FILE, help="Write the rows at the ends of all paths as Parquet."
+    ),
 )
 
 
 def show_neighbourhood(inquiry: Inquiry, *, as_json: bool, operations: bool, **files: str | None) -> None:
-    """Show how large a `Neighbourhood` is, or write it."""
+    """Print the size of a `Neighbourhood`, and write it to the given files."""
     near = inquiry.answer()
     if as_json:
         echo_json(near.node_link())
@@ -48,7 +50,7 @@ def show_neighbourhood(inquiry: Inquiry, *, as_json: bool, operations: bool, **f
 
 
 def show_cells(inquiry: Inquiry, *, as_json: bool, operations: bool, prov_json: str | None) -> None:
-    """Show how large a `CellNeighbourhood` is, or write it."""
+    """Print the size of a `CellNeighbourhood`, and write it to the given file."""
     around = inquiry.answer()
     if as_json:
         echo_json(around.prov_json(operations=operations))
@@ -59,9 +61,9 @@ def show_cells(inquiry: Inquiry, *, as_json: bool, operations: bool, prov_json: 
 
 
 def _export(columns: tuple[str, ...], store: str | None, **values: Any) -> None:
-    """Write the neighbourhood of rows of DATASET as a graph, or their ultimate ends as a table; - is standard output.
+    """Write the rows around rows of DATASET as a graph, or those at the ends of all paths as a table.
 
-    With --column, PROV-JSON has cells of these columns, too.
+    The file - is standard output. With --column, PROV-JSON also contains the cells of these columns.
 
     \b
     Examples:
@@ -73,12 +75,16 @@ def _export(columns: tuple[str, ...], store: str | None, **values: Any) -> None:
     graphs = {o.name: values[o.name] for o in GRAPH_OPTIONS if o.name and o is not OPERATIONS_OPTION}
     csv_file, parquet_file = values["csv_file"], values["parquet_file"]
     if not any((*graphs.values(), csv_file, parquet_file)):
-        raise SettingsError("nothing to write; give --prov-json, --graphml, --node-link, --csv or --parquet a FILE")
+        raise SettingsError(
+            "There is nothing to write. Pass --prov-json, --graphml, --node-link, --csv or --parquet with a FILE."
+        )
     inquiry = Inquiry.of(open_provenance(store), _NEAR, typed(click.get_current_context()))
     both = inquiry.argument("direction") == "both"
     prov_json = graphs["prov_json"]
     if columns and (both or not prov_json):
-        raise SettingsError("--column tells cells of one direction in PROV-JSON: give --prov-json, leave --both out")
+        raise SettingsError(
+            "--column exports cells, in one direction and as PROV-JSON only. Pass --prov-json and remove --both."
+        )
     if columns and prov_json:
         around = _CELLS.function(inquiry.prov, **inquiry.given, columns=columns)
         _write_json(prov_json, around.prov_json(operations=operations))
@@ -90,7 +96,7 @@ def _export(columns: tuple[str, ...], store: str | None, **values: Any) -> None:
         print_stops(around.near.stops)
     if csv_file or parquet_file:
         if both or "hops" in inquiry.given:
-            raise SettingsError("a table tells the ends of one direction: leave --both and --hops out")
+            raise SettingsError("--csv and --parquet write the ends of one direction. Remove --both and --hops.")
         _write_ends(inquiry, csv_file, parquet_file)
 
 
@@ -136,4 +142,4 @@ def _write(path: str, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as e:
-        raise SettingsError(f"{path} can't be written: {e.strerror or e}") from e
+        raise SettingsError(f"Can't write {path}: {e.strerror or e}. Pass a path that you may write to.") from e

@@ -1,4 +1,4 @@
-"""Commands and options by what the last release called them; they go with the next one."""
+"""Commands and options under their names of the last release. The next release removes them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _Given = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FormerCommand:
-    """A command that asked what others ask now.
+    """A former command, which now calls the questions that replace it.
 
     Parameters
     ----------
     name : str
     now : str
-        What it is called now.
+        The commands that replace it.
     questions : sequence of str
-        The questions that it asked; it has the options of all of them.
+        The questions that it calls; it has the options of all of them.
     chosen : callable
-        Returns which of these questions the given options select.
+        Return the question that the given options select.
     options : sequence of click.Option
-        Options that none of them has, or not by this name.
+        Options that none of these questions has under this name.
     """
 
     name: str
@@ -43,11 +43,11 @@ class FormerCommand:
 
     @property
     def said(self) -> str:
-        """What it says on standard error."""
+        """The notice that it prints on standard error."""
         return f"provspark {self.name} goes with the next release: it is called {self.now} now."
 
     def meant(self, given: _Given) -> tuple[Question, _Given]:
-        """Say what it is called now, and return what it asks."""
+        """Print the notice, and return the question and its arguments."""
         say(self.said, err=True)
         question = QUESTIONS[self.chosen(given)]
         return question, given
@@ -55,18 +55,18 @@ class FormerCommand:
 
 @dataclass(frozen=True, slots=True)
 class FormerOptions:
-    """Options that a question's command had, all hidden."""
+    """Former options of a question's command, all hidden."""
 
     options: tuple[click.Option, ...]
     meant: Callable[[Question, _Given], tuple[Question, _Given]]
-    """Says what an option is called now, and returns what is asked."""
+    """Prints the option's new name, and returns the question and its arguments."""
 
 
 def _why(given: _Given) -> str:
     if given.get("columns") or given.get("existence"):
         return "cells"
     if given.get("replay") or given.get("functions"):
-        raise click.UsageError("--replay settles cells; name a --column, or ask with --existence")
+        raise click.UsageError("--replay applies to cells only; name a --column, or pass --existence")
     return "forward" if given.get("direction__forward") or given.get("direction") == "forward" else "backward"
 
 
@@ -74,7 +74,9 @@ def _beside(given: _Given) -> str:
     if not given.get("shared"):
         return "co_contributory_lines"
     if "via" not in given:
-        raise click.UsageError("--shared needs --via: the operation whose rows both came from")
+        raise click.UsageError(
+            "--shared needs --via. Pass the number of the operation whose rows both sides came from."
+        )
     return "co_dependency_lines"
 
 
@@ -86,9 +88,11 @@ def _operation_profiles(question: Question, given: _Given) -> tuple[Question, _G
     now = QUESTIONS["operation_profiles"]
     say(f"provspark profile {said} goes with the next release: it is called {_named(now)} now.", err=True)
     if numbers and given.get("every"):
-        raise click.UsageError("one of --operations and --operation; not both")
+        raise click.UsageError("--operations and --operation contradict each other. Pass only one of them.")
     if given.keys() & {p.name for p in parameters(question)} - {"dataset", "columns"}:
-        raise click.UsageError("--operations and --operation are of all rows of a step; name it by its id or output")
+        raise click.UsageError(
+            "--operations and --operation apply to all rows of a step. Pass only the step's id or output, and columns"
+        )
     same = {name: given[name] for name in ("columns", "functions") if name in given}
     return now, {"step": given["dataset"], **({"operations": numbers} if numbers else {}), **same}
 
@@ -120,7 +124,7 @@ FORMER_COMMANDS: Mapping[str, FormerCommand] = {
             ("co_contributory_lines",),
             _beside,
             (
-                click.Option(["--shared"], is_flag=True, help="Ask co-dependency-lines."),
+                click.Option(["--shared"], is_flag=True, help="Call co-dependency-lines."),
                 click.Option(["--after", "operation"], type=click.IntRange(min=0), required=True, metavar="N"),
             ),
         ),

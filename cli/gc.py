@@ -1,4 +1,4 @@
-"""``provspark gc``: remove old steps, never one that a kept one needs."""
+"""``provspark gc``: remove old steps that no kept step depends on."""
 
 from __future__ import annotations
 
@@ -14,18 +14,23 @@ __all__ = ["gc"]
 @click.command()
 @folder_option
 @click.option(
-    "--keep-runs", type=click.IntRange(min=0), metavar="N", help="Keep the last N runs of each DAG, failed ones too."
+    "--keep-runs",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Keep the last N runs of each DAG, including failed ones.",
 )
-@click.option("--keep-since", metavar="TIME", help="Keep steps that ended then or later, as 2026-01-31 (UTC).")
+@click.option(
+    "--keep-since", metavar="TIME", help="Keep steps that ended at or after this time, for example 2026-01-31 (UTC)."
+)
 @click.option("--keep", "steps", multiple=True, metavar="STEP", help="Keep this step. Repeatable.")
 @click.option(
     "--idle-hours",
     type=click.FloatRange(min=0),
     default=168,
     show_default=True,
-    help="Remove files that killed writers left, once they have not changed for so long.",
+    help="Remove files of killed writers that have not changed for this many hours.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be removed, without removing it.")
 @json_option
 def gc(
     store: str | None,
@@ -36,10 +41,10 @@ def gc(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Remove all steps except those that --keep… options select and those that they depend on.
+    """Remove all steps except those that the --keep… options select and those that they depend on.
 
-    A kept step depends on a step if it read files that this step wrote, or if its output still contains them. Datasets
-    are not touched. A catalogue still lists removed steps until `provspark catalogue rebuild`.
+    A kept step depends on another if it read files that the other wrote, or if its output still contains them. Datasets
+    are not touched. A catalogue lists removed steps until you run `provspark catalogue rebuild`.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""A question that was asked on the command line."""
+"""A question with the arguments of its command line."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Inquiry:
     Parameters
     ----------
     typed : mapping
-        What was given on the command line.
+        Values of the command line, by parameter.
     given : mapping
-        What the question takes of it.
+        The question's arguments that result from them.
     """
 
     prov: Provenance
@@ -37,7 +37,7 @@ class Inquiry:
 
     @classmethod
     def of(cls, prov: Provenance, question: Question, typed: Mapping[str, Any]) -> Inquiry:
-        """Read the arguments from what was given."""
+        """Convert the values of the command line to the question's arguments."""
         return cls(prov, question, typed, arguments(question, typed))
 
     def answer(self, **changed: Any) -> Any:
@@ -49,18 +49,18 @@ class Inquiry:
         return self.given[name] if name in self.given else _named(self.question, name).default
 
     def pages(self) -> Iterator[Any]:
-        """Return the answer page by page, by the question that gives it so.
+        """Return the answer page by page, from the question whose `pages_of` is this question.
 
         Raises
         ------
         click.UsageError
-            That question does not take an argument.
+            An argument was given that the other question does not have.
         """
         by_page = next(q for q in QUESTIONS.values() if q.pages_of == self.question.name)
         known = {p.name for p in parameters(by_page)}
         if left := sorted(self.given.keys() - known):
             name = spelled_name(_named(self.question, left[0]))
-            raise click.UsageError(f"an answer written line by line takes no {name}")
+            raise click.UsageError(f"{name} does not apply to an answer that is written line by line. Remove it.")
         pages: Iterator[Any] = by_page.function(self.prov, **self.given)
         return pages
 

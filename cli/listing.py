@@ -1,4 +1,4 @@
-"""``provspark ls`` and ``provspark show``: what a store holds."""
+"""``provspark ls`` and ``provspark show``: the contents of a store."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def show(step: str, store: str | None, as_json: bool) -> None:
 
 
 def _written(graph: Graph, manifest: Manifest) -> dict[int, int | None]:
-    """Rows that each write of a step made, by its number."""
+    """Return the number of rows that each write of a step wrote, by the write's number."""
     nodes = (n for n in graph.nodes if n.step == manifest.step and n.write in manifest.writes)
     return {n.write.index: written_rows(n.store, n.step, n.write) for n in nodes}
 
@@ -145,7 +145,7 @@ def _print_step(
         if own:
             print_rows(out, OPERATION_NAMES, operation_rows(own), indent=4, cell=60)
     if not manifest.writes:
-        out.print(Text("  it wrote nothing that was captured"))
+        out.print(Text("  no captured write"))
     out.print(Text(f"  stored in {count(len(manifest.files), 'file')}, {sum(sizes.values()):,} bytes", style="dim"))
 
 

@@ -15,12 +15,21 @@ _OWN = {
     "Capture": ("run",),
     "Stores and catalogues": ("ls", "show", "export", "serve", "verify", "repair", "gc", "catalogue", "receiver"),
 }
-"""Commands that ask no question, by the section of the help that lists them."""
+"""Commands that are not questions, by the section of the help that lists them."""
 _MODULES = {"ls": "listing", "show": "listing"}
+_EXIT_CODES = """\
+\b
+Exit codes:
+  0  The command succeeded. An answer without rows is an answer, too.
+  1  `verify` found a problem, Ctrl-C, or an unexpected error.
+  2  Wrong usage, or an error. Standard error has the reason.
+  3  `receiver` can't listen on its address.
+`run` exits with the script's exit code, or with 128 + N if signal N ended it.
+"""
 
 
 class _Commands(ErrorGroup):
-    """Its own commands and those of the questions, which are imported when they are needed."""
+    """The commands of `_OWN` and those of the questions, imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """See `click.Group.list_commands`."""
@@ -56,19 +65,17 @@ class _Commands(ErrorGroup):
                 formatter.write_dl([(n, c.get_short_help_str(width)) for n, c in listed if c and not c.hidden])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXIT_CODES)
 @click.version_option(__version__, prog_name="provspark")
-@click.option("--debug", is_flag=True, help="Show the traceback of errors.")
+@click.option("--debug", is_flag=True, help="Show the traceback if a command fails.")
 def main(debug: bool) -> None:
-    """Record-level lineage for Spark jobs: which source rows made this row.
+    """Record-level lineage for Spark jobs: find the source rows of any row.
 
     \b
     Examples:
-      provspark run --store /data/prov job.py    run a PySpark script, capture its lineage
-      provspark ls --store /data/prov            the datasets that it read and wrote
-      provspark trace /data/report --row 17      the rows that row 17 came from
-
-    Exit codes: 0 all well, 1 `verify` found problems, 2 an error; `run` exits as its script does.
+      provspark run --store /data/prov job.py    run a PySpark script and capture its lineage
+      provspark ls --store /data/prov            list the datasets that it read and wrote
+      provspark trace /data/report --row 17      trace row 17 to its source rows
     """
 
 

@@ -1,4 +1,4 @@
-"""Text of the data for a terminal: what can't be seen, or steers the terminal, is escaped."""
+"""Output that may contain text from the data: invisible and control characters are escaped."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["escape_json", "say", "visible"]
 
 
 def escape_json(text: str) -> str:
-    """Escape the same in JSON: the values that it holds stay what they are."""
+    """Escape invisible and control characters in JSON text. Its values stay the same."""
 
     def mark(match: re.Match[str]) -> str:
         c = match[0]
-        if not is_hidden(c) or c == "\n":  # the line breaks are JSON's own
+        if not is_hidden(c) or c == "\n":  # JSON's own line breaks
             return c
         units = c.encode("utf-16-be", "surrogatepass")
         return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
@@ -26,5 +26,5 @@ def escape_json(text: str) -> str:
 
 
 def say(text: str, *, err: bool = False, nl: bool = True, **style: Any) -> None:
-    """Print a line for people, which may contain text of the data."""
+    """Print a line that may contain text from the data, escaped."""
     click.secho(visible(text), err=err, nl=nl, **style)

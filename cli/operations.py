@@ -1,4 +1,4 @@
-"""Views of operations: those of a step or behind rows, alone and with the rows."""
+"""Views of operations: a list of them, or rows with the operations on each path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["OPERATION_NAMES", "operation_rows", "show_explanations", "show_opera
 
 
 def show_explanations(inquiry: Inquiry, *, limit: int, as_json: bool, **parts: bool) -> None:
-    """Show `Explanations`: the rows, and the operations on each path; `parts` as `Explanations.lines` takes it."""
+    """Show `Explanations`: the rows, and the operations on each path. `parts` is passed to `Explanations.lines`."""
     from provspark.index_store.query.tabular import both_names
 
     explanations = inquiry.answer()
@@ -33,7 +33,7 @@ def show_explanations(inquiry: Inquiry, *, limit: int, as_json: bool, **parts: b
     show_table(explanations.table(), limit=limit)
     lines = explanations.lines(**parts)
     for number, ((dataset, version, occurrence, kind), _) in enumerate(explanations.paths):
-        reading = f", reading {occurrence}" if occurrence > 0 else ""
+        reading = f", occurrence {occurrence}" if occurrence > 0 else ""
         console().print(Text(f"path {number}: {dataset}, version {version[:8]}{reading}, {kind}", style="bold"))
         _print_operations([line for i, line in lines if i == number])
 
@@ -46,11 +46,11 @@ def show_operations(inquiry: Inquiry, *, as_json: bool) -> None:
     elif answer.lines:
         _print_operations(answer.lines)
     else:
-        say("No operation, as far as they were kept.")
+        say("No operation found. Steps that stored no operations are not listed.")
 
 
 def operation_rows(lines: Sequence[OperationLine]) -> list[list[Any]]:
-    """Operations as rows of a table, for the columns `OPERATION_NAMES`."""
+    """Return operations as rows of a table with the columns `OPERATION_NAMES`."""
     told = []
     for line in lines:
         first, last = line.operations[0], line.operations[-1]
@@ -76,4 +76,4 @@ def _print_operations(lines: Sequence[OperationLine]) -> None:
             if not line.exact:
                 which = "operation" if len(line.operations) == 1 else "operations"
                 numbers = ", ".join(map(str, line.operations))
-                console().print(Text(f"  {which} {numbers}: only for some rows, as their values choose: {line.why}"))
+                console().print(Text(f"  {which} {numbers}: only for some rows, depending on their values: {line.why}"))

@@ -1,4 +1,4 @@
-"""Views of how values are distributed, and what a step or an operation did to that."""
+"""Views of value distributions, and of how a step or an operation changed them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = 10
 
 
 def show_profile(inquiry: Inquiry, *, as_json: bool) -> None:
-    """Show a `Profile`; of columns that were asked for, their values, too."""
+    """Show a `Profile`; for requested columns also values, histogram and correlations."""
     profiled = inquiry.answer()
     if as_json:
         echo_json(jsonable(profiled))
@@ -36,7 +36,7 @@ def show_profile(inquiry: Inquiry, *, as_json: bool) -> None:
 
 
 def show_operation_profiles(inquiry: Inquiry, *, as_json: bool) -> None:
-    """Show `OperationProfiles`: what each operation changed."""
+    """Show `OperationProfiles`: the measures before and after each operation."""
     told = inquiry.answer()
     if as_json:
         echo_json(told.as_dict())
@@ -62,8 +62,8 @@ def show_operation_profiles(inquiry: Inquiry, *, as_json: bool) -> None:
             if column.name.lower() in mine:
                 _print_column(after, column)
     if told.verified is not True:
-        word = "differs from what is stored" if told.verified is False else "could not be checked"
-        say(f"the end of this replay {word}: {told.why}", fg="yellow", err=True)
+        word = "differs from the stored output" if told.verified is False else "could not be checked"
+        say(f"the result of this replay {word}: {told.why}", fg="yellow", err=True)
 
 
 def _print_column(profiled: Profile, column: ColumnProfile) -> None:
@@ -88,7 +88,7 @@ def _print_column(profiled: Profile, column: ColumnProfile) -> None:
 
 
 def show_impact(inquiry: Inquiry, *, shares: bool, **shown: Any) -> None:
-    """Show an `Impact`, measure by measure, or value by value."""
+    """Show an `Impact` measure by measure, or with `shares` value by value."""
     answer = inquiry.answer()
     table = answer.shares() if shares else answer.table()
     show_table(table, **shown, before=answer.before.dataset, after=answer.after.dataset)

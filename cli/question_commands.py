@@ -1,4 +1,4 @@
-"""The commands of the registered questions, each made of what its question defines."""
+"""Commands of the registered questions, generated from the questions' parameters and docstrings."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["command_of", "commands"]
 
 
 def commands() -> dict[str, str]:
-    """Return the names of all commands with those of their questions, and of the last release's without one."""
+    """Return the question of each command, by the command's name; "" for a former command."""
     named = {command_name(q.name): q.name for q in QUESTIONS.values() if not q.pages_of}
     return {**named, **dict.fromkeys(FORMER_COMMANDS, "")}
 
 
 def command_of(name: str) -> click.Command | None:
-    """Return a command of this name; None if no question has it."""
+    """Return the command with this name, or None."""
     question = commands().get(name)
     if question is None:
         return None
@@ -67,14 +67,14 @@ def _former_command(name: str) -> click.Command:
 
 
 def _ask(question: Question, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-    """Ask a question, and show the answer.
+    """Call a question, and show its answer.
 
     Parameters
     ----------
     given : mapping
-        Parameters that were given.
+        Parameters that the user passed.
     values : mapping
-        The command's, those at their defaults, too: the view's options are among them.
+        All parameters of the command, including defaults and the view's options.
     """
     view = view_of(question)
     check_stdout(view.besides(question), values)

@@ -1,4 +1,4 @@
-"""The options of a question's command: each sets a parameter that the question defines, with that one's help."""
+"""Options of a question's command. Each sets a parameter of the question, and has that parameter's help."""
 
 from __future__ import annotations
 
@@ -47,35 +47,37 @@ _METAVARS: Mapping[str, str] = {
     "former names": "NEW=OLD",
 }
 _FORMS: Mapping[str, str] = {
-    "rows": "Also 1,2 or a range 5-9.",
-    "conditions": "As 'hours>=40'; also != < <= >, 'x in (a, b)', 'x like a%', 'x startswith a', 'x is null'; x may be "
-    "struct.field.",
+    "rows": "Write 17, or 1,2, or a range 5-9.",
+    "conditions": "Write 'hours>=40' (or = != < <= >), 'x in (a, b)', 'x like a%', 'x startswith a' or 'x is null'; x "
+    "may be struct.field.",
 }
-"""What the help of a parameter says besides, by what it takes."""
+"""Sentences added to the help of a parameter, by `Takes.what`."""
 _LONG = 110
 _SINGULAR = ("rows", "column", "operation")
 
 
 @dataclass(frozen=True, slots=True)
 class Shorthand:
-    """A flag that gives a parameter a value, where a question defines the parameter."""
+    """A flag that sets a parameter to a fixed value."""
 
     flag: str
     parameter: str
     value: Any
     help: str
     only: str = ""
-    """The one question that has it; without, all that define the parameter."""
+    """The only question that has the flag; "" for all that define the parameter."""
 
     @property
     def name(self) -> str:
-        """What click calls it."""
+        """Name of the option's value in click."""
         return f"{self.parameter}__{self.flag.strip('-').replace('-', '_')}"
 
 
 SHORTHANDS = (
-    Shorthand("--context", "kinds", ("data", "context"), "Follow rows that values were computed from, too."),
-    Shorthand("--data", "kinds", ("data",), "Data edges only, no context.", only="columns"),
+    Shorthand(
+        "--context", "kinds", ("data", "context"), "Also follow context edges: rows that values were computed from."
+    ),
+    Shorthand("--data", "kinds", ("data",), "Follow data edges only, without context.", only="columns"),
     Shorthand("--backward", "direction", "backward", "The same as --direction backward."),
     Shorthand("--forward", "direction", "forward", "The same as --direction forward."),
     Shorthand("--both", "direction", "both", "The same as --direction both."),
@@ -85,7 +87,7 @@ SHORTHANDS = (
 
 
 def shorthands(question: Question) -> Iterator[Shorthand]:
-    """Return those that set a parameter of a question, to a value that it takes."""
+    """Return the shorthands that set a parameter of a question to a value that it accepts."""
     known = {p.name: p for p in parameters(question)}
     for short in SHORTHANDS:
         takes = known.get(short.parameter)
@@ -94,7 +96,7 @@ def shorthands(question: Question) -> Iterator[Shorthand]:
 
 
 def command_name(question: str) -> str:
-    """Return what the command of a question is called."""
+    """Return the name of a question's command."""
     return question.replace("_", "-")
 
 
@@ -110,17 +112,19 @@ def option(question: Question, p: Parameter, spelled: str = "") -> click.Paramet
     Parameters
     ----------
     spelled : str
-        Its name on the command line, where that is another one.
+        Name of the option, if it is not derived from the parameter's name.
     """
     if _is_argument(question, p):
         return click.Argument([p.name], metavar=_METAVARS[p.takes])
     name = spelled or spelled_name(p)
-    form = f"{', '.join(_followed(question))}." if p.takes == "kinds" else _FORMS.get(p.takes)
+    form = (
+        f"Any of {', '.join(_followed(question))}, separated by commas." if p.takes == "kinds" else _FORMS.get(p.takes)
+    )
     about = " ".join(filter(None, (sentence(told(p.help, question)), form)))
     if p.takes == "flag":
         names = f"{name}/--no-{name[2:]}" if p.default is True else name
         return click.Option([names, p.name], is_flag=True, default=p.default, help=about)
-    # Rows may be chosen by conditions instead.
+    # --where can replace required rows.
     required = p.required and p.takes != "rows"
     several = p.many and p.takes != "kinds"
     if p.takes == "choice" or (p.takes == "number" and p.default is not None):
@@ -133,33 +137,35 @@ def option(question: Question, p: Parameter, spelled: str = "") -> click.Paramet
         multiple=several,
         required=required,
         metavar=None if p.choices else _METAVARS[p.takes],
-        help=f"{about} May be given again." if several else about,
+        help=f"{about} Repeatable." if several else about,
         **default,
     )
 
 
 def typed(context: click.Context) -> dict[str, Any]:
-    """Return the parameters that were given, not those left at their defaults."""
+    """Return the parameters that the user passed, without those at their defaults."""
     default = click.core.ParameterSource.DEFAULT
     return {n: v for n, v in context.params.items() if context.get_parameter_source(n) is not default}
 
 
 def arguments(question: Question, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a question's function is called with, of what was given on the command line.
+    """Return the arguments for a question's function from the values of the command line.
 
     Raises
     ------
     click.UsageError
-        Two options give one parameter different values.
+        Two options set one parameter to different values.
     ConditionError
-        A text is no condition.
+        A condition can't be parsed.
     """
     out: dict[str, Any] = {}
     for p in parameters(question):
         ways = [(spelled_name(p), _value(p, given[p.name]))] if p.name in given else []
         ways += [(s.flag, s.value) for s in shorthands(question) if s.parameter == p.name and given.get(s.name)]
         if any(value != ways[0][1] for _, value in ways):
-            raise click.UsageError(f"{' and '.join(name for name, _ in ways)} contradict each other; give one of them")
+            raise click.UsageError(
+                f"{' and '.join(name for name, _ in ways)} contradict each other. Pass only one of them."
+            )
         if ways:
             out[p.name] = ways[0][1]
         elif p.takes == "rows" and p.required:
@@ -172,7 +178,7 @@ def arguments(question: Question, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def told(text: str, question: Question) -> str:
-    """Return a text of a docstring as the command line has it: parameters and questions by their names here."""
+    """Return text of a docstring with parameters and questions under their names on the command line."""
     known = {p.name: _METAVARS[p.takes] if _is_argument(question, p) else spelled_name(p) for p in parameters(question)}
 
     def called(match: re.Match[str]) -> str:
@@ -187,7 +193,7 @@ def told(text: str, question: Question) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a text on one line; of a long one the first sentences."""
+    """Return the first sentences of a text on one line: one, and more while they fit into `_LONG` characters."""
     out = ""
     for part in re.split(r"(?<=[.!?]) (?=[A-Z])", " ".join(text.split())):
         if out and len(out) + len(part) > _LONG:
@@ -205,13 +211,13 @@ def _is_argument(question: Question, p: Parameter) -> bool:
 
 
 def spelled_name(p: Parameter) -> str:
-    """Return what the option of a parameter is called."""
+    """Return the name of a parameter's option."""
     name = p.name.removesuffix("s") if p.many and p.takes in _SINGULAR else p.name
     return f"--{name.replace('_', '-')}"
 
 
 def _type(question: Question, p: Parameter) -> Any:
-    """What click reads a parameter's text by."""
+    """Return the click type, or the function, that parses a parameter's text."""
     if p.takes == "choice":
         return click.Choice(p.choices)
     if p.takes in ("number", "operation"):
@@ -224,7 +230,7 @@ def _type(question: Question, p: Parameter) -> Any:
 
 
 def _value(p: Parameter, value: Any) -> Any:
-    """What a question takes of what click read."""
+    """Convert a value that click parsed to the question's argument."""
     if p.takes == "rows":
         ranges = list(chain.from_iterable(value))
         return ranges[0] if len(ranges) == 1 else list(chain.from_iterable(ranges))
@@ -236,12 +242,12 @@ def _value(p: Parameter, value: Any) -> Any:
 
 
 def _row_ids(text: str) -> tuple[range, ...]:
-    """Read row ids and ranges of them, separated by commas."""
+    """Parse row ids and ranges, separated by commas."""
     ranges = []
     for part in text.split(","):
         ends = re.fullmatch(r"\s*(-?\d{1,18})(?:-(\d{1,18}))?\s*", part)
         if not ends or int(ends[2] or ends[1]) < int(ends[1]):
-            raise click.BadParameter(f"{part!r} is no row id; write 17, or 1,2, or a range 5-9")
+            raise click.BadParameter(f"{part!r} is not a row id; write 17, or 1,2, or a range 5-9")
         ranges.append(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
     return tuple(ranges)
 
@@ -250,7 +256,7 @@ def _kinds_of(follows: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
     def kinds(text: str) -> tuple[str, ...]:
         named = tuple(kind.strip() for kind in text.split(","))
         if wrong := [kind for kind in named if kind not in follows]:
-            raise click.BadParameter(f"{wrong[0]!r} is none of {', '.join(follows)}; separate several by commas")
+            raise click.BadParameter(f"{wrong[0]!r} is not one of {', '.join(follows)}; separate several by commas")
         return named
 
     return kinds
@@ -259,5 +265,5 @@ def _kinds_of(follows: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
 def _former_name(text: str) -> tuple[str, str]:
     new, _, old = text.partition("=")
     if not new or not old:
-        raise click.BadParameter(f"{text!r}: write it as NEW=OLD")
+        raise click.BadParameter(f"{text!r} is not a pair of column names; write it as NEW=OLD")
     return new, old

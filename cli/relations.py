@@ -1,4 +1,4 @@
-"""Views of answers that are tables, and of sets of rows."""
+"""Views of tables and of sets of rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["show_answer", "show_columns", "show_correspondence", "show_derivatio
 
 
 def show_answer(inquiry: Inquiry, **shown: Any) -> None:
-    """Show an answer by its table."""
+    """Show an answer as its table."""
     answer = inquiry.answer()
     if pages := getattr(answer, "pages", None):
         show_pages(pages, answer.table, **shown)
@@ -21,14 +21,14 @@ def show_answer(inquiry: Inquiry, **shown: Any) -> None:
 
 
 def show_columns(inquiry: Inquiry, **shown: Any) -> None:
-    """Show a `ColumnAnswer`, what matters most first."""
+    """Show a `ColumnAnswer`, with the most important columns of its table first."""
     table = inquiry.answer().table()
     first = ["column", "related_column", "dependence", "kind", "exact", "dataset"]
     show_table(table.select(first + [n for n in table.column_names if n not in first]), **shown)
 
 
 def show_correspondence(inquiry: Inquiry, *, pairs: bool, **shown: Any) -> None:
-    """Show a `Correspondence`: its size, and its rows or pairs."""
+    """Show the size of a `Correspondence`, and the number of pairs of each row, or with `pairs` the pairs."""
     answer = inquiry.answer()
     using = inquiry.argument("using")
     whole = inquiry.answer(using=None) if using else answer
@@ -42,20 +42,20 @@ def show_correspondence(inquiry: Inquiry, *, pairs: bool, **shown: Any) -> None:
 
 
 def show_derivations(inquiry: Inquiry, **shown: Any) -> None:
-    """Show `Derivations`, of which no more are written out than are shown."""
+    """Show `Derivations`; only those that are shown are computed."""
     answer = inquiry.answer()
     most = None if shown["as_json"] else shown["limit"] + 1
     show_pages(lambda: chain([answer.table(0)], answer.batches()), lambda: answer.table(most), **shown)
 
 
 def show_located(inquiry: Inquiry, **shown: Any) -> None:
-    """Show `Located` rows, and how many are not in that version."""
+    """Show `Located` rows, and the number of those that the other version lacks."""
     answer = inquiry.answer()
     show_table(answer.table(), **shown, target_version=answer.version, rows_gone=len(answer.gone))
 
 
 def show_rows(inquiry: Inquiry, **shown: Any) -> None:
-    """Show a `RowSet` by its row ids."""
+    """Show the row ids of a `RowSet`."""
     import pyarrow as pa
 
     answer = inquiry.answer()

@@ -1,4 +1,4 @@
-"""Tables for people and JSON for programs."""
+"""Tables for terminals, and JSON."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _COUNT = re.compile(r"\d{1,3}(,\d{3})+|\d{1,3}")
 
 
 class _Console(Console):
-    """A console that escapes what can't be seen in any text."""
+    """A console that escapes invisible and control characters."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """See `Console.print`. A text is one line: breaks in it are the data's."""
+        """See `Console.print`. Line breaks within a `Text` come from the data and are escaped."""
         super().print(*(_one_line(o) if isinstance(o, Text) else o for o in objects), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
@@ -43,14 +43,14 @@ class _Console(Console):
 
 
 def _one_line(text: Text) -> Text:
-    """Mark line breaks, each by one character, so that styles stay where they are."""
+    """Replace each line break by one visible character, so that the offsets of styles stay valid."""
     marked = text.copy()
     marked.plain = text.plain.translate(_BREAKS)
     return marked
 
 
 def console() -> Console:
-    """Return a console on standard output; pipes get a fixed width, unless ``COLUMNS`` says another."""
+    """Return a console on standard output. Without a terminal its width is fixed, unless ``COLUMNS`` is set."""
     out = _Console(highlight=False, soft_wrap=True)
     if not out.is_terminal and "COLUMNS" not in os.environ:
         out.width = _WIDTH_OF_PIPES
@@ -58,7 +58,7 @@ def console() -> Console:
 
 
 def count(number: int, noun: str = "row") -> str:
-    """Return a number of things in words: ``1 row``, ``32,561 rows``, ``no row``."""
+    """Return a number with its noun: ``1 row``, ``32,561 rows``, ``no row``."""
     return counted(number, noun) if number else f"no {noun}"
 
 
@@ -70,16 +70,16 @@ def echo_json(value: Any) -> None:
 def print_rows(
     out: Console, names: Sequence[str], rows: Sequence[Sequence[Any]], indent: int = 0, cell: int = _CELL
 ) -> None:
-    """Print a table; columns that the console is too narrow for are named below it."""
+    """Print a table. Columns that do not fit are left out and named below it."""
     table, left = rows_table(names, rows, out.width - indent, cell)
     out.print(_indented(table, indent))
     if left:
-        text = f"… {count(len(left), 'more column')}: {', '.join(left)}; --json has all"
+        text = f"… {count(len(left), 'more column')}: {', '.join(left)}; see --json"
         out.print(Text(" " * indent + text, style="dim"))
 
 
 def rows_table(names: Sequence[str], rows: Sequence[Sequence[Any]], width: int, cell: int) -> tuple[Table, list[str]]:
-    """Return a table of the columns that fit, and the names of the others."""
+    """Return a table of the columns that fit into `width`, and the names of the others."""
     names = [visible(n) for n in names]
     texts = [[_cell(v) for v in row] for row in rows]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")

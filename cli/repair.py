@@ -1,4 +1,4 @@
-"""``provspark repair``: put right what can be put right, mark the rest."""
+"""``provspark repair``: repair damaged steps, or mark their lineage as lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["repair"]
     show_default=True,
     help="Publish a step that was started on another machine if it has not changed for this many hours.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done, without doing it.")
 @json_option
 def repair(steps: tuple[str, ...], store: str | None, idle_hours: float, dry_run: bool, as_json: bool) -> None:
     """Check a store, or some steps, and repair damage.

@@ -1,4 +1,4 @@
-"""Views of what comes from running stored operations again."""
+"""Views of answers that replay stored operations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["show_counts", "show_history", "show_replayed", "show_shared_rows", "
 
 
 def show_history(inquiry: Inquiry, *, as_json: bool, **files: Any) -> None:
-    """Show a `History`; into files and line by line, where rows ended."""
+    """Show a `History`; in files and as JSON lines, only where rows ended."""
     if write := ended_writer(**files):
         write(page.ended() for page in inquiry.pages())
         return
@@ -37,7 +37,7 @@ def show_history(inquiry: Inquiry, *, as_json: bool, **files: Any) -> None:
         for drop in told.drops if passage.direction == "forward" else ():
             if (drop.step, drop.write) == (passage.step, passage.write):
                 site = f" ({drop.site})" if drop.site else ""
-                into = f"; by then it had gone into {', '.join(drop.into)}" if drop.into else ""
+                into = f"; before that it had gone into {', '.join(drop.into)}" if drop.into else ""
                 say(f"  {drop.known_as} ended at {drop.operation} {drop.text}{site}{into}", fg="red")
 
 
@@ -73,11 +73,11 @@ def show_shared_rows(inquiry: Inquiry, *, as_json: bool, **shown: Any) -> None:
         return
     show_table(told.table(), **shown)
     if told.verified is not True:
-        say(f"the replay could not be checked, or differs: {told.why}", fg="yellow", err=True)
+        say(f"the replay could not be checked, or differs from the stored output: {told.why}", fg="yellow", err=True)
 
 
 def show_why_not(inquiry: Inquiry, *, as_json: bool, **files: Any) -> None:
-    """Show a `WhyNot`; into files and line by line, where input rows ended."""
+    """Show a `WhyNot`; in files and as JSON lines, only where input rows ended."""
     if write := ended_writer(**files):
         write(page.ended() for page in inquiry.pages())
         return
@@ -87,24 +87,24 @@ def show_why_not(inquiry: Inquiry, *, as_json: bool, **files: Any) -> None:
         return
     if told.found:
         rows = told.found.rows()[:20].tolist()
-        say(f"{inquiry.argument('dataset')} has {count(told.found.count)} for which this holds: {rows}")
+        say(f"{inquiry.argument('dataset')} has {count(told.found.count)} satisfying the conditions: {rows}")
     for condition in told.untraced:
-        say(f"left out: {condition.column} is handed on from no column of an input", fg="yellow", err=True)
+        say(f"left out: {condition.column} is not copied from a column of an input", fg="yellow", err=True)
     for missed in told.missed:
         if missed.why:
             say(f"{missed.step} → {missed.dataset}: {missed.why}", fg="red", err=True)
             continue
-        say(f"{missed.step} read {missed.dataset}: {count(missed.rows.count)} for which this holds", bold=True)
+        say(f"{missed.step} read {missed.dataset}: {count(missed.rows.count)} satisfying the conditions", bold=True)
         for ending in missed.endings:
             _show_ending(ending)
         if missed.replayed:
             if missed.replayed.results:
-                say(f"  {count(len(missed.replayed.results))} of the output came from them")
+                say(f"  {count(len(missed.replayed.results))} of the output came from these rows")
             _show_doubts(missed.replayed)
 
 
 def show_counts(inquiry: Inquiry, *, as_json: bool) -> None:
-    """Show the rows that go into and come out of each operation."""
+    """Show the numbers of rows in and out of each operation."""
     table = inquiry.answer().table()
     if as_json:
         echo_json(table.to_pylist())
@@ -114,7 +114,7 @@ def show_counts(inquiry: Inquiry, *, as_json: bool) -> None:
 
 
 def show_replayed(inquiry: Inquiry, *, limit: int, as_json: bool) -> None:
-    """Show what was `Replayed`: rows after each operation."""
+    """Show a `Replayed` answer: the rows after each operation."""
     told = inquiry.answer()
     if as_json:
         echo_json(told.as_dict())
@@ -159,9 +159,9 @@ def _show_ending(ending: ReplayEnding) -> None:
 
 def _show_doubts(told: Replayed) -> None:
     for dataset, rows in told.scanned:
-        say(f"  read whole: {dataset}, {count(rows)}", dim=True, err=True)
+        say(f"  read in full: {dataset}, {count(rows)}", dim=True, err=True)
     for operation, why in (*told.stopped, *told.doubts):
         say(f"  {operation.index} {operation.text}: {why}", fg="yellow", err=True)
     if told.verified is not True:
-        word = "differs from what is stored" if told.verified is False else "could not be checked"
-        say(f"  the end of this replay {word}: {told.why}", fg="yellow", err=True)
+        word = "differs from the stored output" if told.verified is False else "could not be checked"
+        say(f"  the result of this replay {word}: {told.why}", fg="yellow", err=True)

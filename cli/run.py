@@ -1,4 +1,4 @@
-"""``provspark run``: a PySpark script, unchanged, under capture."""
+"""``provspark run``: run an unchanged PySpark script under capture."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ __all__ = ["run"]
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--store", metavar="URL", help="The store to write to; made if need be (default: $PROVSPARK_STORE).")
-@click.option("--step", metavar="NAME", help="The step's name (default: the script's).")
+@click.option(
+    "--store", metavar="URL", help="The store to write to, created if it is missing (default: $PROVSPARK_STORE)."
+)
+@click.option("--step", metavar="NAME", help="Name of the step (default: name of the script).")
 @click.option(
     "--on-error",
     type=click.Choice(["warn", "fail"]),
     default="warn",
     show_default=True,
-    help="If capture fails: warn logs a warning, and the script goes on without lineage; fail ends the run.",
+    help="If capture fails: warn logs a warning and continues without lineage; fail ends the run.",
 )
-@click.option("--profile", is_flag=True, help="Store how the values of each output and input are distributed, too.")
+@click.option("--profile", is_flag=True, help="Also store the value distributions of each output and input.")
 @click.argument("app", metavar="APP")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 @click.pass_context
@@ -47,7 +49,7 @@ def run(
     APP is a Python file. All arguments after APP are passed to the script. Its output, log, traceback and exit code are
     those of `python APP ARGS`.
 
-    Within an Airflow task, such as a BashOperator's command, the step belongs to that task and its run.
+    In an Airflow task, for example in a BashOperator's command, the step belongs to that task and its run.
 
     \b
     Examples:
@@ -56,7 +58,7 @@ def run(
     """
     url = Settings.read().store_url(store)
     if not Path(app).is_file():
-        raise SettingsError(f"there is no script {app}; give the path of a Python file")
+        raise SettingsError(f"There is no script {app}. Pass the path of a Python file.")
     named = step or Path(app).stem
     options = ["--store", url, "--on-error", on_error, *(_of_task(os.environ, named) or [f"--task-id={named}"])]
     options += ["--profile"] if profile else []
@@ -64,10 +66,10 @@ def run(
 
 
 def _of_task(env: Mapping[str, str], name: str) -> list[str]:
-    """Return the key's options within an Airflow task, which exports what it is; none outside of one.
+    """Return the step key's options from the variables that Airflow exports to a task; none outside a task.
 
-    The call is new each time: one command may call `provspark run` twice, and Airflow exports no map index unless its
-    ``get_airflow_context_vars`` is set up so, which makes all instances of a mapped task look alike.
+    ``--call`` is unique for each call: one task may call `provspark run` several times, and all instances of a mapped
+    task look alike, because Airflow exports no map index unless ``get_airflow_context_vars`` adds it.
     """
     parts = (env.get(f"AIRFLOW_CTX_{part}", "") for part in ("DAG_ID", "TASK_ID", "DAG_RUN_ID"))
     dag, task, run = (part.encode("utf-8", "replace").decode() for part in parts)
@@ -88,7 +90,7 @@ def _number(text: str | None, default: int) -> int:
 
 
 def _child(command: Sequence[str]) -> int:
-    """Run a command to its end and return its exit code; of one that a signal ended, as a shell has it."""
+    """Run a command and return its exit code; 128 plus the signal's number if a signal ended it, as a shell does."""
     env = {"PYSPARK_PYTHON": sys.executable, **os.environ}
     with subprocess.Popen(command, env=env) as child, _passing_on(child):
         code = child.wait()
@@ -97,7 +99,7 @@ def _child(command: Sequence[str]) -> int:
 
 @contextmanager
 def _passing_on(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Leave Ctrl-C, which the terminal sends to the child too, to the child, and hand it what ends only us."""
+    """Ignore Ctrl-C, which the terminal also sends to the child, and pass SIGTERM on to the child."""
     old = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.signal(signal.SIGTERM, lambda *_: child.terminate())
     try:
         yield

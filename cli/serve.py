@@ -1,4 +1,4 @@
-"""``provspark serve``: the page of provenance on this machine, without Airflow."""
+"""``provspark serve``: serve the web page on this machine, without Airflow."""
 
 from __future__ import annotations
 
@@ -22,8 +22,14 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 finds a free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="Port to listen on; 0 picks a free one.",
+)
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 @click.option(
     "--events-key-file",
@@ -33,13 +39,13 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 )
 @store_option
 def serve(host: str, port: int, open_page: bool, events_key_file: Path | None, store: str | None) -> None:
-    """Serve the page and its API for a store, to whoever has the address that is printed.
+    """Serve the web page and the HTTP API for a store, until stopped. Anyone with the printed URL has access.
 
-    The token in the address is new at each start; PROVSPARK_SERVE_TOKEN sets one of at least 16 characters.
+    Each start generates a new token for the URL; PROVSPARK_SERVE_TOKEN sets one of at least 16 characters.
     PROVSPARK_MASK_COLUMNS, PROVSPARK_OPEN_COLUMNS and PROVSPARK_SHOW_VALUES hide values; see docs/security.md.
     With a key for events, --store must be a catalogue. Senders post events to /api/v1/lineage with the header
     `Authorization: Bearer KEY`.
-    PROVSPARK_REQUEST_SECONDS, PROVSPARK_REPLAY_SECONDS and so on set the limits that docs/http.md lists.
+    PROVSPARK_REQUEST_SECONDS, PROVSPARK_REPLAY_SECONDS and others set the limits that docs/http.md lists.
 
     \b
     Example:
@@ -63,7 +69,9 @@ def serve(host: str, port: int, open_page: bool, events_key_file: Path | None, s
     url = open_provenance(store).url
     token = os.environ.get("PROVSPARK_SERVE_TOKEN") or new_token()
     if len(token) < 16:
-        raise SettingsError("PROVSPARK_SERVE_TOKEN needs at least 16 characters; unset it to generate one")
+        raise SettingsError(
+            "PROVSPARK_SERVE_TOKEN has fewer than 16 characters. Set a longer one, or unset it to generate one."
+        )
     policy, limits = Policy.from_settings(_setting), Limits.read(_setting)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
@@ -74,7 +82,7 @@ def serve(host: str, port: int, open_page: bool, events_key_file: Path | None, s
     except OSError as e:
         listener.close()
         raise SettingsError(
-            f"can't listen at {host}, port {port}: {e.strerror}; pass another --port, or 0 for any free port"
+            f"Can't listen on {host}, port {port}: {e.strerror}. Pass another --port, or 0 for any free port."
         ) from e
     port = listener.getsockname()[1]
     named = f"[{host}]" if ":" in host else host
@@ -87,9 +95,9 @@ def serve(host: str, port: int, open_page: bool, events_key_file: Path | None, s
     if open_page:
         click.launch(address)
     app = local_app(AnswerSource(lambda: url, policy), token, host, port, limits, events)
-    # No access log: it would hold the token.
+    # No access log: it would contain the token.
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
-    with suppress(KeyboardInterrupt):  # uvicorn raises it again once it has ended in good order
+    with suppress(KeyboardInterrupt):  # uvicorn raises it again after a clean shutdown
         uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -1,4 +1,4 @@
-"""How tables are written: for people, as JSON, and into files, page by page where they are long."""
+"""Output of tables: as text, as JSON, and to files; long tables page by page."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def limit_option(default: int = 20, what: str = "Lines to show.") -> click.Optio
 
 
 FILE = "FILE"
-"""Metavar of options that name a file to write."""
+"""Metavar of options that name an output file."""
 STDOUT = "-"
 JSON_OPTION = click.Option(["--json", "as_json"], is_flag=True, help="Write JSON instead of text.")
 TABLE_OPTIONS = (
@@ -54,10 +54,14 @@ TABLE_OPTIONS = (
         ["--parquet", "parquet_file"], metavar=FILE, help="Write the whole answer as Parquet; - is standard output."
     ),
     limit_option(),
-    click.Option(["--json-lines"], is_flag=True, help="Write each line of the answer as JSON, as it comes."),
+    click.Option(
+        ["--json-lines"],
+        is_flag=True,
+        help="Write each line of the answer as one line of JSON, as soon as it is computed.",
+    ),
     JSON_OPTION,
 )
-"""What `show_table` and `show_pages` take."""
+"""Options of `show_table` and `show_pages`."""
 ENDED_OPTIONS = (
     click.Option(["--json-lines"], is_flag=True, help="Write a line of JSON for each row that ended."),
     click.Option(["--csv", "csv_file"], metavar=FILE, help="Write where each row ended as CSV; - is standard output."),
@@ -66,16 +70,16 @@ ENDED_OPTIONS = (
     ),
     JSON_OPTION,
 )
-"""What `ended_writer` takes, and ``--json``."""
+"""Options of `ended_writer`, and ``--json``."""
 
 
 def ended_writer(
     *, json_lines: bool, csv_file: str | None, parquet_file: str | None
 ) -> Callable[[Iterator[pa.Table]], None] | None:
-    """Return what writes pages of rows that ended as the options say; None without any."""
+    """Return a function that writes pages of rows that ended as the options require; None without such an option."""
     files = [f for f in (csv_file, parquet_file) if f]
     if len(files) + bool(json_lines) > 1:
-        raise click.UsageError("one of --json-lines, --csv and --parquet; not several")
+        raise click.UsageError("--json-lines, --csv and --parquet can't be combined. Pass only one of them.")
 
     def write(pages: Iterator[pa.Table]) -> None:
         from provspark.index_store.export.tables import write_pages
@@ -98,12 +102,12 @@ def show_pages(
     json_lines: bool = False,
     **rest: Any,
 ) -> None:
-    """Write an answer page by page, as it comes, into files or as lines of JSON; else as `show_table` does.
+    """Write an answer page by page to files or as lines of JSON. Without these options, call `show_table`.
 
     Parameters
     ----------
     pages, table : callable
-        Each makes the whole answer, in pages of which there is at least one, or at once.
+        Return the whole answer, as one or more pages or as one table.
     """
     from provspark.index_store.export.tables import write_pages
 
@@ -129,18 +133,18 @@ def show_pages(
 
 
 def target(path: str) -> str | BinaryIO:
-    """Return what to write to: standard output for ``-``."""
+    """Return the path, or standard output for ``-``."""
     return sys.stdout.buffer if path == STDOUT else path
 
 
 def say_written(lines: int, path: str, *, err: bool = False) -> None:
-    """Say how many lines a file has; what is written to standard output stands there alone."""
+    """Print how many lines a file has; on standard error if the lines went to standard output."""
     where = "standard output" if path == STDOUT else path
     say(f"{count(lines, 'line')} written to {where}.", err=err or path == STDOUT)
 
 
 def check_stdout(params: Iterable[click.Parameter], values: Mapping[str, Any]) -> None:
-    """Refuse several outputs of which more than one go to standard output.
+    """Check that at most one output goes to standard output.
 
     Raises
     ------
@@ -150,11 +154,13 @@ def check_stdout(params: Iterable[click.Parameter], values: Mapping[str, Any]) -
     flags = [p for p in params if p.name in ("as_json", "json_lines") and values.get(p.name)]
     names = [p.opts[0] for p in (*files, *flags)]
     if files and len(names) > 1:
-        raise click.UsageError(f"only one of {' and '.join(names)} can be written to standard output")
+        raise click.UsageError(
+            f"Only one of {' and '.join(names)} can be written to standard output. Pass files for the others."
+        )
 
 
 def _echo_pages(pages: Iterable[pa.Table]) -> None:
-    """Write tables as lines of JSON, each when it comes; then where they are less than they could be."""
+    """Write tables as lines of JSON, as they come; then their stops and versions on standard error."""
     for page in pages:
         for batch in page.to_batches(max_chunksize=_BATCH):
             for line in batch.to_pylist():
@@ -172,7 +178,7 @@ def show_table(
     json_lines: bool = False,
     **about: Any,
 ) -> None:
-    """Write an answer: into files, as JSON, or its first lines for people."""
+    """Write an answer to files, as JSON, or print its first lines."""
     from provspark.index_store.export.tables import write_csv, write_parquet
     from provspark.index_store.query.answer import gone_of, stops_of, versions_of
     from provspark.model.json_form import jsonable
@@ -201,14 +207,14 @@ def show_table(
             first = table.slice(0, limit).to_pylist()
             print_rows(console(), table.column_names, [list(line.values()) for line in first], cell=80)
         if table.num_rows > limit:
-            say(f"… {count(table.num_rows - limit, 'more line')}; --limit, --csv and --parquet tell more")
+            say(f"… {count(table.num_rows - limit, 'more line')}; pass --limit, --csv or --parquet for more")
         if not table.num_rows:
-            say("No row, as far as was captured." if stops else "No row.")
+            say("No row found in the captured lineage." if stops else "No row.")
     _print_about(table)
 
 
 def _renamed(table: pa.Table) -> pa.Table:
-    """Return a table that has renamed columns under both names, and say once that the former ones go."""
+    """Return a table with renamed columns under both names, and print once that the former names will be removed."""
     from provspark.index_store.query.tabular import FORMER, both_names
 
     doubled = both_names(table)
@@ -221,7 +227,7 @@ def _renamed(table: pa.Table) -> pa.Table:
 
 
 def _print_about(table: pa.Table) -> None:
-    """Say which version was used, which rows are gone, and where an answer is less than it could be."""
+    """Print the version used, the rows that are gone, and the stops of an answer."""
     from provspark.index_store.query.answer import gone_of, stops_of, versions_of
 
     for used in versions_of(table)[:1]:
@@ -232,7 +238,7 @@ def _print_about(table: pa.Table) -> None:
 
 
 def print_stops(stops: tuple[Stop, ...]) -> None:
-    """Say where an answer is less than it could be; `open_provenance` has named the steps that can't be read."""
+    """Print the stops of an answer, except for unreadable steps, which `open_provenance` has named."""
     for stop in stops:
         if stop.what == "unreadable":
             continue
@@ -241,7 +247,7 @@ def print_stops(stops: tuple[Stop, ...]) -> None:
 
 
 def told(stop: Stop) -> tuple[str, str]:
-    """A stop as a colour and a line of text."""
+    """Return a stop's colour and its line of text."""
     from provspark.model.stops import sentence, stop_kind
 
     return "red" if stop_kind(stop.what).ends else "yellow", f"{stop.what}: {sentence(stop)}"

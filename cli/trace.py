@@ -1,4 +1,4 @@
-"""The view of a trace: where rows came from, or went to, with their values."""
+"""The view of a trace: the sources or results of rows, with their values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["show_trace"]
 
 
 def show_trace(inquiry: Inquiry, *, limit: int, as_json: bool) -> None:
-    """Show a `Trace`: the way, and the rows at its end with their values."""
+    """Show a `Trace`: the datasets on the paths, and the rows at their ends with values."""
     prov, to = inquiry.prov, inquiry.argument("to")
     traced = inquiry.answer()
     target = None if to is None else str(prov.graph.known(prov.graph.named(to)))
@@ -37,7 +37,7 @@ def show_trace(inquiry: Inquiry, *, limit: int, as_json: bool) -> None:
 
 
 def _leads_nowhere(prov: Provenance, traced: Trace) -> bool:
-    """Whether no captured step wrote (or read) the rows asked about, which are then their own answer."""
+    """Whether no captured step wrote (or read) the selected rows, so that they are their own answer."""
     asked = traced.nodes[0]
     stopped = any(stop.what != "unreadable" for stop in traced.stops)
     if len(traced.nodes) > 1 or stopped or not asked.met:
@@ -52,7 +52,7 @@ def _first(runs: Runs, limit: int) -> list[int]:
 
 
 def _values(prov: Provenance, node: TraceNode, limit: int) -> tuple[list[int], Any, str]:
-    """Return the first rows, their values as a table, or why there are none."""
+    """Return the first row ids, and their values as a table, or None and the reason why they can't be read."""
     ids = _first(node.met, limit)
     try:
         return ids, prov.values(node.dataset, ids, version=node.version).columns_only(), ""
@@ -77,21 +77,21 @@ def _as_json(prov: Provenance, traced: Trace, wanted: list[TraceNode], limit: in
 
 
 class _Report:
-    """A trace for people."""
+    """A trace as text for a terminal."""
 
     def __init__(self, out: Console, prov: Provenance, traced: Trace, limit: int) -> None:
         self._out, self._prov, self._trace, self._limit = out, prov, traced, limit
 
     def print(self, wanted: list[TraceNode], target: str | None, where: tuple[str, ...]) -> None:
-        """Print the rows asked about, the way, the rows found, and what stood in between."""
+        """Print the selected rows, the datasets on the paths, the rows at their ends, and the stops."""
         asked = self._trace.nodes[0]
         rows = asked.met
         if not rows:
-            that = f" satisfies {' and '.join(where)}" if where else " is there to trace"
+            that = f" satisfies {' and '.join(where)}" if where else " is selected"
             self._out.print(Text(f"No row of {asked.dataset}{that}."))
             return
         self._out.print(Text(f"Using {self._trace.used[0]}.", "dim"))
-        self._node("Asked: ", asked)
+        self._node("Selected: ", asked)
         ends = {n.id for n in wanted}
         for node in self._trace.nodes[1:]:
             if node.id not in ends:
@@ -110,7 +110,7 @@ class _Report:
             self._out.print(Text(f"{gone}."))
         self._endings()
         for stop in self._trace.stops:
-            if stop.what == "unreadable":  # `open_provenance` has named it
+            if stop.what == "unreadable":  # `open_provenance` has printed it
                 continue
             style, text = told(stop)
             self._out.print(Text(text, style))
@@ -122,9 +122,9 @@ class _Report:
             where = 'see "Through" above' + (' and "Dropped" below' if self._trace.ended else "")
             self._out.print(Text(f"No result row: captured steps read all rows made from these rows; {where}."))
             return
-        what = f"No row of {target}" if target else "No row of any data set"
+        what = f"No row of {target}" if target else "No row of any dataset"
         verb = "went into these rows" if backward else "came from these rows"
-        known = ", as far as was captured" if self._trace.stops else ""
+        known = " in the captured lineage" if self._trace.stops else ""
         self._out.print(Text(f"{what} {verb}{known}."))
 
     def _endings(self) -> None:
@@ -163,4 +163,4 @@ class _Report:
             print_rows(self._out, names, list(zip(*columns, strict=True)), indent=2)
         more = node.met.count - len(ids)
         if more:
-            self._out.print(Text(f"  … {more:,} more, --limit", style="dim"))
+            self._out.print(Text(f"  … {more:,} more; pass --limit", style="dim"))

@@ -1,4 +1,4 @@
-"""``provspark verify``: is the store what was written?"""
+"""``provspark verify``: check the files of a store."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["verify"]
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, steps: tuple[str, ...], store: str | None, as_json: bool) -> None:
-    """Read all of a store, or of some steps, and compare it with its checksums and with itself.
+    """Read all files of a store, or of some steps, and check their checksums and their consistency.
 
-    Exit code 1 says that something is wrong, 0 that nothing is.
+    The exit code is 0 if there is no problem, and 1 if there is one.
 
     \b
     Example:
@@ -37,5 +37,5 @@ def verify(ctx: click.Context, steps: tuple[str, ...], store: str | None, as_jso
             say(str(problem), fg="red")
         say(f"{count(len(problems), 'problem')} in {opened.url}.")
     else:
-        say(f"{opened.url}: {count(checked, 'step')} checked, all is as it was written.")
+        say(f"{opened.url}: {count(checked, 'step')} checked, no problem found.")
     ctx.exit(1 if problems else 0)

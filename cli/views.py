@@ -1,4 +1,4 @@
-"""How the command line shows answers, by their class, and which options that gives their commands."""
+"""How the command line shows answers, by their class, and the options that their commands have for it."""
 
 from __future__ import annotations
 
@@ -44,24 +44,26 @@ class AnswerView:
     Parameters
     ----------
     show : callable
-        Takes the `Inquiry`, and the values of the options by their names.
+        Called with the `Inquiry`, and with the values of the options by name.
     options : sequence of click.Option
-        Options that are no parameters of the question. Those that a question defines itself are the question's.
+        Options of the view. If a question has a parameter of the same name, the parameter is used instead.
     """
 
     show: Callable[..., None]
     options: Sequence[click.Option] = TABLE_OPTIONS
 
     def besides(self, question: Question) -> list[click.Option]:
-        """Return the options that a question does not define itself."""
+        """Return the options that are not parameters of a question."""
         own = {p.name for p in parameters(question)}
         return [o for o in self.options if o.name not in own]
 
 
-_PAIRS = click.Option(["--pairs"], is_flag=True, help="Tell the pairs instead of each row's number of counterparts.")
-_PARTS = click.Option(["--parts"], is_flag=True, help="Each operation alone, not those of a script line as one.")
+_PAIRS = click.Option(["--pairs"], is_flag=True, help="Show the pairs instead of the number of pairs of each row.")
+_PARTS = click.Option(
+    ["--parts"], is_flag=True, help="Show each operation on its own, instead of combining those of a script line."
+)
 _SHARES = click.Option(
-    ["--shares"], is_flag=True, help="Show the share of each value instead of count, mean and so on."
+    ["--shares"], is_flag=True, help="Show the share of each value instead of measures such as count and mean."
 )
 _TABLE = AnswerView(show_answer)
 _BY_CLASS: Mapping[type, AnswerView] = {
@@ -85,10 +87,10 @@ _BY_CLASS: Mapping[type, AnswerView] = {
     WhyNot: AnswerView(show_why_not, ENDED_OPTIONS),
 }
 _BY_QUESTION: Mapping[str, AnswerView] = {"counts": AnswerView(show_counts, (JSON_OPTION,))}
-"""Where an answer has no class of its own. All other answers are shown by their table."""
+"""Views of questions whose answers have no class of their own. All other answers are shown as their table."""
 
 
 def view_of(question: Question) -> AnswerView:
-    """Return how answers of a question are shown."""
+    """Return the view for answers of a question."""
     views = (_BY_CLASS[c] for c in getattr(answer_class(question), "__mro__", ()) if c in _BY_CLASS)
     return _BY_QUESTION.get(question.name) or next(views, _TABLE)

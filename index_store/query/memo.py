@@ -1,4 +1,4 @@
-"""What is worked out once about a write, and goes when it does."""
+"""Cache of results about a write, stored with the write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 def kept(function: Callable[Concatenate[Known, P], R]) -> Callable[Concatenate[Known, P], R]:
-    """Keep a function's results with the write that it is first asked about, for as long as that is kept."""
+    """Cache a function's results with the write that its first argument is or belongs to."""
 
     @wraps(function)
     def call(about: Known, /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""Outer joins that fill columns with null: which readings have no row for a row that no match was found for."""
+"""Outer joins that fill columns with null: the inputs that contribute no row to a row without a match."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ __all__ = ["MissingSide", "missing_sides", "no_match"]
 
 _LEFT, _RIGHT = 0, 1
 _FILLED = {"leftouter": (_RIGHT,), "leftsingle": (_RIGHT,), "rightouter": (_LEFT,), "fullouter": (_LEFT, _RIGHT)}
-"""The sides that have null where there is no match, by the letters of the join's type."""
+"""The sides whose columns are null without a match, by the letters of the join's type."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MissingSide:
-    """A side of an outer join that has null for rows of the other side without a match.
+    """A side of an outer join whose columns are null for rows of the other side without a match.
 
     Parameters
     ----------
     axes : frozenset of int
-        The readings below this side: rows without a match have none of them.
+        Axes of the inputs below this side: a row without a match has no row of them.
     others : frozenset of int
-        Those below the other side.
+        Axes of the inputs below the other side.
     bits : Bits
-        From the write's output columns that are made of the side's columns to the rows of any reading. They tell of
-        operations alone; where the ways are those of all operations, `doubt` names the join and the side, see
-        `no_match`.
+        From the output columns that were made from this side's columns to `ROWS`. The entries have operations, but no
+        dependence. If `ways` is "all", their `doubt` marks the join and the side; see `no_match`.
     """
 
     axes: frozenset[int]
@@ -41,13 +40,13 @@ class MissingSide:
 
 @kept
 def missing_sides(node: WriteNode, ways: WayChoice) -> tuple[MissingSide, ...]:
-    """Return the sides of a write's outer joins that may have null."""
+    """Return the sides of a write's outer joins whose columns may be null for lack of a match."""
     return tuple(_sides(node, ways))
 
 
 def _sides(node: WriteNode, ways: WayChoice) -> Iterator[MissingSide]:
     for op in node.operations:
-        ends = (*op.children, *op.subqueries)[:2]  # a lateral join has its right side as a subquery
+        ends = (*op.children, *op.subqueries)[:2]  # the right side of a lateral join is a subquery
         kind = re.sub("[^a-z]", "", dict(op.details).get("type", "").lower()) if len(ends) == 2 else ""
         left = {c.id for c in node.operations[ends[_LEFT]].columns} if ends else set()
         for side in _FILLED.get(kind, ()):
@@ -61,7 +60,7 @@ def _sides(node: WriteNode, ways: WayChoice) -> Iterator[MissingSide]:
 
 
 def _axes(node: WriteNode, last: int) -> frozenset[int]:
-    """The readings behind an operation."""
+    """Return the axes of the inputs that an operation reads, directly or through other operations."""
     waiting, seen = [last], set()
     while waiting:
         if (i := waiting.pop()) not in seen:
@@ -71,7 +70,7 @@ def _axes(node: WriteNode, last: int) -> frozenset[int]:
 
 
 def no_match(node: WriteNode, marked: Iterable[int]) -> dict[int, str]:
-    """Say of each outer join that a `doubt` of `MissingSide` marks, by its number, which side had no match."""
+    """Return a text that names the side without a match, for each outer join (by number) that a `doubt` marks."""
     numbers = set(marked)
     side = "left" if len(node.operations) in numbers else "right"
     return {i: f"no match on the {side} side" for i in numbers if i < len(node.operations)}

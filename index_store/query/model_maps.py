@@ -1,4 +1,4 @@
-"""What columns owe to models: which of a write's are made by applying one, and to which columns it was fitted."""
+"""Columns computed by models: the output columns that a model made, and the columns that it was fitted to."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from provspark.model.operations import Operation
 __all__ = ["model_map"]
 
 _COLUMNWISE = frozenset({"ImputerModel", "StringIndexerModel", "OneHotEncoderModel"})
-"""Models that learn of each of their input columns alone what they put in one output column."""
+"""Models that compute each output column from what they learned of one input column."""
 
 
 @kept
 def model_map(node: WriteNode, read: WriteNode, ways: WayChoice = "all") -> Bits:
-    """From the columns of what a write made to those that a model was fitted to.
+    """Map the output columns of a write to the columns that a model was fitted to.
 
-    Columns that the model made, and what came of them, may come of every one that its fit named. Where it is not known
-    which operations apply it, every column may. A model that was loaded has no columns, nor have the files of one:
-    rows stand for them.
+    A column that the model made, or that was computed from such a column, may come from every column of the fit. If it
+    is unknown which operations apply the model, every output column may. Loaded models and the files of a model have
+    no columns: `ROWS` represents them.
     """
     parts = []
     outs = range(1, 1 + len(names_of(node.output)))
@@ -52,7 +52,7 @@ def _blurred(outs: range, there: range | list[int], via: int, *, context: bool) 
 
 
 def _applied(node: WriteNode, read: WriteNode) -> list[Operation]:
-    """The operations that apply a model: those whose parameters name columns of its fit, or else all that apply one."""
+    """Return the operations that apply a model: those with parameters that name columns of its fit, or else all."""
     told = [op for op in node.operations if "transformer" in dict(op.details) and op.children]
     learned = [op for op in told if dict(op.details)["transformer"].endswith("Model")]
     fitted = set(names_of(read.output))
@@ -60,7 +60,7 @@ def _applied(node: WriteNode, read: WriteNode) -> list[Operation]:
 
 
 def _learned(node: WriteNode, op: Operation, read: WriteNode, *, context: bool) -> Bits:
-    """From the columns that an operation makes by a model to those of its fit."""
+    """Map the columns that an operation makes with a model to the columns of the fit."""
     known = {c.id for i in op.children for c in node.operations[i].columns}
     names, via = names_of(read.output), 1 << op.index
     pairs = _pairs(op)
@@ -85,7 +85,7 @@ def _named(op: Operation) -> Iterator[str]:
 
 
 def _pairs(op: Operation) -> dict[str, list[str]]:
-    """By a column that a columnwise model makes, the one that it learned it of."""
+    """Return the column that a columnwise model learned from, by the column that it makes."""
     if dict(op.details)["transformer"].rpartition(".")[2] not in _COLUMNWISE:
         return {}
     told = _parameters(op)

@@ -1,4 +1,4 @@
-"""The neighbourhood of rows: each row met on the way, and each edge of a step between two of them."""
+"""The neighbourhood of rows: all rows on the paths from them, and the edges between these rows."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from provspark.model.writes import Kind
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Neighbourhood:
-    """Rows and what lies between them; all sorted."""
+    """Rows and the edges between them, sorted."""
 
     rows: tuple[RowNode, ...]
     edges: tuple[RowEdge, ...]
     same: tuple[tuple[RowNode, RowNode], ...]
-    """The same record in two versions."""
+    """Pairs of rows that are the same record in two versions."""
     dropped: tuple[tuple[RowNode, str, int], ...]
-    """Rows that a write (step, number) read, and from which nothing of its output came; told by ways forward."""
+    """Forward: rows that a write (step, number) read, but from which no row of its output was made."""
     writes: Mapping[tuple[str, int], WriteNode] = field(compare=False)
     versions: Mapping[str, VersionReference] = field(compare=False)
     stops: tuple[Stop, ...]
@@ -70,27 +70,27 @@ class Neighbourhood:
         return graph_html(boxes, edges, self.stops)
 
     def prov_json(self, *, operations: bool = True, text: TextOf | None = None) -> dict[str, Any]:
-        """In W3C's PROV, as PROV-JSON; see `provspark.index_store.export.prov_json`.
+        """Return a W3C PROV document as PROV-JSON; see `provspark.index_store.export.prov_json`.
 
         Parameters
         ----------
         operations : bool
-            Tell the operations of each write, too, as activities that are part of it.
+            Include the operations of each write as activities that are part of it.
         text : function of (write, numbers of operations, text), optional
-            Returns the text that may be shown, or None.
+            Return the text that may be shown, or None.
         """
         return prov_document(self, operations=operations, text=text).json()
 
     def node_link(self) -> dict[str, Any]:
-        """As NetworkX's node-link JSON; see `provspark.index_store.export.graphs`."""
+        """Return the graph in NetworkX's node-link JSON; see `provspark.index_store.export.graphs`."""
         return self._graph().node_link()
 
     def graphml(self) -> str:
-        """As GraphML."""
+        """Return the graph as GraphML."""
         return self._graph().graphml()
 
     def networkx(self) -> Any:
-        """As a `networkx.MultiDiGraph`, where networkx is installed."""
+        """Return the graph as a `networkx.MultiDiGraph`, if networkx is installed."""
         return self._graph().networkx()
 
     def _graph(self) -> RowGraph:
@@ -98,7 +98,7 @@ class Neighbourhood:
 
 
 def prov_document(near: Neighbourhood, *, operations: bool = True, text: TextOf | None = None) -> ProvDocument:
-    """Return a PROV document of a neighbourhood."""
+    """Return the W3C PROV document of a neighbourhood."""
     document = ProvDocument()
     document.add_versions(at.version for at in near.versions.values())
     document.add_rows(near.rows, near.edges, near.same, near.dropped)
@@ -120,14 +120,14 @@ def collect_rows(
     hops: int | None,
     limit: int,
 ) -> Neighbourhood:
-    """Collect all edges met from some rows on.
+    """Collect the rows and edges on the paths from some rows.
 
     Parameters
     ----------
     hops : int, optional
-        Steps to go through at most.
+        Maximum number of steps to follow.
     limit : int
-        Edges to tell at most.
+        Maximum number of edges.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def collect_rows(
 
 @dataclass(slots=True)
 class _Arrived:
-    """What comes to each write, and where versions share files."""
+    """A `WalkSink` that records the rows that arrive at each write, and the rows of shared files."""
 
     axes: dict[WriteNode, dict[int, Runs]] = field(default_factory=dict)
     shares: list[tuple[VersionReference, VersionReference, Runs]] = field(default_factory=list)
@@ -206,14 +206,14 @@ class _Near:
                 self.same.add((self.node(origin, one), self.node(at, other)))
 
     def made(self, node: WriteNode, rows: Runs) -> None:
-        """What rows of a write's output came from."""
+        """Add the edges from rows of a write's output to their sources."""
         ends = {i for i, a in enumerate(node.write.axes) if a.role == "input"}
         start = {(0, _DATA): identity(rows)}
         for (axis, kind), rel in walk_axes(node, start, "backward", context=self.context, keep=ends).items():
             self.add(node, axis, kind, rel)
 
     def used(self, node: WriteNode, axes: Mapping[int, Runs]) -> None:
-        """What came of rows of a write's inputs, and of which nothing did."""
+        """Add the edges from rows of a write's inputs to the output, and the rows that were dropped."""
         left: dict[str, Runs] = {}
         for i, axis in enumerate(node.write.axes):
             if axis.role == "input" and i in axes:
@@ -259,7 +259,7 @@ class _Near:
 
     def too_many(self) -> ConditionError:
         return ConditionError(
-            f"there are more than {self.limit:,} edges around these rows; ask for fewer rows or hops, or raise limit"
+            f"There are more than {self.limit:,} edges around these rows. Select fewer rows or hops, or raise limit."
         )
 
     def result(self) -> Neighbourhood:
@@ -272,7 +272,7 @@ _DATA: Kind = "data"
 
 
 def _within(linker: Linker, start: VersionReference, route: WalkPlan, hops: int | None) -> Callable[[WriteNode], bool]:
-    """Tell whether a write is no more than so many steps away."""
+    """Return a predicate: whether a write is at most `hops` steps away."""
     if hops is None:
         return lambda node: True
     inside: set[WriteNode] = set()

@@ -1,4 +1,4 @@
-"""Writes as nodes of a graph, and the versions that they made and read."""
+"""Writes as nodes of a graph, and the versions that they wrote and read."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from provspark.model.writes import Kind, Tensor, Write
 
 Direction = Literal["backward", "forward"]
 FileIdentity = tuple[str, str, int, int]
-"""What makes a file the same: namespace, absolute path, size, time."""
+"""Identity of a file: namespace, absolute path, size, modification time."""
 
 
 class StoredTensor(Protocol):
-    """What the engine asks of a stored tensor."""
+    """A stored tensor, as far as questions read it."""
 
     def lookup(self, starts: Int64, lengths: Int64) -> Boxes:
         """Return the boxes that overlap these sorted, disjoint runs of the leading axis, clipped to them."""
 
     def across(self, starts: Int64, lengths: Int64) -> Iterator[tuple[Int64, Int64]]:
-        """Starts and lengths of the same on the other axis, bit by bit, in no order; rows may repeat."""
+        """Yield starts and lengths of the related runs on the other axis, in pieces; unordered, rows may repeat."""
 
     @property
     def scattered(self) -> bool:
-        """Whether one pass for many rows costs what one for few does."""
+        """Whether a lookup of many rows costs as much as one of few rows."""
 
 
 class StoreLike(Protocol):
-    """What the engine asks of a store."""
+    """A store, as far as questions read it."""
 
     @property
     def url(self) -> str: ...
@@ -63,11 +63,11 @@ class StoreLike(Protocol):
 
 @dataclass(eq=False, slots=True)
 class Driver:
-    """What a step has on its driver: its reads, in order, and the writes that its reads may have gone into."""
+    """The reads on a step's driver, in order, and the writes that these reads may have gone into."""
 
     reads: list[WriteNode] = field(default_factory=list)
     followers: list[WriteNode] = field(default_factory=list)
-    """Writes and reads that have an axis of the reads before them, in order."""
+    """Writes and reads that have an axis for the reads before them, in order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +79,14 @@ class WriteNode:
     write: Write
     driver: Driver = field(default_factory=Driver)
     base: int = -1
-    """For a read, where its rows begin on the step's axis of reads; -1 for a write."""
+    """For a read, the position of its first row on the step's axis of reads; -1 for a write."""
     declared: bool = False
-    """Whether nobody captured it: a task, or an event of a job, declares what it reads and makes."""
+    """Whether it was not captured, but declared by a task or by an event of a job."""
     named: tuple[tuple[WriteNode, ...], ...] = ()
-    """For what an event declares: of each version that it names, the captured writes and reads that know it."""
+    """For a write that an event declares: the captured writes and reads that know each version that the event names."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """What it was made of; a store pickles as its URL, and what was worked out stays in its process."""
+        """Return the fields without cached results. A store pickles as its URL."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __deepcopy__(self, memo: object) -> WriteNode:
@@ -99,17 +99,17 @@ class WriteNode:
 
     @property
     def is_model(self) -> bool:
-        """Whether this is a read on the driver that is a model, fitted or loaded."""
+        """Whether this is the read of a fitted or loaded model on the driver."""
         return self.is_read and self.write.action in MODELS
 
     @cached_property
     def reads_axis(self) -> int:
-        """Number of the axis that holds the reads before it; -1 where it has none."""
+        """Number of the axis of the reads before it; -1 if it has none."""
         return next((i for i, axis in enumerate(self.write.axes) if axis.role == "reads"), -1)
 
     @cached_property
     def reads(self) -> tuple[WriteNode, ...]:
-        """The reads on its axis of reads."""
+        """Reads on its axis of reads."""
         if self.reads_axis < 0:
             return ()
         size = self.write.axes[self.reads_axis].size
@@ -117,7 +117,7 @@ class WriteNode:
 
     @cached_property
     def later(self) -> tuple[WriteNode, ...]:
-        """For a read, the writes and reads that have its rows on their axis of reads."""
+        """For a read, the writes and reads whose axis of reads contains its rows."""
         return tuple(n for n in self.driver.followers if n.write.axes[n.reads_axis].size > self.base)
 
     @property
@@ -136,7 +136,7 @@ class WriteNode:
         return {v.id: VersionReference(self, v) for v in self.write.inputs}
 
     def reader(self, tensor: Tensor, order: Literal["out", "src"]) -> StoredTensor:
-        """A tensor of this write, opened once."""
+        """Return a reader of a tensor of this write. Each is opened once."""
         reader = self._readers.get((tensor, order))
         if reader is None:
             reader = self._readers[tensor, order] = self.store.tensor(self.step, tensor, order)
@@ -148,17 +148,17 @@ class WriteNode:
 
     @cached_property
     def operations(self) -> tuple[Operation, ...]:
-        """What its plan did, in order, told in the user's columns; none where its step kept no operations."""
+        """Operations of its plan, in order, in terms of the user's columns; empty if the step stored none."""
         stored = self.store.operations(self.step, self.write)
         return readable(stored.operations) if stored else ()
 
     @cached_property
     def memory(self) -> dict[object, Any]:
-        """What was worked out about it; see `provspark.index_store.query.memo`."""
+        """Cached results; see `provspark.index_store.query.memo`."""
         return {}
 
     def axes(self, direction: Direction) -> tuple[int, ...]:
-        """Numbers of the axes such that every tensor leads from an earlier to a later one."""
+        """Return the numbers of the axes, ordered so that every tensor leads from an earlier to a later axis."""
         return self._backward_axes if direction == "backward" else self._backward_axes[::-1]
 
     @cached_property
@@ -176,16 +176,16 @@ class WriteNode:
         if len(ready) < len(waiting):
             raise CorruptIndexError(
                 f"{self.store.url}/steps/{self.step}/manifest.json",
-                f"the tensors of write {self.write.index} run in a circle",
+                f"the tensors of write {self.write.index} form a cycle",
             )
         return tuple(ready)
 
     def kinds_to(self, read: WriteNode) -> set[Kind]:
-        """The kinds of the edges that lead from it to a read on its axis of reads."""
+        """Return the kinds of the edges that lead to a read on its axis of reads."""
         return {t.kind for t in self.write.tensors if self.leads_to(t, [read])}
 
     def leads_to(self, tensor: Tensor, reads: Sequence[WriteNode]) -> bool:
-        """Whether a tensor leads from it to any of some reads on its axis of reads."""
+        """Return whether a tensor leads to any of these reads on its axis of reads."""
         if tensor.src != self.reads_axis or not reads:
             return False
         starts, rows = (np.array(x) for x in ([r.base for r in reads], [r.write.output.rows for r in reads]))
@@ -193,20 +193,20 @@ class WriteNode:
 
     @cached_property
     def goes_on(self) -> bool:
-        """Whether rows that it took surely went on: by an edge that is not only possible, for a read on a driver."""
+        """Whether its rows surely went on: for a read on a driver, by an edge that is not only possible."""
         if not self.is_read:
             return True
         return any(n.from_reads for n in self.later)
 
     @cached_property
     def from_reads(self) -> tuple[Tensor, ...]:
-        """The tensors that lead to the reads before it, but for possible edges."""
+        """Tensors that lead to the reads before it, except those of possible edges."""
         return tuple(t for t in self.write.tensors if t.src == self.reads_axis and t.kind != "possible")
 
 
 @dataclass(frozen=True, eq=False)
 class VersionReference:
-    """A version as one write knows it: readers may cut a version of one id into rows differently."""
+    """A version as one write knows it. Other readers may split the version with this id into rows differently."""
 
     node: WriteNode
     version: Version
@@ -219,16 +219,16 @@ class VersionReference:
 
     @cached_property
     def files(self) -> Files:
-        """Its files."""
+        """Files of the version."""
         return self.node.store.files(self.node.step, self.version)
 
     @property
     def key(self) -> tuple[str, int, tuple[tuple[str, str], ...], str]:
-        """Equal for references with equal files and equal rows."""
+        """Key that is equal for references with equal files and equal rows."""
         return self.version.id, self.version.rows, self.version.options, self.version.unit
 
     def places(self) -> Iterator[tuple[FileIdentity, int]]:
-        """Each file's identity and number."""
+        """Yield each file's identity and number."""
         dataset, files = self.version.dataset, self.files
         base = dataset.name.rstrip("/")
         paths = (f"{base}/{p}" if p else dataset.name for p in files.paths)
@@ -237,13 +237,13 @@ class VersionReference:
 
 
 def _reference(node: WriteNode, version: Version, made: bool) -> VersionReference:
-    """The version that a node wrote or read, as the node itself refers to it."""
+    """Return the node's own reference to a version that it wrote or read."""
     known = node.output if made else node.inputs.get(version.id)
     return known if known is not None and known.version == version else VersionReference(node, version)
 
 
 def family(store: StoreLike, manifest: Manifest) -> tuple[list[WriteNode], list[WriteNode]]:
-    """The writes of a step and what its driver read."""
+    """Return the nodes of a step's writes, and of the reads on its driver."""
     driver, base = Driver(), 0
     for read in manifest.reads:
         driver.reads.append(WriteNode(store, manifest, read, driver, base))

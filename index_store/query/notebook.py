@@ -1,4 +1,4 @@
-"""Answers as HTML, which Jupyter shows: tables, and small graphs of versions."""
+"""Answers as HTML for Jupyter: tables, and small graphs of versions."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from provspark.model.wording import counted
 __all__ = ["SHOWN", "brief", "escaped", "graph_html", "listed", "table_html"]
 
 SHOWN = 20
-"""Lines of a table."""
+"""Number of lines shown of a table."""
 _BOXES = 60
 _NAME = 120
 _NAMES = 3
 _CELL = 60
 _WIDTH, _HEIGHT, _GAP = 210, 44, 60
-"""Of a box, and from one column of boxes to the next, in pixels."""
+"""Size of a box, and gap between two columns of boxes, in pixels."""
 
 
 def brief(what: str, lines: int | None = None, stops: Sequence[object] = (), more: str = "") -> str:
-    """Return a line that says what an answer is, for a `repr`."""
+    """Return a one-line description of an answer for `repr`."""
     length = "" if lines is None else f": {counted(lines, 'line')}"
     stopped = f", {counted(len(stops), 'stop')}" if stops else ""
     return f"<{what}{length}{more}{stopped}>"
 
 
 def listed(names: Iterable[object], most: int = _NAMES) -> str:
-    """Return the first of some names, which may be long, and how many more there are."""
+    """Return the first `most` names, shortened if they are long, and how many more there are."""
     every = [visible(str(name)) for name in names]
     shown = [name if len(name) <= _NAME else f"…{name[1 - _NAME :]}" for name in every[:most]]
     return ", ".join(shown) + (f" and {len(every) - most:,} more" if len(every) > most else "")
 
 
 def escaped(text: object) -> str:
-    """Return text for HTML; characters that can't be seen are escaped as in a `repr`."""
+    """Return text escaped for HTML; invisible characters are escaped as in a `repr`."""
     return html.escape(visible(str(text)))
 
 
 def table_html(table: pa.Table, notes: Iterable[object] = (), lines: int | None = None) -> str:
-    """Return the first lines of a table, the number of all, and notes below.
+    """Return the first lines of a table as HTML, with the number of lines and notes below.
 
     Parameters
     ----------
     lines : int, optional
-        How many lines there are, where the table has the first ones only.
+        Number of lines of the answer, if the table contains only the first ones.
     """
     lines = table.num_rows if lines is None else lines
     columns = (column.to_pylist() for column in table.slice(0, SHOWN).columns)
@@ -62,17 +62,17 @@ def table_html(table: pa.Table, notes: Iterable[object] = (), lines: int | None 
 def graph_html(
     boxes: Sequence[tuple[str, str]], edges: Iterable[tuple[int, int, str]], notes: Iterable[object] = ()
 ) -> str:
-    """Return a graph as SVG, from left to right as data flows.
+    """Return a graph as SVG, from left to right in the direction of the data flow.
 
     Parameters
     ----------
     boxes : sequence of (title, text)
     edges : iterable of (int, int, str)
-        The number of the box from which data go, that of the box to which they go, and the edge's title.
+        Number of the source box, number of the target box, and the edge's title.
     notes
-        Lines below it.
+        Lines below the graph.
 
-    Of a large graph the first 60 boxes are drawn.
+    Only the first 60 boxes of a large graph are drawn.
     """
     left = len(boxes) - _BOXES
     if left > 0:
@@ -106,7 +106,7 @@ def _text(value: Any) -> str:
 
 
 def _depths(count: int, edges: Sequence[tuple[int, int, str]]) -> list[int]:
-    """The longest way to each box; a version that leads back to itself stays where it is."""
+    """Return the length of the longest path to each box. A version that leads to itself keeps its place."""
     depth = [0] * count
     for _ in range(count):
         new = [max([d, *(depth[a] + 1 for a, b, _ in edges if b == i and a != b)]) for i, d in enumerate(depth)]

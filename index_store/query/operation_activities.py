@@ -1,8 +1,8 @@
-"""Operations as activities of W3C's PROV, as Chapman et al. have them; those that read as one within a composite.
+"""Operations as activities of W3C PROV, as in Chapman et al.
 
-The operation that reads a data set used its rows or cells, the last one generated the rows that were written, and the
-one that made a column its cells. Rows between operations are not stored: there an operation was informed by the one
-before it. What is part of a composite, and of a write, says so by ``dcterms:isPartOf``.
+An operation that reads a dataset used its rows or cells. The last operation generated the written rows, and the one
+that made a column generated its cells. Rows between operations are not stored, so an operation was informed by the one
+before it. ``dcterms:isPartOf`` links an operation to its composite or write, and a composite to its write.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from provspark.model.neighbours import CellEdge, RowEdge, RowNode
 __all__ = ["TextOf", "add_operations", "add_operations_of_cells"]
 
 TextOf = Callable[[WriteNode, Sequence[int], str], str | None]
-"""Of a write's operations, by their numbers, the text that may be shown."""
+"""Return the text that may be shown for operations of a write, given their numbers and their text."""
 
 Writes = Mapping[tuple[str, int], WriteNode]
 
@@ -31,7 +31,7 @@ def add_operations(
     dropped: Iterable[tuple[RowNode, str, int]],
     text: TextOf,
 ) -> None:
-    """Add the operations of writes, and what they used, generated and invalidated of some rows."""
+    """Add the operations of writes, and the rows that they used, generated and invalidated."""
     for node in writes.values():
         _add_activities(document, node, text)
     for edge in edges:
@@ -49,7 +49,7 @@ def add_operations(
 
 
 def add_operations_of_cells(document: ProvDocument, writes: Writes, edges: Iterable[CellEdge]) -> None:
-    """Add what operations used and generated of some cells."""
+    """Add the cells that operations used and generated."""
     for edge in edges:
         node = writes[edge.step, edge.write]
         if not node.operations:
@@ -97,13 +97,13 @@ def _operation(node: WriteNode, number: int) -> str:
 
 
 def _reading(node: WriteNode, occurrence: int) -> list[int]:
-    """The operations that read rows by an occurrence."""
+    """Return the numbers of the operations that read an occurrence of an input."""
     axes = {i for i, a in enumerate(node.write.axes) if a.role == "input" and a.occurrence == occurrence}
     return [op.index for op in node.operations if axes & {*op.axes}]
 
 
 def _ending(node: WriteNode) -> list[int]:
-    """The operations by which rows may end."""
+    """Return the numbers of the operations that may drop rows."""
     return [
         op.index
         for op in node.operations
@@ -112,7 +112,7 @@ def _ending(node: WriteNode) -> list[int]:
 
 
 def _maker(node: WriteNode, column: str) -> int | None:
-    """The operation that made a column of what was written."""
+    """Return the number of the operation that made a column of the output."""
     last = node.operations[-1]
     names = names_of(node.output)
     wanted = column if column in names else ""

@@ -1,4 +1,4 @@
-"""Operations for people: one, or those of one script line or name as a composite, with the columns that it touches."""
+"""Descriptions of operations, alone or combined by script line or name, with the columns that they touch."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _QUERY = re.compile(r"\(operation (\d+)\)")
 
 @dataclass(frozen=True, slots=True)
 class OperationLine:
-    """One operation, or several of one script line or of one name that read as one."""
+    """One operation, or several of one script line or one name, combined."""
 
     step: str
     write: int
     dataset: str
-    """What the write wrote."""
+    """The dataset that the write wrote."""
     operations: tuple[int, ...]
-    """The operations' numbers within the write."""
+    """Numbers of the operations within the write."""
     category: tuple[PlainCategory, ...]
-    """What it does to the table; empty where it only names columns anew, or puts rows in order."""
+    """What it does to the table; empty if it only renames columns or sorts rows."""
     paper_categories: tuple[Category, ...]
-    """The same as the papers call it."""
+    """The same in the papers' words."""
     contextual: bool
     text: str
     site: str
@@ -41,22 +41,22 @@ class OperationLine:
     columns_in: tuple[str, ...]
     columns_out: tuple[str, ...]
     reads: tuple[str, ...]
-    """Columns that go into others, or decide about rows."""
+    """Columns that other columns are computed from, or that decide which rows exist."""
     makes: tuple[str, ...]
-    """Columns that it does not read as they are: new ones, and those that it computes anew."""
+    """Columns that are new or computed anew."""
     drops: tuple[str, ...]
-    """Columns that it does not hand on, under any name."""
+    """Columns that it does not pass on under any name."""
     rows_in: int | None
-    """Over all that it reads; None where that was not counted."""
+    """Number of rows over all its inputs; None if they were not counted."""
     rows_out: int | None
     exact: bool = True
-    """False where the rows' values choose whether it touched the columns that were asked about."""
+    """False if the values of a row determine whether it touched the requested columns."""
     why: str | None = None
-    """The operations that choose, where it is not exact."""
+    """The operations where the values decide, if it is not exact."""
 
     @property
     def categories(self) -> tuple[Category, ...]:
-        """Return `paper_categories` under its former name, which goes with the next release."""
+        """`paper_categories` under its former name, which the next release removes."""
         warnings.warn(
             "OperationLine.categories goes with the next release: write .category for the new words, or "
             ".paper_categories for these",
@@ -67,14 +67,14 @@ class OperationLine:
 
 
 def line_of(node: WriteNode, group: Sequence[int], whole: Sequence[int]) -> OperationLine:
-    """Describe operations of a write, some or all of those that read as one.
+    """Describe operations of a write as one line.
 
     Parameters
     ----------
     group : sequence of int
-        Their numbers, in order.
+        Numbers of the operations, in order.
     whole : sequence of int
-        Those of all that read as one with them: a column that these read is no new one.
+        Numbers of all operations of the same script line or name. A column that these read does not count as new.
     """
     line = _Composite(node, group, whole)
     members, last = line.members, node.operations[line.above[-1]]
@@ -102,7 +102,7 @@ def line_of(node: WriteNode, group: Sequence[int], whole: Sequence[int]) -> Oper
 
 @kept
 def _helpers(node: WriteNode) -> dict[int, str]:
-    """What Spark's own columns stand for."""
+    """Return what Spark's helper columns stand for, by column id."""
     return meanings(node.operations) if helpers(node.operations) else {}
 
 
@@ -112,14 +112,14 @@ def _imputed(node: WriteNode) -> frozenset[int]:
 
 
 class _Composite:
-    """What operations do together."""
+    """The combined effect of operations."""
 
     def __init__(self, node: WriteNode, group: Sequence[int], whole: Sequence[int]) -> None:
         self.node, self.operations, self.group = node, node.operations, group
         self.members = [self.operations[i] for i in group]
         inside = set(group)
         self.within = _within(self.operations, inside)
-        """Those that only a subquery of another one reads."""
+        """Operations that belong to a subquery of another one of the group."""
         self.below = list(dict.fromkeys(i for op in self.members for i in op.children if i not in inside))
         read_on = {i for k, op in enumerate(self.operations) if k not in inside for i in (*op.children, *op.subqueries)}
         self.above = [i for i in group if i in read_on or i == len(self.operations) - 1] or list(group[-1:])
@@ -140,13 +140,13 @@ class _Composite:
         self.before = self._names_before([i for i in whole if i not in self.within])
 
     def _read(self, numbers: Sequence[int]) -> list[Column]:
-        """The columns that operations read from others."""
+        """Return the columns that operations read from other operations."""
         inside = set(numbers)
         below = dict.fromkeys(i for k in numbers for i in self.operations[k].children if i not in inside)
         return _distinct(c for i in below for c in self.operations[i].columns)
 
     def _names_before(self, whole: Sequence[int]) -> set[str]:
-        """The names of columns that are there without the line: in a loop, it reads columns that it made before."""
+        """Return the names of columns of other lines. In a loop, a line also reads columns that it made itself."""
         own: set[int] = set()
         for op in (self.operations[i] for i in whole):
             read = {c.id for i in op.children for c in self.operations[i].columns}
@@ -161,20 +161,20 @@ class _Composite:
 
     @property
     def own(self) -> dict[int, str]:
-        """Spark's own columns, by their ids, with what they stand for."""
+        """What Spark's helper columns stand for, by column id."""
         return _helpers(self.node)
 
     def names(self, columns: Iterable[Column]) -> tuple[str, ...]:
-        """The names of columns but for Spark's own, which the text tells by what they stand for."""
+        """Return the names of columns, without Spark's helper columns."""
         return tuple(c.name for c in columns if c.id not in self.own)
 
     def reads(self) -> tuple[str, ...]:
-        """The columns that go into others, or decide about rows."""
+        """Return the columns that other columns are computed from, or that decide which rows exist."""
         used = dict.fromkeys(k.source for op in self.members for k in op.links if k.kind != "identity")
         return tuple(dict.fromkeys(self.names(self.known[i] for i in used if i in self.known)))
 
     def _of_columns(self) -> set[Category]:
-        """What becomes of columns when all is done: one with only another's name is neither changed nor kept."""
+        """Return the categories about columns. A column that took the name of another is neither changed nor kept."""
         made = [c for c in self.made if c.id not in self.own]
         renamed = {c.id for c in made if self.kept[c.id] in self.known}
         told: set[Category] = set()
@@ -188,7 +188,7 @@ class _Composite:
         return told
 
     def paper_categories(self) -> tuple[Category, ...]:
-        """The categories of all operations; those about columns compare the columns before and after the composite."""
+        """Return the categories of all operations; those about columns compare the columns before and after them."""
         stored = list(dict.fromkeys(c for op in self.members for c in op.categories))
         if len(self.group) == 1 or not set(stored) & set(_OF_COLUMNS):
             return tuple(stored)
@@ -199,7 +199,7 @@ class _Composite:
         )
 
     def category(self) -> tuple[PlainCategory, ...]:
-        """The same in plain words; what is only computed for an imputation is part of it."""
+        """Return the categories in plain words. Columns that are computed only for an imputation are part of it."""
         some = [op for op in self.members if op.index not in self.within] or self.members
         stored = {c for op in some for c in op.categories} | {*self.paper_categories()} & {*_OF_COLUMNS}
         words = [PLAIN_CATEGORIES[c] for c in self.paper_categories() if c in stored]
@@ -213,7 +213,7 @@ class _Composite:
         return ("imputation", *words)
 
     def text(self) -> str:
-        """What all do, without what only helps, or what is there again in the end."""
+        """Return the text, without helper operations, and without drops of columns that exist again at the end."""
         made = {c.name.lower() for op in self.members for c in op.columns if self._root(c.id) not in self.known}
         told = [(op, self._without_drops(op, made)) for op in self.members]
         if len(self.group) > 1:
@@ -223,7 +223,7 @@ class _Composite:
         return _QUERY.sub(lambda m: f"({inline.get(int(m[1]), m[0][1:-1])})", "; ".join(texts))
 
     def _only_helps(self, op: Operation) -> bool:
-        """Whether an operation makes or drops columns of Spark's own, or none, and does nothing else."""
+        """Return whether an operation does nothing but make or drop Spark's helper columns, or select all columns."""
         if not op.children or not set(op.categories) <= {*_OF_COLUMNS} or any(k.out < 0 for k in op.links):
             return False
         before = {c.id for i in op.children for c in self.operations[i].columns}
@@ -231,7 +231,7 @@ class _Composite:
         return changed <= self.own.keys() and (bool(changed) or op.text.startswith("select "))
 
     def _without_drops(self, op: Operation, made: set[str]) -> str:
-        """An operation's text; Spark's own columns, and those that are made anew, are not told as dropped."""
+        """Return an operation's text without drops of Spark's helper columns and of columns that are made again."""
         handed = {c.id for c in op.columns} | {k.source for k in op.links if k.kind == "identity" and k.out >= 0}
         gone = [c for i in op.children for c in self.operations[i].columns if c.id not in handed]
         told = "drop " + ", ".join(self.own.get(c.id, c.name) for c in gone)
@@ -244,7 +244,7 @@ class _Composite:
         return head + f"drop {', '.join(left)}" if left else head.removesuffix("; ")
 
     def _subqueries(self) -> dict[int, str]:
-        """By its last operation, the aggregate over all rows that a subquery of the same line computes."""
+        """Return the aggregates over all rows that subqueries of the line compute, by their last operation."""
         told = {}
         for i in self.within:
             op = self.operations[i]
@@ -258,7 +258,7 @@ class _Composite:
 
 
 def _within(operations: Sequence[Operation], inside: set[int]) -> set[int]:
-    """The operations of a group that others of it read in subqueries, alone."""
+    """Return the operations of a group that belong to subqueries of others in the group."""
     waiting = [i for k in inside for i in operations[k].subqueries if i in inside]
     reached: set[int] = set()
     while waiting:
@@ -272,9 +272,9 @@ def _within(operations: Sequence[Operation], inside: set[int]) -> set[int]:
 def _changes(
     operations: Sequence[Operation], group: Sequence[int], roots: Mapping[int, int]
 ) -> tuple[set[int], set[int]]:
-    """The columns that a line's operations make, and those before them that all of them hand on, under any name.
+    """Return the columns that a line's operations make, and those that all of them pass on under any name.
 
-    Told operation by operation, as in a script's loop operations of other lines stand between those of one.
+    Operations are compared one by one, because in a loop operations of other lines run between those of one line.
     """
     ids = {
         i: {c.id for c in operations[i].columns} for i in {*group, *(j for k in group for j in operations[k].children)}
@@ -290,7 +290,7 @@ def _changes(
 
 
 def _roots(members: Iterable[Operation]) -> dict[int, int]:
-    """The column that each column is under another id."""
+    """Return the column that each column is a copy of, by id."""
     roots: dict[int, int] = {}
     for op in members:
         by_out: dict[int, list[tuple[int, str]]] = {}

@@ -1,4 +1,4 @@
-"""Lists of operations: those of one script line, or of one name, as one composite, unless each is to stand alone."""
+"""Lists of operations. Those of one script line or one name are combined, unless each is requested on its own."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["OperationLine", "OperationList", "operation_lines", "operation_table
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OperationList(FormerTable):
-    """Operations, in the order in which they ran."""
+    """Operations in execution order."""
 
     lines: tuple[OperationLine, ...]
     stops: tuple[Stop, ...] = ()
-    """Where it is less than it could be."""
+    """Places where the list is incomplete or less precise."""
 
     def table(self) -> pa.Table:
-        """One line for each `OperationLine`."""
+        """Return a table with one line for each `OperationLine`."""
         stops = {METADATA: json.dumps({"stops": jsonable(self.stops)})}
         return operation_table(self.lines).replace_schema_metadata(stops)
 
@@ -47,7 +47,7 @@ class OperationList(FormerTable):
 def operation_lines(
     node: WriteNode, chosen: Iterable[int] | None = None, *, parts: bool = False
 ) -> list[OperationLine]:
-    """The operations of a write, in order; some of them only, or each alone instead of as composites."""
+    """Return the operations of a write in order, or only the `chosen` ones. With `parts`, none are combined."""
     numbers = None if chosen is None else [i for i in chosen if i < len(node.operations)]
     if numbers is None or len(numbers) == len(node.operations):
         return list(_all_lines(node, parts))
@@ -69,7 +69,7 @@ def _lines(node: WriteNode, numbers: list[int], parts: bool) -> tuple[OperationL
 
 @kept
 def _groups(node: WriteNode, parts: bool) -> dict[object, list[int]]:
-    """The operations of a write that read as one."""
+    """Return the numbers of the operations of a write that are combined, by name or script line."""
     groups: dict[object, list[int]] = {}
     for op in node.operations:
         groups.setdefault(_place(op, parts), []).append(op.index)
@@ -82,7 +82,7 @@ def _place(op: Operation, parts: bool) -> object:
 
 
 def operation_table(lines: Sequence[OperationLine]) -> pa.Table:
-    """One line for each."""
+    """Return a table with one line for each `OperationLine`."""
     columns = {name: [getattr(line, _FIELDS.get(name, name)) for line in lines] for name in _SCHEMA.names}
     return pa.table(columns, schema=_SCHEMA)
 
@@ -99,4 +99,4 @@ _SCHEMA = pa.schema(
     ]
 )
 _FIELDS = {"categories": "paper_categories"}
-"""The column's former name, which goes with the next release."""
+"""Former names of columns, which the next release removes."""

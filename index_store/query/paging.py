@@ -1,4 +1,4 @@
-"""Cuts a long answer into parts that are written out one by one."""
+"""Pages of a long answer, computed one by one."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from provspark.model.runs import Runs
 __all__ = ["PAGE", "first_of", "paged"]
 
 PAGE = 10_000
-"""Pairs of a page, unless told."""
+"""Default number of pairs on a page."""
 
 
 def first_of(pages: Iterable[pa.Table], most: int) -> pa.Table:
-    """Return the first lines of an answer; later pages are not written out."""
+    """Return the first `most` lines of an answer. Later pages are not computed."""
     tables: list[pa.Table] = []
     for page in pages:
         tables.append(page.slice(0, most))
@@ -31,18 +31,18 @@ def first_of(pages: Iterable[pa.Table], most: int) -> pa.Table:
 
 
 def paged(parts: Sequence[tuple[int, Boxes]], size: int) -> Iterator[list[Boxes]]:
-    """Cut relations into pages of at most so many pairs.
+    """Split relations into pages of at most `size` pairs.
 
     Parameters
     ----------
     parts : sequence of (int, Boxes)
-        Relations of one set of labels, each with its place in the order of pages; sorted by it.
+        Relations from the same labels, each with its place in the order of pages; sorted by place.
 
     Yields
     ------
     list of Boxes
-        What a page has of each relation. Pages come in the order of labels; of one label that fills several in the
-        order of places, then of rows.
+        The part of each relation that is on the page. Pages are ordered by label; if one label fills several pages, by
+        place, then by row.
     """
     every = [boxes for _, boxes in parts]
     if sum(b.edges for b in every) <= size:
@@ -59,7 +59,7 @@ def paged(parts: Sequence[tuple[int, Boxes]], size: int) -> Iterator[list[Boxes]
 
 
 def _of_rows(every: list[Boxes], size: int) -> Iterator[list[Boxes]]:
-    """Cut what one label relates to by the rows that it does."""
+    """Split the pairs of one label by row."""
     low, high = _span([transpose(b) for b in every])
     if sum(b.edges for b in every) <= size or high - low <= 1:
         if any(len(b) for b in every):

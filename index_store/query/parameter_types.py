@@ -1,6 +1,6 @@
-"""The types of questions' parameters: a text that names a dataset is another type than one that names a column.
+"""Types of the questions' parameters: a string that names a dataset has another type than one that names a column.
 
-To Python and to editors they are what they stand for. The command line and HTTP read from them what a parameter takes.
+Python and editors see plain types. The command line and HTTP read from the annotations what a parameter takes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ What = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """What a parameter takes, and whether several of them."""
+    """What a parameter takes, and whether it takes several."""
 
     what: What
     many: bool = False
@@ -69,7 +69,7 @@ StepOrDataset = Annotated[str, Takes("step or dataset")]
 Place = Annotated[str, Takes("place")]
 """A dataset or a step on a path."""
 Places = Annotated[str | Sequence[str], Takes("place", many=True)]
-"""One of them, or several in the order in which a path comes to them."""
+"""A place, or several in the order in which a path passes them."""
 ColumnName = Annotated[str, Takes("column")]
 ColumnNames = Annotated[str | Sequence[str] | None, Takes("column", many=True)]
 """A column, several, or None for all."""
@@ -81,13 +81,13 @@ VersionId = Annotated[str, Takes("version")]
 RunId = Annotated[str, Takes("run")]
 """A run's id, or ``latest``."""
 Moment = Annotated[datetime | str, Takes("moment")]
-"""A time, or its text as in ISO 8601."""
+"""A time, or its ISO 8601 text."""
 OperationNumber = Annotated[int, Takes("operation")]
 """The number of an operation within a step's write."""
 OperationNumbers = Annotated[Sequence[int], Takes("operation", many=True)]
 Kinds = Annotated[Iterable[Kind] | Kind, Takes("kinds", many=True)]
 """Kinds of edges."""
 TrustedPlaces = Annotated[Iterable[str] | str, Takes("trust", many=True)]
-"""Tasks, operators, lines of scripts and kinds of stops."""
+"""Tasks, operators, script lines and kinds of stops."""
 FormerNames = Annotated[Mapping[str, str], Takes("former names", many=True)]
-"""From a column's name to the name that it had before."""
+"""Mapping from a column's name to its earlier name."""

@@ -1,6 +1,6 @@
-"""The parameters of a question, read from its function: what each takes, its default, and its documentation.
+"""Parameters of a question, read from its function: what each takes, its default, and its documentation.
 
-The command line and HTTP make their options and fields of these.
+The command line and HTTP generate their options and fields from them.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class Parameter:
     ----------
     name : str
     takes : str
-        What it takes; see `Takes`. Besides: ``choice``, ``flag``, ``number``, and ``progress``, a function that is told
-        how far a replay is.
+        What it takes; see `Takes`. In addition ``choice``, ``flag``, ``number``, and ``progress``, a function that is
+        called with the progress of a replay.
     many : bool
         Whether it takes several.
     default : object
-        `inspect.Parameter.empty` where one must be given.
+        `inspect.Parameter.empty` if the parameter is required.
     choices : tuple of str
     help : str
         The first paragraph of its documentation.
     shared : bool
-        Whether it is one of the parameters that questions share (``**which``).
+        Whether questions share it (``**which``).
     """
 
     name: str
@@ -57,13 +57,13 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Whether it must be given."""
+        """Whether it has no default."""
         return self.default is inspect.Parameter.empty
 
 
 @cache
 def parameters(question: Question) -> tuple[Parameter, ...]:
-    """Return a question's parameters in order; those that it shares with others, and that it follows, are the last.
+    """Return a question's parameters in order; the shared ones that apply to it come last.
 
     Raises
     ------
@@ -73,12 +73,14 @@ def parameters(question: Question) -> tuple[Parameter, ...]:
     described = list(_own(question))
     for each in described:
         if not each.help and each.takes != "progress":
-            raise TypeError(f"the docstring of {question.name} does not describe the parameter {each.name!r}")
+            raise TypeError(
+                f"The docstring of {question.name} does not describe the parameter {each.name!r}. Add it there."
+            )
     return tuple(described)
 
 
 def replays(question: Question) -> bool:
-    """Return whether stored operations run again for a question's answer, or may do so if it is asked to."""
+    """Return whether a question runs stored operations again, always or on request."""
     return any(p.takes == "progress" for p in parameters(question))
 
 
@@ -88,7 +90,7 @@ def answer_class(question: Question) -> Any:
 
 
 def documentation(question: Question) -> Docstring:
-    """Return what its docstring says: the summary, the description and the parts."""
+    """Return the parsed docstring of a question: summary, description and sections."""
     return _parsed(question.function)
 
 
@@ -98,7 +100,7 @@ def _own(question: Question) -> Iterator[Parameter]:
         if p.kind is inspect.Parameter.VAR_KEYWORD:
             yield from _shared(question)
         else:
-            # Evaluated one by one: `Unpack`, which the type of `which` needs, is no name at run time.
+            # Evaluated one by one, because `Unpack`, in the type of `which`, is not defined at run time.
             yield _typed(question, p.name, _evaluated(question, p.annotation), p.default)
 
 
@@ -134,8 +136,8 @@ def _typed(question: Question, name: str, hint: Any, default: Any) -> Parameter:
         if kind in parts:
             return Parameter(name, plain, False, default, (), help)
     raise TypeError(
-        f"{question.name}: the type of the parameter {name!r}, {hint}, does not say what it takes; "
-        "use one of index_store/query/parameter_types.py"
+        f"The type {hint} of the parameter {name!r} of {question.name} does not say what it takes. "
+        "Use one of index_store/query/parameter_types.py."
     )
 
 
@@ -147,14 +149,14 @@ _PLAIN: tuple[tuple[Any, Literal["flag", "number", "progress"]], ...] = (
 
 
 def _parts(hint: Any) -> list[Any]:
-    """The type, or the types of a union."""
+    """Return the type, or the members of a union."""
     if get_origin(hint) in (Union, UnionType):
         return [part for each in get_args(hint) for part in _parts(each)]
     return [hint]
 
 
 def _help(question: Question, name: str) -> str:
-    """Return the first paragraph about a parameter; where the docstring refers to another question's, that one's."""
+    """Return the first paragraph about a parameter, from the docstring or from the one that it refers to."""
     text = _about(question.function, name)
     refers = _REFERENCE.match(text) or (None if text else _REFERENCE.search(inspect.getdoc(question.function) or ""))
     if refers and refers[1] in QUESTIONS and refers[1] != question.name:
@@ -163,7 +165,7 @@ def _help(question: Question, name: str) -> str:
 
 
 def _about(documented: Any, name: str) -> str:
-    """What a docstring says of a parameter; several may stand in one entry."""
+    """Return a docstring's description of a parameter. One entry may describe several."""
     described = _parsed(documented).params
     return next((p.description or "" for p in described if name in p.arg_name.split(", ")), "")
 

@@ -1,4 +1,4 @@
-"""The registered questions: Python, the hook, the operator, the command line and HTTP read them from here."""
+"""Registry of the questions, from which Python, the hook, the operator, the command line and HTTP take them."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ ALL: frozenset[Kind] = frozenset(("data", "context", "possible"))
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question: its function has the parameters and the documentation.
+    """A question. Its function defines the parameters and the documentation.
 
     Parameters
     ----------
     name : str
     function : callable
-        Its first parameter is the open store or catalogue; `Provenance` has the function as a method.
+        The first parameter is the open store or catalogue; `Provenance` has the function as a method.
     follows : set of {"data", "context", "possible"}
         The kinds of edges that it can follow. A question that follows possible edges takes `strict` and `trust`.
     ahead : bool
         Whether it returns rows in the current versions of datasets, and takes `versions`.
     paper : str
-        Which question of the literature it answers: ``TensProv Q2; Chapman et al. PQ2``.
+        The questions of the literature that it answers: ``TensProv Q2; Chapman et al. PQ2``.
     compares : bool
-        Whether values that the question does not name decide its answer, so that who may not see all of them may not
+        Whether its answer depends on values that the parameters do not name. Users who may not see all values may not
         ask it.
     words : tuple of str
-        Columns of its answer's table that have ids, counts or words of ours: over HTTP they are shown as they are. What
-        other columns have, their names say.
+        Columns of the answer's table that contain ids, counts or fixed words of ProvSpark: HTTP never masks them. For
+        other columns, the name determines the mask.
     pages_of : str
-        The question whose answer it gives page by page, if it does: an iterator with one such answer for each page.
-        Python has both as methods. The command line has only that question, and writes its answer into a file by this
-        one. HTTP, too, has only that question, and leaves this one out: it pages each answer by `cursor` and `limit`.
+        The question whose answer this one returns page by page, as an iterator of such answers; or "". Python has both
+        as methods. The command line has only the other question, and uses this one to write its answer to a file. HTTP
+        has only the other question, and pages every answer by `cursor` and `limit`.
     """
 
     name: str
@@ -55,10 +55,9 @@ class Question:
 
 
 RENAMED = {"before_after": "replay"}
-"""Questions by what the last release called them. These names go with the next one."""
+"""Former names of questions, which the next release removes."""
 QUESTIONS: dict[str, Question] = {}
-"""All questions by name. A module of a folder `questions` adds its own when it is imported; `provspark.api` imports
-all of them."""
+"""All questions by name. The modules of folders `questions` register theirs on import; `provspark.api` imports all."""
 
 
 def question(
@@ -70,7 +69,7 @@ def question(
     words: tuple[str, ...] = (),
     pages_of: str = "",
 ) -> Callable[[F], F]:
-    """Register a function as the question of its name."""
+    """Return a decorator that registers a function as the question of its name."""
 
     def registered(function: F) -> F:
         QUESTIONS[function.__name__] = Question(

@@ -1,4 +1,4 @@
-"""From rows of some versions to rows of a data set, or to what a step read or wrote, or to the ends of all paths."""
+"""Walks from rows of versions to rows of a dataset, to the inputs or outputs of a step, or to the ends of all paths."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from provspark.model.writes import Kind
 
 @dataclass(frozen=True, slots=True)
 class StepTarget:
-    """A step as a place on the way: backward what it read, forward what it wrote."""
+    """A step as a place on a path: backward its inputs, forward its outputs."""
 
     id: str
 
 
 ReachTarget = Dataset | StepTarget
 RUNS_AT_ONCE = 1 << 17
-"""Runs of rows, told apart, that are carried together."""
+"""Maximum number of labelled runs of rows that are carried together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach:
-    """Where a walk came to, sorted by data set, version, occurrence and kind; and where it could not go on."""
+    """Where a walk arrived, sorted by dataset, version, occurrence and kind, and where it stopped."""
 
     stands: tuple[Stand, ...]
     stops: tuple[Stop, ...]
     ends: tuple[Stand, ...] = ()
-    """Rows on drivers from which nothing surely went on."""
+    """Rows on drivers that did not surely go on."""
     beside: tuple[Stand, ...] = ()
-    """Forward, rows that were written under the name of a folder above the place, or within it."""
+    """Forward: rows written to a dataset whose folder contains the target's, or is within it."""
 
     def checked(self, what: str) -> Reach:
         """Return itself.
@@ -47,15 +47,14 @@ class Reach:
         Raises
         ------
         UntrackedError
-            When nothing was found and a path stopped at something that was not captured.
+            Nothing was found, and a path stopped at something that was not captured.
         """
         blocked = [s for s in self.stops if stop_kind(s.what).ends]
         if blocked and not self.stands and not self.ends:
             more = f" (and {len(blocked) - 1} more places)" if len(blocked) > 1 else ""
             raise UntrackedError(
                 f"{what} stops at step {blocked[0].step}, which wrote {blocked[0].dataset}: {blocked[0].why}{more}. "
-                f"Ask for a data set before it with to=…, or run that step again with what stopped its capture put "
-                f"right."
+                f"Pass to=… with a dataset on the way to that step, or fix what prevented its capture and run it again."
             )
         return self
 
@@ -70,17 +69,17 @@ def reach(
     via: Sequence[ReachTarget] = (),
     trust: Trust | None = None,
 ) -> Reach:
-    """Carry relations from where they stand to a place.
+    """Carry relations from rows of versions to the rows of a place.
 
     Parameters
     ----------
     to : Dataset, StepTarget or None
-        A data set wherever it is met; what a step read (backward) or wrote (forward); None for the ends of all
-        paths: rows that no captured write made (backward) or read (forward).
+        A dataset, wherever a path meets it; the inputs (backward) or outputs (forward) of a step; None for the ends of
+        all paths: rows that no captured write made (backward) or read (forward).
     via : sequence of Dataset or StepTarget
-        Places that a path has to pass, in the order in which it comes to them.
+        Places that a path must pass, in this order.
     trust : Trust, optional
-        What is not to be told as a stop, a possible edge or an end.
+        Stops, possible edges and ends to leave out.
     """
     trust = trust or Trust()
     blocks = [_reach(linker, some, direction, to, context, via, trust) for some in _blocks(starts)]
@@ -95,7 +94,7 @@ def reach(
 
 
 def _blocks(starts: Sequence[Stand]) -> list[Sequence[Stand]]:
-    """Cut a start of many runs by its labels: memory beside the answer follows a block, whose way no other's meets."""
+    """Split a start of many runs by its labels. Blocks are independent, so memory holds one and the answer."""
     if len(starts) != 1 or len(starts[0].boxes) <= RUNS_AT_ONCE:
         return [starts]
     boxes = starts[0].boxes
@@ -132,7 +131,7 @@ def _reach(
 
 
 def collected(stands: Iterable[Stand], how: Callable[[list[Boxes]], Boxes] = united) -> list[Stand]:
-    """Sort by data set, version, occurrence, kind and whether gone, what is equal in them put together."""
+    """Merge stands of equal dataset, version, occurrence, kind and `gone`, and sort them by these."""
     groups: dict[tuple[Dataset, str, int, Kind, bool], tuple[VersionReference, list[Boxes]]] = {}
     for s in stands:
         version = s.at.version
@@ -144,7 +143,7 @@ def collected(stands: Iterable[Stand], how: Callable[[list[Boxes]], Boxes] = uni
 
 
 class Collect:
-    """Keeps what was asked for of what a walk meets."""
+    """A `WalkSink` that keeps the rows of the target that a walk meets."""
 
     def __init__(self, to: ReachTarget | None) -> None:
         self.to = to
@@ -154,7 +153,7 @@ class Collect:
         self.stops: set[Stop] = set()
 
     def begun(self, stand: Stand) -> None:
-        """Take in rows of the place asked for, where the way to them was asked for, too."""
+        """Keep rows that the walk starts from, if they are rows of the target."""
         if stand.at.version.dataset == self.to:
             self.reached.append(stand)
 
@@ -189,7 +188,7 @@ class Collect:
 
 
 def towards(linker: Linker, route: WalkPlan, to: ReachTarget | None) -> Callable[[WriteNode], bool]:
-    """Which writes may lead to a place, or to a stop on the way to it."""
+    """Return a predicate: whether a write may lead to a place, or to a stop on a path to it."""
     if to is None:
         return lambda node: True
     key = "towards", route, to

@@ -1,8 +1,8 @@
-"""Algebra over boxes: how relations between two axes compose, unite and shrink.
+"""Algebra of boxes: compose, unite and shrink relations between two axes.
 
-A query holds its answer so far as boxes whose out axis numbers what was asked about (the labels) and whose
-src axis is the one that it has reached. One step further is one `compose` with a tensor's boxes, for one
-row or ten million.
+A question keeps its answer so far as boxes. Their out axis numbers the selected rows (the labels), and their src axis
+is the one that the walk has reached. Each further step is one `compose` with a tensor's boxes, for one row or ten
+million.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def gathered(runs: Runs) -> Boxes:
 
 
 def image(boxes: Boxes) -> Runs:
-    """The rows of the src axis that any label relates to."""
+    """Return the rows of the src axis that any label relates to."""
     return Runs.united(boxes.src, boxes.n_src)
 
 
 def compose(first: Boxes, second: Boxes) -> Boxes:
-    """Relate a to c wherever `first` relates a to some b and `second` that b to c. Boxes may repeat pairs."""
+    """Relate a to c if `first` relates a to some b, and `second` that b to c. Boxes may repeat pairs."""
     if not len(first) or not len(second):
         return Boxes.empty()
     if len(first) == 1 and first.diagonal[0] and _covers(first, second):
@@ -79,7 +79,7 @@ def compose(first: Boxes, second: Boxes) -> Boxes:
 
 
 def _covers(one: Boxes, boxes: Boxes) -> bool:
-    """Whether the src axis of one box holds the out axis of all others."""
+    """Return whether the src rows of the box `one` include the out rows of all others."""
     low, high = int(one.src[0]), int(one.src[0] + one.n_src[0])
     return int(boxes.out.min()) >= low and int((boxes.out + boxes.n_out).max()) <= high
 
@@ -100,7 +100,7 @@ def _ones(lengths: Int64) -> bool:
 
 
 def _is_map(boxes: Boxes) -> bool:
-    """Whether the i-th box is of the i-th row from the first one's on, and no box is a diagonal."""
+    """Return whether each box has one out row, these are consecutive, and no box is a diagonal."""
     if not (is_constant(boxes.n_out) and is_constant(boxes.diagonal)) or boxes.n_out[0] != 1 or boxes.diagonal[0]:
         return False
     out = boxes.out
@@ -108,19 +108,19 @@ def _is_map(boxes: Boxes) -> bool:
 
 
 def restrict(boxes: Boxes, runs: Runs) -> Boxes:
-    """Keep what lies within a set of rows of the src axis."""
+    """Keep the pairs whose src row is in a set."""
     return compose(boxes, identity(runs))
 
 
 def shrink(boxes: Boxes) -> Boxes:
-    """Say the same with fewer boxes: unite runs of equal labels, labels of equal runs, and diagonals.
+    """Return the same relation in fewer boxes: unite runs of equal labels, labels of equal runs, and diagonals.
 
-    The pairs stay what they are. Boxes that overlap in part may remain; `boxes.pairs` is exact all the same.
+    The pairs stay the same. Some boxes may still overlap in part; `boxes.pairs` is exact nevertheless.
     """
     if len(boxes) < 2:
         return boxes
     if (boxes.out[1:] >= (boxes.out[:-1] + boxes.n_out[:-1])).all():
-        # Each label stands in one box: only neighbours can join, and where a sample has none that do, few will.
+        # Each label is in one box, so only neighbours can merge. If none of a sample can, few of the others can.
         return boxes if are_cells(boxes) and _scattered(boxes) else merge(boxes)
     long = boxes.diagonal & (boxes.n_out > 1)
     if long.all():
@@ -142,7 +142,7 @@ def shrink(boxes: Boxes) -> Boxes:
 
 
 def _lone(boxes: Boxes) -> bool:
-    """Whether few of many runs, sorted by label and row, stands or goes on at the next label; by a sample."""
+    """Return whether few runs recur or continue at the next label, by a sample; boxes are sorted by label and row."""
     if len(boxes) <= _SAMPLE:
         return False
     low, span = int(boxes.src.min()), int(boxes.src.max() - boxes.src.min()) + 2
@@ -163,7 +163,7 @@ def _lone(boxes: Boxes) -> bool:
 
 
 def _scattered(boxes: Boxes) -> bool:
-    """Whether hardly any cell continues the one before, by a sample."""
+    """Return whether hardly any cell continues the one before it, by a sample."""
     at = np.arange(0, len(boxes) - 1, max(1, len(boxes) // _SAMPLE))
     step = boxes.src[at + 1] - boxes.src[at]
     beside = ((step == 0) | (step == 1)) & (boxes.out[at + 1] - boxes.out[at] == 1)
@@ -171,7 +171,7 @@ def _scattered(boxes: Boxes) -> bool:
 
 
 def united(parts: list[Boxes]) -> Boxes:
-    """The union of relations between the same axes, made small where they are several."""
+    """Return the union of relations between the same axes. Several are shrunk into one."""
     return parts[0] if len(parts) == 1 else shrink(concat(parts))
 
 
@@ -180,7 +180,7 @@ def _one_label(boxes: Boxes) -> bool:
 
 
 def _merge_src(boxes: Boxes) -> Boxes:
-    """Unite, among rectangles, the src runs of equal out runs."""
+    """Unite the src runs of rectangles with equal out runs."""
     out, n_out, src, n_src = boxes.out, boxes.n_out, boxes.src, boxes.n_src
     order = ordering(out, n_out, src)
     if order is not None:
@@ -192,14 +192,14 @@ def _merge_src(boxes: Boxes) -> Boxes:
 
 
 def _each_label(boxes: Boxes) -> Boxes:
-    """Take rectangles apart into one for each label."""
+    """Split rectangles into one for each label."""
     box, k = expand(boxes.n_out)
     one = constant(np.int64(1), len(box))
     return Boxes(boxes.out[box] + k, one, boxes.src[box], picked(boxes.n_src, box), constant(np.False_, len(box)))
 
 
 def _united(boxes: Boxes) -> Boxes:
-    """The same of boxes of one label each, which is faster."""
+    """Do the same as `_merge_src` for boxes of one label each, which is faster."""
     one = constant(np.int64(1), len(boxes))
     return ranges(boxes.out, boxes.src, one if _ones(boxes.n_src) else boxes.n_src)
 

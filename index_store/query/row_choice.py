@@ -1,4 +1,4 @@
-"""Rows that a question is about: those given by their ids or selected by their values."""
+"""Selection of the rows that a question is about, by id or by value."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["chosen_rows"]
 
 
 def chosen_rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[str, str, Any]] | None) -> Runs:
-    """Return the rows of a version that are given by their ids, or selected by their values; by default all."""
+    """Return the rows of a version that are selected by id or by value; by default all."""
     at = chosen.at
     if rows is not None and where is not None:
-        raise ConditionError("rows and where were both given; select rows by one of them")
+        raise ConditionError("rows and where can't be combined. Select the rows by one of them.")
     every = Runs.span(at.version.rows) - chosen.lost if chosen.missing else Runs.span(at.version.rows)
     uncounted = at.version.unit == "file"
     if where is not None:
@@ -35,15 +35,15 @@ def chosen_rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[s
         return every
     if isinstance(rows, RowSet) and rows.at.key != at.key:
         raise ConditionError(
-            f"rows are of version {rows.version} of {rows.dataset}, and the question is about version "
-            f"{at.version.id} of {at.version.dataset}; pass the set in place of the dataset, or convert it with "
-            f"locate()"
+            f"rows is a set of rows of version {rows.version} of {rows.dataset}, but the question is about version "
+            f"{at.version.id} of {at.version.dataset}. Pass the set in place of the dataset, or convert it with "
+            f"locate()."
         )
-    # A range is checked before its numbers are written out: there may be more than memory holds.
+    # A range is checked before it becomes an array, which may not fit into memory.
     ids = rows if isinstance(rows, range) else row_ids(rows)
     low, high = ends_of_ids(ids)
     if uncounted and at.version.rows and low >= 0 and high >= at.version.rows:
-        return every  # which file a row is in is not known
+        return every  # it is unknown which file a row is in
     if low < 0 or high >= at.version.rows:
         raise RowOutOfRangeError(str(at.version.dataset), low if low < 0 else high, at.version.rows)
     return Runs.of(row_ids(ids))

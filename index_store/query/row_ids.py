@@ -1,4 +1,4 @@
-"""Row ids as users give them: lists, ranges, arrays of numpy's or Arrow's, and series of pandas."""
+"""Conversion of row ids from lists, ranges, numpy and Arrow arrays, and pandas series."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _MASK = "; for a mask pass numpy.flatnonzero(mask)"
 
 
 def row_ids(rows: Iterable[int]) -> npt.NDArray[Any]:
-    """Return row ids as an array of 64 bits; of Python's numbers where one of them does not fit.
+    """Return row ids as an array of 64-bit integers, or of Python integers if one does not fit into 64 bits.
 
     Raises
     ------
     ConditionError
-        One of them is no whole number.
+        One of them is not a whole number.
     ArgumentError
-        They are no list.
+        `rows` is not a list of row ids.
     """
     if isinstance(rows, Tabular | FormerAnswer | pa.Table):
         raise ArgumentError(
-            f"rows takes row ids, found {type(rows).__name__}; pass an answer in place of the dataset, or a column of "
-            f"its table as rows"
+            f"rows takes row ids, found {type(rows).__name__}. Pass an answer in place of the dataset, or a column of "
+            f"its table as rows."
         )
     if isinstance(rows, pa.Array | pa.ChunkedArray):
         if rows.null_count:
@@ -47,7 +47,7 @@ def row_ids(rows: Iterable[int]) -> npt.NDArray[Any]:
 
 
 def ends_of_ids(ids: range | npt.NDArray[Any]) -> tuple[int, int]:
-    """Return the lowest and the highest of some ids; 0 and -1 where there are none."""
+    """Return the lowest and the highest id; 0 and -1 if there is none."""
     if isinstance(ids, range):
         return (min(ids[0], ids[-1]), max(ids[0], ids[-1])) if ids else (0, -1)
     return (int(ids.min()), int(ids.max())) if len(ids) else (0, -1)
@@ -63,7 +63,7 @@ def _of_array(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if ids.dtype.kind == "u" and int(ids.max()) > _LAST:
         return ids.astype(object)
     if ids.dtype.kind not in "iu":
-        odd = ids[ids != np.floor(ids)] if ids.dtype.kind == "f" else ids[:0]  # what is missing is NaN to pandas
+        odd = ids[ids != np.floor(ids)] if ids.dtype.kind == "f" else ids[:0]  # pandas represents missing ids as NaN
         raise _refused(_said((odd if len(odd) else ids)[0]))
     return ids.astype(np.int64)
 
@@ -85,7 +85,7 @@ def _refused(what: str) -> ConditionError:
 
 
 def _said(value: Any) -> str:
-    """A value as Python writes it, cut where it is long."""
+    """Return the `repr` of a value, shortened if it is long."""
     text = repr(value.item() if isinstance(value, np.generic) else value)
     text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
     return text + _MASK if isinstance(value, bool | np.bool_) else text

@@ -27,13 +27,13 @@ class Values(FormerTable):
     Parameters
     ----------
     tables : mapping
-        For each dataset a table of ``dataset``, ``version``, ``row`` and the dataset's columns. Where the dataset has a
-        column of one of these names, ours begins with an underscore.
+        For each dataset a table of ``dataset``, ``version``, ``row`` and the dataset's columns. If the dataset has a
+        column with one of these names, the name of ours starts with an underscore.
     """
 
     instead: ClassVar[Mapping[str, str]] = {
         **FormerTable.instead,
-        "rows": "pass them to a question in place of a dataset, or take rows of the answer that they are from",
+        "rows": "pass the values to a question in place of a dataset, or use rows of the answer that they come from",
     }
     tables: Mapping[str, pa.Table]
 
@@ -47,23 +47,23 @@ class Values(FormerTable):
         """
         if len(self.tables) > 1:
             raise ConditionError(
-                f"the rows are of {len(self.tables)} datasets ({', '.join(list(self.tables)[:3])}), and each has its "
-                f"own columns; take `tables`, or ask with to=DATASET"
+                f"The rows are of {len(self.tables)} datasets ({', '.join(list(self.tables)[:3])}), each with its own "
+                f"columns. Use `tables`, or ask again with to=DATASET."
             )
         return next(iter(self.tables.values())) if self.tables else _EMPTY.empty_table()
 
     @property
     def stops(self) -> tuple[Stop, ...]:
-        """Where the answer whose rows these are is less than it could be."""
+        """Stops of the answer that the rows come from."""
         return tuple(dict.fromkeys(Stop(**s) for table in self.tables.values() for s in said(table, "stops")))
 
     @property
     def exact(self) -> bool:
-        """Whether the answer whose rows these are is exact; rows that were selected are."""
+        """Whether the answer that the rows come from is exact; true for selected rows."""
         return all((table.schema.metadata or {}).get(VALUES) != b"inexact" for table in self.tables.values())
 
     def values(self) -> Values:
-        """Return the same."""
+        """Return itself."""
         return self
 
     def __len__(self) -> int:
@@ -89,12 +89,12 @@ class Values(FormerTable):
         return "".join(table_html(table) for table in self.tables.values()) or table_html(_EMPTY.empty_table())
 
     def columns_only(self) -> pa.Table:
-        """Return the table without the rows' dataset, version and number."""
+        """Return the table without the columns for dataset, version and row."""
         table = self.table()
         return table.select(range(len(LEAD), table.num_columns))
 
     def former_table(self) -> pa.Table:
-        """Return the values alone, of each row once, by row id, as the last release did."""
+        """Return only the values, each row once, sorted by row id, as the last release did."""
         table = self.table()
         _, first = np.unique(table.column(len(LEAD) - 1).to_numpy(), return_index=True)
         return self.columns_only().take(first)
@@ -105,7 +105,7 @@ class Values(FormerTable):
 
 
 _EMPTY = pa.schema([("dataset", pa.string()), ("version", pa.string()), ("row", pa.int64())])
-"""A schema, for `pyarrow.array` imports pandas, which questions need not wait for."""
+"""A schema instead of a table, because `pyarrow.array` imports pandas, which takes time."""
 
 
 def values_of(
@@ -114,7 +114,7 @@ def values_of(
     *,
     exact: bool = True,
 ) -> Values:
-    """Read the values of rows of versions, in their order, as often as they are given.
+    """Read the values of rows of versions, in the given order, including repeated rows.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def values_of(
     about : mapping
         Metadata of the tables.
     exact : bool
-        Whether the answer whose rows these are is.
+        Whether the answer that the rows come from is exact.
 
     Raises
     ------
@@ -142,15 +142,15 @@ def values_of(
 
 
 def _joined(dataset: str, parts: Sequence[tuple[list[pa.Array], pa.Table]]) -> pa.Table:
-    """The rows of all versions of a dataset as one table."""
+    """Return the rows of all versions of a dataset as one table."""
     ours = _free([name for _, values in parts for name in values.column_names])
     tables = [pa.table([*lead, *v.columns], names=[*ours, *v.column_names]) for lead, v in parts]
     try:
         return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
         raise ConditionError(
-            f"the rows are of {len(tables)} versions of {dataset} whose columns have different types ({error}); read "
-            f"the values of each version by itself, or name columns that agree"
+            f"The rows are of {len(tables)} versions of {dataset} whose columns have different types ({error}). Read "
+            f"the values of each version separately, or pass columns of equal types."
         ) from None
 
 

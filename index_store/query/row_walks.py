@@ -1,4 +1,4 @@
-"""The rows that rows came from or went into: a walk from them, as an answer."""
+"""Walks from rows to their sources or results, returned as an `Answer`."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ def follow(
     trust: Trust | None = None,
     used: tuple[VersionUsed, ...] = (),
 ) -> Answer:
-    """Find what rows came from or went into.
+    """Find the sources or the results of rows.
 
     Parameters
     ----------
     labels, relation
-        The rows asked about, and from label i to the rows of `start` that stand for the i-th of them.
+        The selected rows, and the relation from label i to the rows of `start` that represent the i-th of them.
     to, via, trust
         See `reach`.
     kinds : set of {"data", "context", "possible"}
-        Each is complete on its own. Possible edges are kept apart, too, whether they are asked for or not.
+        Each is complete on its own. Possible edges are also kept separately, whether or not they are requested.
     used : tuple of VersionUsed
-        The version asked about.
+        The version of the selected rows.
 
     Raises
     ------
     UntrackedError
-        When nothing was found and a path stopped at something that was not captured.
+        Nothing was found, and a path stopped at something that was not captured.
     """
     trust = trust or Trust()
     stands = [Stand(start, relation)]

@@ -1,4 +1,4 @@
-"""Sets of rows of a version, to be united, intersected, taken from one another, and asked about."""
+"""Sets of rows of a version, which can be combined and passed to questions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from provspark.model.wording import counted
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowSet:
-    """Rows of one version of a data set, held as runs; questions take it in place of a data set's name.
+    """Rows of one version of a dataset. Questions take a set in place of a dataset's name.
 
-    ``a | b``, ``a & b`` and ``a - b`` are sets again; ``len``, ``in`` and iteration are those of the row ids.
+    ``a | b``, ``a & b`` and ``a - b`` return sets; ``len``, ``in`` and iteration work on row ids.
     """
 
     at: VersionReference
@@ -33,16 +33,16 @@ class RowSet:
 
     @property
     def dataset(self) -> str:
-        """The data set's name."""
+        """Name of the dataset."""
         return str(self.at.version.dataset)
 
     @property
     def version(self) -> str:
-        """The version's id."""
+        """Id of the version."""
         return self.at.version.id
 
     def rows(self) -> Int64:
-        """The row ids, ascending."""
+        """Return the row ids in ascending order."""
         return self.runs.rows()
 
     def __len__(self) -> int:
@@ -85,17 +85,19 @@ class RowSet:
 
     def _alike(self, other: RowSet) -> Runs:
         if not isinstance(other, RowSet):
-            raise ArgumentError(f"a set of rows is united with, cut with or taken from another set, found {other!r}")
+            raise ArgumentError(
+                f"A set of rows can only be combined with another set of rows, found {other!r}. Use select()."
+            )
         if self.at.key != other.at.key:
             raise ConditionError(
-                f"row ids of version {other.version} of {other.dataset} and of version {self.version} of "
-                f"{self.dataset} can't be combined; ask both questions of one version, or convert one set with locate()"
+                f"Row ids of version {other.version} of {other.dataset} and of version {self.version} of "
+                f"{self.dataset} can't be combined. Pass one version to both questions, or convert a set with locate()."
             )
         return other.runs
 
 
 def only(sets: Sequence[RowSet]) -> RowSet:
-    """Return the only one of the sets of rows that an answer has.
+    """Return the only set of rows of an answer.
 
     Raises
     ------
@@ -103,24 +105,26 @@ def only(sets: Sequence[RowSet]) -> RowSet:
         There are several, or none.
     """
     if not sets:
-        raise ConditionError("the answer has no rows, but this call needs rows of one version")
+        raise ConditionError(
+            "The answer has no rows, but this call needs rows of one version. Check len(answer) first."
+        )
     if len(sets) > 1:
         named = "; ".join(f"{one.dataset}, version {one.version}" for one in sets[:3])
         raise ConditionError(
-            f"the answer has rows of {len(sets)} versions ({named}), but this call needs rows of one version; ask "
-            f"again with to=DATASET"
+            f"The answer has rows of {len(sets)} versions ({named}), but this call needs rows of one version. Ask "
+            f"again with to=DATASET."
         )
     return sets[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Located(RowSet, Readable):
-    """Rows of a version, as a set of the version in which they were looked for."""
+    """Rows of one version, as a set of another version in which they were looked up."""
 
     boxes: Boxes
-    """From the row ids that they had to those that they have."""
+    """Relation from the row ids in the original version to those in this version."""
     gone: RowSet
-    """Those that this version lacks, as rows of the version in which they were."""
+    """Rows that this version lacks, as a set of the original version."""
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Located) and (self.gone != other.gone or not same_pairs(self.boxes, other.boxes)):
@@ -130,7 +134,7 @@ class Located(RowSet, Readable):
     __hash__ = None  # type: ignore[assignment]
 
     def table(self) -> pa.Table:
-        """One line for each row that was looked for: row, located (null where it is gone), gone; by row."""
+        """Return one line for each row that was looked up, sorted by row: row, located (null if gone), gone."""
         row, there = pairs(self.boxes)
         lost = self.gone.rows()
         rows = np.concatenate([row, lost])

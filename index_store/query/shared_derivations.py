@@ -1,8 +1,8 @@
-"""Rows that stand in one derivation with others (co-contributory), and rows that share a witness (co-dependency).
+"""Rows that are in one derivation with others (co-contributory), and rows that share a witness (co-dependency).
 
-A derivation of a row takes, of every tensor that leads on from it, one row (or one derivation of an inner axis), and of
-that one a derivation in turn. So two rows stand in one where they are reached through different tensors of a row on
-the way, or one of them from the other. They are TensProv's Q10 and Q11.
+A derivation of a row takes one row (or one derivation of an inner axis) from every tensor that leads on from it, and
+a derivation of that row in turn. So two rows are in one derivation if they are reached through different tensors of a
+row on the path, or one of them from the other. These are TensProv's Q10 and Q11.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ def rows_sharing_witness(
     context: bool,
     ahead: Linker | None = None,
 ) -> Reach:
-    """Find the rows of a data set that came from a witness from which labelled rows came, too.
+    """Find the rows of a dataset that share a witness with labelled rows.
 
     Parameters
     ----------
     start, labels
-        The rows asked about: label i is the i-th of `labels`, whose record is left out of its own answer.
+        The selected rows: label i is the i-th row of `labels`. Its record is left out of its own answer.
     to : Dataset
-        Whose rows are wanted.
+        The dataset of the returned rows.
     witness : Dataset or Step
-        Where the witnesses are.
+        The dataset of the witnesses, or the step that read them.
     ahead : Linker, optional
-        What the way forward is found with, where that is another one.
+        The linker for the walk forward, if it is another one.
     """
     back = reach(linker, [start], "backward", witness, context=context)
     shares = [Stand(s.at, s.boxes, kind=s.kind) for s in back.stands]
@@ -75,23 +75,23 @@ def rows_used_together(
     context: bool,
     ahead: Linker | None = None,
 ) -> Reach:
-    """Find the rows of a data set that stand in one derivation with labelled rows, on the way to another data set.
+    """Find the rows of a dataset that are in one derivation with labelled rows, on paths to another dataset.
 
     Parameters
     ----------
     to : Dataset
-        Whose rows are wanted.
+        The dataset of the returned rows.
     target : Dataset or None
-        The data set in whose rows the derivations end; None for any.
+        The dataset of the derived rows; None for any.
     ahead : Linker, optional
-        What the way forward is found with, where that is another one.
+        The linker for the walk forward, if it is another one.
     """
     return _Together(linker, ahead or linker, start, to, target, context).run()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Hop:
-    """What labelled rows reached through one tensor, forward: rows of its out axis."""
+    """The rows of a tensor's out axis that labelled rows reached through it, forward."""
 
     node: WriteNode
     tensor: int
@@ -101,7 +101,7 @@ class _Hop:
 
 @dataclass(slots=True)
 class _Forward:
-    """Keeps what a walk forward meets: hops within writes, and versions."""
+    """A `WalkSink` that records a walk forward: hops within writes, and versions."""
 
     target: Dataset | None
     hops: list[_Hop] = field(default_factory=list)
@@ -133,7 +133,7 @@ class _Forward:
         return hop
 
     def limit(self, node: WriteNode) -> WalkLimit:
-        axes = self.axes.setdefault(node, {})  # this limit cuts nothing: it alone sees what arrives at inner axes
+        axes = self.axes.setdefault(node, {})  # cuts nothing: only a limit sees what arrives at inner axes
 
         def note(axis: int, kind: Kind, rel: Boxes) -> Boxes:
             axes.setdefault(axis, []).append(image(rel))
@@ -143,7 +143,7 @@ class _Forward:
 
 
 class _Lead:
-    """Of what was met going forward, which rows lead to the target, along which kinds of edges."""
+    """The rows met going forward that lead to the target, by the kind of the path."""
 
     def __init__(self, forward: _Forward) -> None:
         self.stops: set[Stop] = set()
@@ -166,7 +166,7 @@ class _Lead:
         return self._leads.get(node, {}).get(axis, {})
 
     def version(self, node: WriteNode, version: str) -> Kinds:
-        """The same for a version that a write read, whichever occurrence leads on."""
+        """Return the same for a version that a write read, over all its occurrences."""
         out: dict[Kind, Runs] = {}
         for i, axis in enumerate(node.write.axes):
             if axis.role == "input" and axis.version == version:
@@ -214,21 +214,21 @@ class _Together:
         return Reach(tuple(collected([*self.reached, *below.stands])), tuple(sorted(stops)))
 
     def back(self) -> None:
-        """From the target's rows that were met, back through nothing but what was met."""
+        """Walk back from the target's rows that were met, through nothing but what was met."""
         ends = [Stand(s.at, gathered(image(s.boxes))) for _, s in self.at(self.target)]
         route = plan(self.linker, [s.at for s in ends], "backward")
         ways = Ways(lambda node: node in self.forward.axes, limit=self.lead.limit)
         walk(self.linker, route, ends, self.lead, context=self.context, ways=ways)
 
     def at(self, dataset: Dataset | None) -> Iterator[tuple[WriteNode | None, Stand]]:
-        """Where the walk forward met a data set, beyond the rows that it began with."""
+        """Yield where the walk forward met a dataset, except for the rows that it started from."""
         own = self.start.at.version.dataset
         for via, stand in self.forward.met_at:
             if stand.at.version.dataset == dataset and (via is not None or dataset != own):
                 yield via, stand
 
     def leading(self, boxes: Boxes, kind: Kind, kinds: Kinds | None) -> Iterator[tuple[Kind, Boxes]]:
-        """What of a relation leads to the target, with the kind of the whole path."""
+        """Yield the parts of a relation that lead to the target, with the kind of the whole path."""
         if kinds is None:
             yield kind, boxes
             return
@@ -238,7 +238,7 @@ class _Together:
                 yield weaker(kind, onward), part
 
     def ahead(self) -> None:
-        """Rows that came from the labelled ones, on the way to the target: a derivation holds what it is made of."""
+        """Add rows derived from the labelled ones on the way to the target: a derivation includes its intermediates."""
         for via, stand in self.at(self.to):
             kinds = None
             if self.target is not None:
@@ -249,13 +249,13 @@ class _Together:
                 self.reached.append(Stand(stand.at, boxes, stand.occurrence, kind))
 
     def ends(self, stand: Stand, kinds: Kinds) -> Kinds:
-        """A row of the target leads to itself."""
+        """Add that a row of the target leads to itself."""
         if self.to != self.target:
             return kinds
         return {**kinds, "data": image(stand.boxes)}
 
     def below(self) -> Reach:
-        """Rows reached from where the labelled ones stand, and from beside each tensor that they went through."""
+        """Find the sources of the labelled rows, and what the other tensors of each axis on their path lead to."""
         sinks: dict[WriteNode, dict[tuple[int, Kind], list[Boxes]]] = {}
         wanted = _Wanted(self.linker, self.to)
         for hop in self.forward.hops:
@@ -283,7 +283,7 @@ class _Together:
         return _inward(self.linker, starts, inject, self.to, self.context)
 
     def begin(self) -> Iterator[tuple[Kind, Boxes]]:
-        """The labelled rows themselves, as far as they lead to the target."""
+        """Yield the labelled rows themselves, as far as they lead to the target."""
         if self.target in (None, self.start.at.version.dataset):
             yield self.start.kind, self.start.boxes
             return
@@ -306,7 +306,7 @@ def _union(parts: list[Runs]) -> Runs:
 
 
 def _restrict_back(boxes: Boxes, runs: Runs) -> Boxes:
-    """From the rows of a set, which stand on the src axis, back to the out axis."""
+    """Return the relation from label 0 to the rows of the out axis that relate to a set of rows of the src axis."""
     return compose(gathered(runs), transpose(boxes))
 
 
@@ -325,7 +325,7 @@ def _inward(
 
 
 class _Wanted:
-    """Which axes of a write lead to a data set, or to a place where the way to it may have stopped."""
+    """The axes of a write that lead to a dataset, or to a place where a path to it may have stopped."""
 
     def __init__(self, linker: Linker, to: Dataset) -> None:
         self.linker, self.to = linker, to

@@ -1,4 +1,4 @@
-"""Records that several versions of a data set share: versions that hold the same file hold its rows."""
+"""Records that several versions of a dataset share, because they contain the same file."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from provspark.model.runs import Runs
 
 
 def shared(at: VersionReference, other: VersionReference) -> Boxes:
-    """From rows of one version to the rows of another that are the same records."""
+    """Return the relation from rows of one version to the rows of another that are the same records."""
     if at.key == other.key:
         return identity(Runs.span(at.version.rows))
     return concat([link.boxes for link in between(at, other).links])
 
 
 def settled(stands: Sequence[Stand]) -> list[Stand]:
-    """Move each record that several versions share to the first of them, so that it stands in one version only."""
+    """Move each record that several versions share to the first of them, so that it occurs in one version only."""
     out: list[Stand] = []
     homes: dict[object, VersionReference] = {}
     for stand in stands:

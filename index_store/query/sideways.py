@@ -1,4 +1,4 @@
-"""Which data sets a question sideways can be about: found in how steps hang together, without looking at rows."""
+"""The datasets that `co_contributory`, `co_dependency` and `composition` can name, found from the links of steps."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["SidewaysDatasets", "beside"]
 
 @dataclass(frozen=True, slots=True)
 class SidewaysDatasets:
-    """Data sets that questions about rows of a version can name.
+    """Datasets that questions about rows of a version can name.
 
     Parameters
     ----------
     together : mapping of Dataset to tuple of Dataset
-        Data sets that some step joined with what came of the rows, and those that the derivations can end in.
+        Datasets that a step combined with the rows or their results, each with the datasets where derivations can end.
     siblings : mapping of Dataset to tuple of Dataset
-        Data sets that share a source with the rows, and those sources, the farthest first.
+        Datasets that share a source with the rows, each with these sources, the farthest first.
     sources : tuple of Dataset
-        Data sets that the rows came from, for their composition.
+        Datasets that the rows came from, for `composition`.
     """
 
     together: Mapping[Dataset, tuple[Dataset, ...]]
@@ -34,7 +34,7 @@ class SidewaysDatasets:
 
 
 def beside(linker: Linker, at: VersionReference) -> SidewaysDatasets:
-    """Find them for a version; the nearest first."""
+    """Return these datasets for a version, the nearest first."""
     before = _inputs(_nodes(linker, at, "backward"))
     siblings: dict[Dataset, dict[Dataset, None]] = {}
     for source, reference in before.items():
@@ -61,7 +61,7 @@ def _together(linker: Linker, at: VersionReference) -> dict[Dataset, tuple[Datas
 
 
 def _nodes(linker: Linker, at: VersionReference, direction: Direction) -> tuple[WriteNode, ...]:
-    """Writes before or after a version, the nearest first."""
+    """Return the writes before or after a version, the nearest first."""
     nodes = plan(linker, [at], direction).nodes
     for node in nodes:
         enter(node.step)

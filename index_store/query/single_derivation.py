@@ -1,4 +1,4 @@
-"""One derivation of a row, all the way to the sources: of each step on the way a row of every input that was joined."""
+"""One derivation of a row back to its sources: at each step, one row of every input that was joined."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = ["one_derivation"]
 def one_derivation(
     linker: Linker, start: VersionReference, row: int, within: Container[object] | None = None
 ) -> Mapping[object, Runs]:
-    """Take the first derivation of a row, of each of its rows their first one, and so on.
+    """Return the rows of the first derivation of a row, of the first derivation of each of these rows, and so on.
 
-    Where a write was not captured row by row, which rows go together is not known: nothing is told there.
+    Writes that were not captured row by row are left out, because it is unknown which of their rows belong together.
 
     Parameters
     ----------
     within : container of keys of versions, optional
-        Writes that read none of them are left out.
+        Leave out writes that read none of these versions.
 
     Returns
     -------
     mapping
-        Rows by the key of the version, the row itself included.
+        Rows by the key of the version, including the row itself.
     """
     rows_of: dict[object, set[int]] = {}
     waiting = [(start, row)]

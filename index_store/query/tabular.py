@@ -1,4 +1,4 @@
-"""The base classes of all answers that have a table."""
+"""Base classes of the answers that have a table."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ __all__ = [
 ]
 
 METADATA = b"provspark"
-"""Key of a table's schema metadata that holds the question, the stops, the ends and what is trusted, as JSON."""
+"""Key of a table's schema metadata for the question, the stops, the ends and what is trusted, as JSON."""
 POSSIBLE = b"provspark.possible"
-"""Key of a table's schema metadata that holds the possible edges, as a stream of Arrow's."""
+"""Key of a table's schema metadata for the possible edges, as an Arrow stream."""
 VALUES = b"provspark.values"
-"""Key of the schema metadata of tables with rows of the user's; its value says whether these are ``exact``."""
+"""Key of the schema metadata of tables with the user's values. The value is ``exact`` or ``inexact``."""
 LEAD = ("dataset", "version", "row")
-"""The first columns of such a table; before a name that the user's columns have there are underscores."""
+"""The first columns of such a table, with underscores before a name that a column of the user has."""
 FORMER: Mapping[str, str] = {"related_row": "source_row", "related_column": "source_column"}
-"""Columns by what the last release called them. These names go with the next one."""
+"""Former names of columns, which the next release removes."""
 
 
 class Readable:
-    """An object with one table, which pandas, polars and DuckDB read as it is."""
+    """An object with one table, which pandas, polars and DuckDB read directly."""
 
     __slots__ = ()
 
     def table(self) -> pa.Table:
-        """Return it as a table."""
+        """Return the table."""
         raise NotImplementedError
 
     def to_pandas(self, **options: Any) -> Any:
-        """Return a frame of pandas, with renamed columns under both names; options are those of `pyarrow.Table`."""
+        """Return a pandas data frame, with renamed columns under both names; options are those of `pyarrow.Table`."""
         return both_names(self._whole()).to_pandas(**options)
 
     @property
     def schema(self) -> pa.Schema:
-        """That of Arrow's C stream, whose readers ask for it first: renamed columns are there under both names."""
+        """Schema of the Arrow C stream, with renamed columns under both names."""
         return both_names(self._whole()).schema
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -81,7 +81,7 @@ class Tabular(Readable):
         "stops": "ask prov.backward or prov.forward, whose answers have stops",
         "exact": "ask prov.backward or prov.forward, whose answers say whether they are exact",
     }
-    """For members of other answers, what to call instead."""
+    """What to call instead of members that only other answers have."""
 
     def _repr_html_(self) -> str:
         return table_html(self._first(SHOWN), self._notes(), len(self))
@@ -102,7 +102,7 @@ class Tabular(Readable):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _whole(self) -> pa.Table:
-        """The table, written out once."""
+        """Return the table, computed once."""
         try:
             kept = self._kept
         except AttributeError:
@@ -111,31 +111,31 @@ class Tabular(Readable):
         return kept
 
     def _first(self, most: int) -> pa.Table:
-        """The first lines of the table; long answers write out no others for them."""
+        """Return the first lines of the table; long answers compute only these."""
         return self._whole().slice(0, most)
 
     def _notes(self) -> Iterable[object]:
-        """What HTML has below the table."""
+        """Return the lines below the table in HTML."""
         return ()
 
 
 class FormerTable(Tabular):
-    """An answer in whose place the last release returned a `pyarrow.Table`.
+    """An answer for which the last release returned a `pyarrow.Table`.
 
-    For one more release it has that table's methods. Two are equal if their tables are. Copies by `pickle` keep the
-    table alone: what finds further rows stays in its process.
+    It has the methods of that table for one more release. Two are equal if their tables are. A pickled copy contains
+    only the table, and can't find further rows.
     """
 
     __slots__ = ()
 
     @property
     def stops(self) -> tuple[Stop, ...]:
-        """Where it is less than it could be."""
+        """Places where the answer is incomplete or less precise."""
         return tuple(Stop(**stop) for stop in said(self._whole(), "stops"))
 
     @property
     def exact(self) -> bool:
-        """Whether it is all that there is, and nothing more: nothing stopped, or is only possible."""
+        """Whether the answer is complete and precise: no path stopped, and no row is only possible."""
         table = self._whole()
         if said(table, "stops") or said(table, "ends") or POSSIBLE in (table.schema.metadata or {}):
             return False
@@ -172,7 +172,7 @@ class FormerTable(Tabular):
         _warn(f".{name}")
         try:
             table = self.former_table()
-        except ConditionError as error:  # the answer is no single table; `hasattr` may ask
+        except ConditionError as error:  # the answer is not a single table; `hasattr` may call this
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}: {error}") from error
         return getattr(table, name)
 
@@ -183,20 +183,20 @@ class FormerTable(Tabular):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TableAnswer(FormerTable):
-    """An answer that is no more than a table."""
+    """An answer that consists of a table."""
 
     instead: ClassVar[Mapping[str, str]] = {
         **FormerTable.instead,
-        "rows": "it is no more than a table. Select rows with prov.select(…); the table of an answer that was pickled "
-        "can be passed to a question in place of a dataset",
-        "values": "it is no more than a table. Pass the table of an answer that was pickled to prov.values(…)",
-        "possible": "it is no more than a table: call possible_of(answer)",
-        "ends": "it is no more than a table: call ends_of(answer)",
+        "rows": "it is only a table. Select rows with prov.select(…). You can pass the table of a pickled answer to a "
+        "question in place of a dataset",
+        "values": "it is only a table. Pass the table of a pickled answer to prov.values(…)",
+        "possible": "it is only a table. Call possible_of(answer)",
+        "ends": "it is only a table. Call ends_of(answer)",
     }
     whole: pa.Table
 
     def table(self) -> pa.Table:
-        """Return it."""
+        """Return the table."""
         return self.whole
 
     def __repr__(self) -> str:
@@ -204,7 +204,7 @@ class TableAnswer(FormerTable):
 
 
 class FormerAnswer:
-    """An answer of ``prov.ask``: its tables have the columns' former names."""
+    """An answer of ``prov.ask``, whose tables have the former names of columns."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -214,11 +214,11 @@ class FormerAnswer:
         return former_names(self.answer.table())
 
     def to_pandas(self, **options: Any) -> Any:
-        """Return the answer as a frame of pandas."""
+        """Return the answer as a pandas data frame."""
         return self.table().to_pandas(**options)
 
     def pages(self, *args: Any) -> Iterator[pa.Table]:
-        """Return the table in parts."""
+        """Return the table page by page."""
         return map(former_names, self.answer.pages(*args))
 
     def __getattr__(self, name: str) -> Any:
@@ -240,23 +240,23 @@ class FormerAnswer:
 
 
 def written(answer: pa.Table | Tabular) -> pa.Table:
-    """Return an answer's table, which is written out once, or the table that is given."""
+    """Return an answer's table, computed once, or the given table."""
     return answer._whole() if isinstance(answer, Tabular) else answer
 
 
 def repeated(word: str, count: int) -> pa.Array:
-    """Return a column of one word."""
+    """Return a column that repeats one string."""
     return pa.DictionaryArray.from_arrays(np.zeros(count, dtype=np.int32), pa.array([word]))
 
 
 def said(table: pa.Table, name: str) -> list[dict[str, Any]]:
-    """Return what the metadata of an answer's table say, by name: stops, ends, trusted, gone, versions."""
+    """Return an entry of the metadata of an answer's table: stops, ends, trusted, gone or versions."""
     entries: list[dict[str, Any]] = json.loads((table.schema.metadata or {}).get(METADATA, b"{}")).get(name, [])
     return entries
 
 
 def has_values(table: pa.Table) -> bool:
-    """Whether a table is one of `Values`: its columns have the names that the user gave them, whatever these are."""
+    """Return whether a table is one of `Values`, whose columns have the user's names."""
     if VALUES in (table.schema.metadata or {}):
         return True
     lead = table.column_names[: len(LEAD)]
@@ -264,7 +264,7 @@ def has_values(table: pa.Table) -> bool:
 
 
 def former_names(table: pa.Table) -> pa.Table:
-    """Return a table with its columns called as in the last release; columns of the user's keep their names."""
+    """Return a table with the column names of the last release. Columns of the user keep their names."""
     if has_values(table):
         return table
     names = [FORMER.get(name, name) for name in table.column_names]
@@ -272,7 +272,7 @@ def former_names(table: pa.Table) -> pa.Table:
 
 
 def both_names(table: pa.Table) -> pa.Table:
-    """Return a table that has renamed columns under both names; columns of the user's were never renamed."""
+    """Return a table with renamed columns under both names. Columns of the user were not renamed."""
     if has_values(table):
         return table
     for name, former in FORMER.items():

@@ -1,4 +1,4 @@
-"""Counting the pairs of a relation, by label and by what their source rows hold."""
+"""Counts of a relation's pairs, by label and by a code of their source rows."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from provspark.model.boxes.overlap import disjoint
 from provspark.model.runs import Runs
 
 _AT_ONCE = 1 << 22
-"""Source rows looked at together."""
+"""Maximum number of source rows processed together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """How many distinct pairs each label has with each code; sorted by label, then code."""
+    """Number of distinct pairs of each label and code, sorted by label, then code."""
 
     label: Int64
     code: Int64
@@ -33,13 +33,13 @@ def tally(boxes: Boxes, rows: Runs | None = None, codes: Int64 | None = None) ->
     Parameters
     ----------
     boxes : Boxes
-        From labels to source rows; may repeat pairs, which count once.
+        From labels to source rows. Repeated pairs count once.
     rows, codes : optional
-        A set that holds all source rows, and the code of each of them in ascending order. Without, all have code 0.
+        A set that contains all source rows, and the code of each row of the set, in order. Default: code 0 for all.
 
     Notes
     -----
-    A rectangle's source rows are looked at once, however many labels it has.
+    The source rows of a rectangle are processed once, however many labels it has.
     """
     boxes = disjoint(shrink(boxes))
     width = 1 if codes is None or not len(codes) else int(codes.max()) + 1
@@ -69,12 +69,12 @@ def tally(boxes: Boxes, rows: Runs | None = None, codes: Int64 | None = None) ->
 
 
 def distinct_pairs(boxes: Boxes) -> int:
-    """Number of distinct pairs."""
+    """Return the number of distinct pairs."""
     return disjoint(shrink(boxes)).edges
 
 
 def _places(lengths: Int64) -> Iterator[tuple[Int64, Int64]]:
-    """Box and place within it, for every place of every box, so many at once."""
+    """Yield box and place within the box, for every place of every box, up to `_AT_ONCE` at a time."""
     last = np.cumsum(lengths)
     total = int(last[-1]) if len(last) else 0
     for low in range(0, total, _AT_ONCE):
@@ -84,14 +84,14 @@ def _places(lengths: Int64) -> Iterator[tuple[Int64, Int64]]:
 
 
 def _position(rows: Runs, at: Int64) -> Int64:
-    """Place of rows among those of a set."""
+    """Return the places of rows within a set."""
     run = rows.starts.searchsorted(at, "right") - 1
     before: Int64 = (np.cumsum(rows.lengths) - rows.lengths)[run] + at - rows.starts[run]
     return before
 
 
 def _spread(boxes: Boxes, box: Int64, code: Int64, count: Int64) -> tuple[Int64, Int64, Int64]:
-    """The same for every label of a box."""
+    """Repeat code and count for every label of a box."""
     high = boxes.n_out[box]
     within = np.arange(int(high.sum())) - np.repeat(np.cumsum(high) - high, high)
     return np.repeat(boxes.out[box], high) + within, np.repeat(code, high), np.repeat(count, high)

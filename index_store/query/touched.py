@@ -1,4 +1,4 @@
-"""The operations that touched columns or cells; which of them may not have, where the rows' values decide."""
+"""The operations that touched columns or cells, and which of them may not have, because the values of a row decide."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = ["touching"]
 def touching(
     asked: Asked, column: ColumnNames, direction: Direction, to: Dataset | None, *, rows: bool, parts: bool
 ) -> OperationList:
-    """Return the operations that touched columns, or with rows their cells, in the order in which they ran."""
+    """Return the operations that touched columns, or with `rows` their cells, in execution order."""
     linker = asked.view.linker(direction)
     bits = identity(positions(asked, column, direction, existence=False))
     start = ColumnsAt(asked.at, bits, asked.start().boxes if rows else None)
     checked = _cells if rows else _columns
-    # Forward, what becomes of the columns in each dataset on the way, not only at the ends: they may be dropped later.
+    # Forward, also follow the columns to each dataset on the paths, because they may be dropped before the ends.
     places: list[Dataset | None] = [to]
     if direction == "forward" and to is None:
         places += dict.fromkeys(node.write.output.dataset for node in plan(linker, [asked.at], direction).nodes)
@@ -67,12 +67,12 @@ def touching(
 
 @dataclass(frozen=True, slots=True)
 class _TouchedOperations:
-    """The operations of a write that touched columns, and those of them that surely did."""
+    """The operations of a write that touched columns, and those that surely did."""
 
     numbers: frozenset[int]
     certain: frozenset[int]
     why: Callable[[OperationLine], str]
-    """Tells what chooses whether a line's operations touched them."""
+    """Return the reason why a line's operations may not have touched them."""
 
     def __or__(self, other: _TouchedOperations) -> _TouchedOperations:
         def why(line: OperationLine) -> str:
@@ -81,7 +81,7 @@ class _TouchedOperations:
         return _TouchedOperations(self.numbers | other.numbers, self.certain | other.certain, why)
 
     def lines(self, node: WriteNode, *, parts: bool) -> list[OperationLine]:
-        """Describe them."""
+        """Return their descriptions."""
         lines = operation_lines(node, sorted(self.numbers), parts=parts)
         return [
             line if self.certain & {*line.operations} else replace(line, exact=False, why=self.why(line))
@@ -104,8 +104,8 @@ def _cells(asked: Asked, direction: Direction, carried: Carried) -> Carried:
 def _touched_by(
     carried: Carried, surely: Callable[[], Carried], direction: Direction
 ) -> dict[WriteNode, _TouchedOperations]:
-    """Find the operations on the ways of a walk; those that are on none that holds for every row are not certain."""
-    # Forward, what only decides which rows there are leads to the rows themselves.
+    """Return the operations on the paths of a walk. Those on a path that holds for every row are certain."""
+    # Forward, a column that only decides which rows exist leads to `ROWS`.
     ended = [b for part in carried.parts for b in part.bits if direction == "backward" or b[0] != ROWS]
     entries = [(via, doubt) for *_, via, doubt in ended]
     mask = 0
@@ -128,7 +128,7 @@ def _touched_by(
 
 
 def _surely(entries: list[tuple[int, int]], direction: Direction) -> int:
-    """The bits of what comes, on every way of an entry, before the rows' values choose; bits are in running order."""
+    """Return the bits of the operations that a path passes before the values of a row decide, in execution order."""
     sure = 0
     for via, doubt in entries:
         if not doubt:
@@ -141,7 +141,7 @@ def _surely(entries: list[tuple[int, int]], direction: Direction) -> int:
 
 
 def _why(carried: Carried, entries: list[tuple[int, int]], node: WriteNode, line: OperationLine) -> str:
-    """What chooses on the ways of a line's operations."""
+    """Return the reason why a line's operations are not certain."""
     first = carried.first[carried.nodes.index(node)]
     mine = sum(1 << (first + i) for i in line.operations)
     doubt = 0
@@ -152,7 +152,7 @@ def _why(carried: Carried, entries: list[tuple[int, int]], node: WriteNode, line
 
 
 def _is_again(line: OperationLine, lines: list[OperationLine]) -> bool:
-    """Whether a fit reads by the same call of the script what its step reads for a write that is told, too."""
+    """Return whether a line of a model's fit repeats a line of a listed write, from the same call of the script."""
     return line.dataset.startswith(f"{NAMESPACE}/") and any(
         other is not line and not other.dataset.startswith(f"{NAMESPACE}/") and _call(other) == _call(line)
         for other in lines

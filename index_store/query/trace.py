@@ -1,4 +1,4 @@
-"""Traces: the versions that some rows came through or went into, and the writes between, as a graph."""
+"""Traces: the versions on the paths of some rows and the writes between them, as a graph."""
 
 from __future__ import annotations
 
@@ -32,38 +32,38 @@ NodeRole = Literal["asked", "end", "between"]
 
 @dataclass(frozen=True, slots=True)
 class TraceNode:
-    """A version with the rows that the trace met in it."""
+    """A version, with the rows that the trace met in it."""
 
     id: int
     dataset: str
     version: str
     role: NodeRole
-    """``end`` where some of its rows lead no further: sources for backward, results for forward."""
+    """``end`` if some of its rows lead no further: they are sources (backward) or results (forward)."""
     total: int
-    """Rows of the version."""
+    """Number of rows of the version."""
     data: Runs
-    """Rows met along data edges alone."""
+    """Rows met along data edges only."""
     context: Runs
     """Rows met along a path with a context edge."""
     possible: Runs
     """Rows met along a path with a possible edge."""
     at: VersionReference = field(compare=False)
-    """The version as the write knows it through which it was met first."""
+    """The version as known to the write through which the trace first met it."""
     gone: bool = False
-    """Whether its rows are in no current version; for forward."""
+    """Forward: whether its rows are in no current version."""
 
     def __hash__(self) -> int:
         return hash((self.id, self.version, self.role))
 
     @property
     def met(self) -> Runs:
-        """Rows met, by any kind of path."""
+        """Rows met along any kind of path."""
         return self.data | self.context | self.possible
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class TraceEdge:
-    """Rows of one version went into another: through a write, or, where `step` is empty, by shared files."""
+    """A flow of rows from one version to another, through a write, or through shared files if `step` is empty."""
 
     source: int
     target: int
@@ -73,41 +73,41 @@ class TraceEdge:
     occurrence: int
     coverage: Coverage
     read: bool = False
-    """Whether the step's driver read the rows: then `write` is the read's number among the step's reads."""
+    """Whether the step's driver read the rows. Then `write` is the number of the read among the step's reads."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trace:
-    """What some rows of a version came through (backward) or went into (forward); node 0 is that version."""
+    """The versions and writes on the paths of some rows of a version, which is node 0."""
 
     direction: Direction
     nodes: tuple[TraceNode, ...]
     edges: tuple[TraceEdge, ...]
-    """Directed as data flows, whatever the direction asked."""
+    """In the direction of the data flow, for traces in both directions."""
     stops: tuple[Stop, ...]
     through: Mapping[TraceEdge, Runs]
-    """For each edge the rows reached through it: of its source for backward, of its target for forward."""
+    """Rows reached through each edge: of its source (backward) or of its target (forward)."""
     trusted: tuple[Trusted, ...] = ()
     """What is left out because it is trusted."""
     gone: tuple[Gone, ...] = ()
-    """For forward: rows that came of those asked about, and are in no current version."""
+    """Forward: derived rows that are in no current version."""
     used: tuple[VersionUsed, ...] = ()
-    """The versions whose row ids it tells, and what chose them: of the rows asked about first."""
+    """The versions whose row ids it contains, and the rules that selected them; that of the selected rows first."""
     currents: tuple[Current, ...] = ()
     arrivals: Arrivals = field(default_factory=Arrivals, repr=False)
-    """What came to each write; endings are counted from it."""
+    """What arrived at each write; endings are counted from it."""
 
     @property
     def endings(self) -> tuple[Ending, ...]:
-        """For a trace forward, the writes that read rows and did not keep all of them; none backward.
+        """Forward: the writes that read rows and did not keep all of them. Backward: none.
 
-        They are counted when first asked for. With `to`, writes that do not lead to that data set have none.
+        They are computed on first access. With `to`, writes that do not lead to that dataset are left out.
         """
         return tuple(self.ended)
 
     @property
     def ended(self) -> Mapping[Ending, Runs]:
-        """For each ending the rows that were not kept."""
+        """The rows that were not kept, by ending."""
         return self.arrivals.ended
 
     def __eq__(self, other: object) -> bool:
@@ -131,7 +131,7 @@ class Trace:
         return graph_html(boxes, edges, self.stops)
 
     def as_dict(self, max_runs: int = 1000) -> dict[str, Any]:
-        """The trace as JSON takes it; a row set is a count and at most `max_runs` pairs [first row, rows]."""
+        """Return the trace as JSON values. Sets of rows are a count and at most `max_runs` pairs [first row, rows]."""
         return {
             "direction": self.direction,
             "nodes": [
@@ -169,18 +169,18 @@ def trace_rows(
     currents: Currents | None = None,
     everything: bool = False,
 ) -> Trace:
-    """Walk from a set of rows as a whole and keep all versions and writes on the way; never raises for stops.
+    """Walk from a set of rows, and keep all versions and writes on the paths. Stops do not raise an error.
 
     Parameters
     ----------
     to : Dataset, optional
-        Writes that do not lead to it are left out, and so are rows that ended in them.
+        Leave out writes that do not lead to this dataset, and rows that ended in them.
     trust : Trust, optional
-        What it matches is left out.
+        Leave out what it matches.
     currents : Currents, optional
-        Rows that are in a current version are returned in it, whichever version they were found in.
+        Return rows that are in a current version as rows of that version, whichever version they were found in.
     everything : bool
-        Keep rows that are in no current version, also where they lead to none that are.
+        Keep all rows that are in no current version, even if they lead to none that are.
     """
     trust = trust or Trust()
     route = plan(linker, [start], direction)
@@ -208,7 +208,7 @@ class _Draw:
         self.here: dict[Dataset, Current] = {}
         self.numbers: dict[object, int] = {}
         self.placed: dict[VersionReference, dict[int, Runs]] = {start: {0: rows}}
-        """The nodes that rows of a version, as a write knows it, are drawn in, with these rows."""
+        """For each version, as a write knows it, the nodes that contain its rows, with these rows."""
         self.gone: set[int] = set()
         self.older: list[Stand] = []
         self.at: list[VersionReference] = []
@@ -220,9 +220,9 @@ class _Draw:
         self._add(start, "data", rows, False)
 
     def _add(self, at: VersionReference, kind: Kind, rows: Runs, gone: bool) -> int:
-        """Take in rows of a version, and return the number of their node.
+        """Add rows of a version, and return the number of their node.
 
-        Rows that are gone have one of their own, and so have those that came of the rows asked about in their version.
+        Gone rows have a node of their own, and so have derived rows in the version of the selected rows.
         """
         own = bool(self.currents and self.at) and at.key == self.at[0].key
         number = self.numbers.setdefault((at.key, gone, own), len(self.at))
@@ -236,9 +236,10 @@ class _Draw:
         return number
 
     def _in_current(self, at: VersionReference, rows: Runs) -> list[tuple[VersionReference, Runs, Runs, bool]]:
-        """Where rows of a version are told: in the current version, or where they were met, and whether they are gone.
+        """Return where rows of a version are shown (in the current version, or where they were met), and if they are
+        gone.
 
-        They are told by the row ids there, and by those that they have in this version.
+        Each part has the row ids there, and those in this version.
         """
         current = self.currents and self.currents.known(at.version.dataset, self.here)
         if not self.currents or not current:
@@ -274,7 +275,7 @@ class _Draw:
         same = self.currents and via is None and at.version.dataset == origin.version.dataset
         for where, rows, own, gone in self._in_current(at, image(rel)):
             if same and (gone or (where.key == self.at[0].key and 0 in before)):
-                # Rows of one file, in versions that both went, or that are the ones asked about: as they are drawn.
+                # Rows of one file, in versions that are both gone, or in the selected version: keep their nodes.
                 numbers = [n for n in before if (n in self.gone) == gone or n == 0]
             else:
                 numbers = [self._add(where, kind, rows, gone)]
@@ -296,7 +297,7 @@ class _Draw:
     ) -> None:
         if here == there and (via is None or not self.currents):
             return
-        # Of several nodes that rows of a version are drawn in, only those whose rows the write kept have an edge.
+        # If several nodes contain rows of a version, only those whose rows the write kept have an edge.
         if via is not None and len(self.placed[origin]) > 1 and not _leads(via, origin, self.placed[origin][there]):
             return
         source, target = (here, there) if self.direction == "backward" else (there, here)
@@ -333,7 +334,7 @@ class _Draw:
         self.stops.add(stop)
 
     def trace(self, trusted: tuple[Trusted, ...], *, everything: bool) -> Trace:
-        """Put together what was met; without `everything`, what is gone stays only on the way to what is not."""
+        """Return the trace. Without `everything`, gone rows are kept only on the way to rows that are not gone."""
         kept = range(len(self.at)) if everything else self._kept()
         number = {old: new for new, old in enumerate(kept)}
         nodes = []
@@ -378,7 +379,7 @@ class _Draw:
         )
 
     def _drawn(self, at: VersionReference, number: Mapping[int, int]) -> list[tuple[int, Boxes | None]]:
-        """The nodes, what is not gone first, in which rows of a version are drawn, and how their row ids lead there."""
+        """Return the nodes that contain rows of a version, gone ones last, and the relations to their row ids."""
         drawn: list[tuple[int, Boxes | None]] = []
         for n in sorted((n for n in self.placed.get(at, ()) if n in number), key=lambda n: n in self.gone):
             there = self.at[n]
@@ -387,7 +388,7 @@ class _Draw:
         return drawn
 
     def _kept(self) -> list[int]:
-        """The nodes whose rows are there, those on the way to them, and one of each dataset that has no other."""
+        """Return the nodes that are not gone, those on the way to them, and one of each dataset without such a node."""
         before: dict[int, set[int]] = {}
         for edge in self.edges:
             before.setdefault(edge.target, set()).add(edge.source)
@@ -407,7 +408,7 @@ class _Draw:
 
 
 def _leads(node: WriteNode, read: VersionReference, rows: Runs) -> bool:
-    """Whether any of some rows that a write read went into its output."""
+    """Return whether any of some rows that a write read went into its output."""
     axes = [i for i, a in enumerate(node.write.axes) if a.role == "input" and a.version == read.version.id]
     start: dict[tuple[int, Kind], Boxes] = {(i, "data"): gathered(rows) for i in axes}
     return bool(walk_axes(node, start, "forward", context=True, keep={0}))

@@ -1,4 +1,4 @@
-"""What a question trusts: tasks, operators, lines of scripts and kinds of stops."""
+"""The `trust` parameter of questions: trusted tasks, operators, script lines and kinds of stops."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _log = logging.getLogger("provspark")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Trusted:
-    """Something that would have stood in an answer, or failed a check, and did not.
+    """A stop, possible edge or end that is left out of an answer, and fails no check, because it is trusted.
 
     Parameters
     ----------
     by : str
-        What was given as trusted, such as ``clean.py:12``.
+        The entry that matched, such as ``clean.py:12``.
     what : str
         ``possible`` (rows may have gone on), ``end`` (rows reached a driver), or the kind of a stop.
     step, dataset : str
@@ -47,18 +47,18 @@ class Trusted:
 
 
 class Trust:
-    """Matches places against what was given.
+    """Matches stops, possible edges and ends against trusted entries.
 
     Parameters
     ----------
     given : iterable of str, str or None
-        As `trusted_entries` reads it. Each entry is a task (``clean`` or ``dag.clean``), an operator's class
-        (``BashOperator``), a line of a script (``clean.py:12``) or a kind of stop (``coarse``).
+        See `trusted_entries`. Each entry is a task (``clean`` or ``dag.clean``), an operator's class
+        (``BashOperator``), a script line (``clean.py:12``) or a kind of stop (``coarse``).
 
     Attributes
     ----------
     used : set of Trusted
-        What was trusted until now.
+        What was trusted so far.
     """
 
     def __init__(self, given: Iterable[str] | str | None = ()) -> None:
@@ -71,18 +71,18 @@ class Trust:
     def takes(
         self, node: WriteNode | None, what: str, why: str = "", sites: Iterable[str] = (), names: Iterable[str] = ()
     ) -> bool:
-        """Whether something at a write or read is trusted; if so, it is noted in `used`.
+        """Return whether something at a write or read is trusted; if so, add it to `used`.
 
         Parameters
         ----------
         node : WriteNode, optional
-            The write or read; None for what belongs to no step.
+            The write or read; None if it belongs to no step.
         what : str
-            As in `Trusted`.
+            See `Trusted`.
         sites : iterable of str
-            Lines of the script beside those of the write and of its reason.
+            Further script lines, besides those of the write and of its reason.
         names : iterable of str
-            Tasks and operators beside those of the write.
+            Further tasks and operators, besides those of the write.
         """
         if not self._given:
             return False
@@ -101,7 +101,7 @@ class Trust:
         return True
 
     def takes_stop(self, graph: Graph, stop: Stop) -> bool:
-        """Whether a stop of an answer is trusted at any write or read of its step and data set, as `takes` decides."""
+        """Return whether `takes` trusts a stop of an answer at any write or read of its step and dataset."""
         if not self._given:
             return False
         at = [
@@ -118,12 +118,12 @@ def trusted_entries(given: Any) -> tuple[str, ...]:
     Parameters
     ----------
     given : iterable of str, str or None
-        A text contains entries separated by commas, as the option ``trusted`` does. None and "" contain none.
+        A string contains entries separated by commas, as in the option ``trusted``. None and "" contain none.
 
     Raises
     ------
     ArgumentError
-        It is not a list of texts, or one of them is blank.
+        It is not a list of strings, or one of them is blank.
 
     Examples
     --------
@@ -144,12 +144,12 @@ def trusted_entries(given: Any) -> tuple[str, ...]:
 
 
 def log_unknown(entries: Iterable[str], graph: Graph) -> None:
-    """Log a warning for each entry that matches nothing in a graph, such as a misspelled one, with the nearest names.
+    """Log a warning for each entry that matches nothing in a graph, with similar names.
 
     Parameters
     ----------
     entries : iterable of str
-        As `trusted_entries` returns them.
+        From `trusted_entries`.
     """
     entries = list(entries)
     if not entries:
@@ -169,7 +169,7 @@ def log_unknown(entries: Iterable[str], graph: Graph) -> None:
 
 
 def _names(graph: Graph) -> set[str]:
-    """All that an entry can match in a graph."""
+    """Return all names that an entry can match in a graph."""
     known: set[str] = {"possible", "end", *(kind.name for kind in STOPS)}
     for manifest in graph.manifests:
         known |= {manifest.key.task_id, f"{manifest.key.dag_id}.{manifest.key.task_id}"}
@@ -186,10 +186,10 @@ def _names(graph: Graph) -> set[str]:
 
 def _bad_trust(given: object) -> ArgumentError:
     return ArgumentError(
-        f"trust takes a list of tasks, operators, lines such as 'clean.py:12' and kinds of stops, found {given!r}"
+        f"trust takes a list of tasks, operators, script lines ('clean.py:12') and kinds of stops, found {given!r}"
     )
 
 
 def _spellings(site: str) -> tuple[str, ...]:
-    """A line of a script with the script's path, and with its name alone."""
+    """Return a script line with the script's path, and with its file name only."""
     return (site, PurePosixPath(site).name) if site else ()

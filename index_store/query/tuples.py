@@ -1,7 +1,7 @@
 """Derivations as tuples: TensProv's order n+1 tensor of a step, sliced and projected, page by page.
 
-A column of the tuples is a *leaf*: the way along tensors from the output to one reading of an input. A derivation
-takes, for every leaf that a row has, one source row; which of them go together the inner axes know.
+A column of the tuples is a *leaf*: a path along tensors from the output to one occurrence of an input. A derivation
+has one source row for each leaf of its row. The inner axes determine which source rows belong together.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from provspark.model.boxes.pairs import pairs, sort, transpose
 from provspark.model.runs import Runs
 
 TensorPath = tuple[int, ...]
-"""Numbers of the tensors from the output on."""
+"""Numbers of the tensors on a path, from the output on."""
 
 
 def leaves(node: WriteNode) -> tuple[TensorPath, ...]:
-    """The ways along data tensors of a write from its output to its inputs, by occurrence."""
+    """Return the paths along a write's data tensors from its output to its inputs, by occurrence."""
     tensors, axes = node.write.tensors, node.write.axes
     paths: list[TensorPath] = []
     waiting: list[TensorPath] = [()]
@@ -41,13 +41,13 @@ def leaves(node: WriteNode) -> tuple[TensorPath, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TuplePage:
-    """Some tuples: the label of each, and for each leaf the source row, -1 where the derivation has none."""
+    """Some tuples: the label of each, and for each leaf the source row, or -1 if the derivation has none."""
 
     labels: Int64
     columns: Mapping[TensorPath, Int64]
 
     def take(self, which: npt.NDArray[np.generic]) -> TuplePage:
-        """Pick tuples by position or mask."""
+        """Select tuples by position or mask."""
         return TuplePage(self.labels[which], {path: column[which] for path, column in self.columns.items()})
 
 
@@ -61,16 +61,16 @@ def derivations(
     rows : Boxes
         From labels to rows of the output.
     keep : iterable of TensorPath
-        Leaves to tell; where they are not all there are, tuples are told once for each label.
+        Leaves to return. If these are not all leaves, each distinct tuple is returned once for each label.
     within : mapping of TensorPath to Runs
-        Leaves whose source row is to be among these.
+        Return only tuples whose source rows of these leaves are in these sets.
     size : int
-        Tuples held at once for each leaf.
+        Maximum number of tuples in memory for each leaf.
 
     Yields
     ------
-    Page
-        Labels never fall.
+    TuplePage
+        In ascending order of labels.
     """
     keep = tuple(keep)
     allowed = _allowed(node, within)
@@ -84,7 +84,7 @@ def derivations(
 
 
 def _allowed(node: WriteNode, within: Mapping[TensorPath, Runs]) -> dict[TensorPath, Runs]:
-    """For each way that leads to a leaf of which some rows are asked for: what stands on it that leads to them."""
+    """Return the rows that lead to the rows allowed by `within`, for each beginning of a path to such a leaf."""
     allowed: dict[TensorPath, Runs] = {}
     for path, runs in within.items():
         for n in range(len(path), -1, -1):
@@ -100,7 +100,7 @@ def _allowed(node: WriteNode, within: Mapping[TensorPath, Runs]) -> dict[TensorP
 
 
 def _first(rows: Boxes, allowed: Runs | None, size: int) -> Iterator[TuplePage]:
-    """Labels with their output rows, by label."""
+    """Yield the output rows of the labels, in order of the labels."""
     if allowed is not None:
         rows = restrict(rows, allowed)
     for starts, lengths in pieces(image(transpose(rows))):
@@ -115,7 +115,7 @@ class _Tuples:
         self.tensors = node.write.tensors
 
     def pages(self, pages: Iterator[TuplePage], todo: Sequence[TensorPath]) -> Iterator[TuplePage]:
-        """Go one tensor further, then along what begins there, then along the others."""
+        """Follow the first tensor of `todo`, then the tensors that continue its path, then the others."""
         if not todo:
             yield from pages
             return
@@ -125,7 +125,7 @@ class _Tuples:
             yield from self.pages(self.joined(page, path), [*further, *rest])
 
     def joined(self, page: TuplePage, path: TensorPath) -> Iterator[TuplePage]:
-        """Each tuple with every row that its place on the way leads to, in pages."""
+        """Yield each tuple with every row that the path's last tensor leads to, in pages."""
         at = page.columns[path[:-1]]
         there = at >= 0
         places = Runs.of(at[there])
@@ -166,7 +166,7 @@ def _among(rows: Int64, runs: Runs) -> npt.NDArray[np.bool_]:
 
 
 def _distinct(pages: Iterable[TuplePage]) -> Iterator[TuplePage]:
-    """Tell tuples once for each label; those of the label that a page ends with are remembered."""
+    """Yield each distinct tuple once for each label. Tuples of a page's last label are remembered."""
     seen = np.zeros((0, 0), dtype=np.int64)
     for page in pages:
         if not len(page.labels):

@@ -1,4 +1,4 @@
-"""Tasks that were not captured: a stop for each through which rows may have gone on, or by which a source was made."""
+"""Stops for tasks that were not captured: they may have passed rows on, or may have made a source."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from provspark.model.writes import Kind
 __all__ = ["stops_of_tasks"]
 
 _SECOND = 1000
-"""File systems may round times of files down, by up to so many milliseconds."""
+"""Milliseconds by which file systems may round modification times down."""
 _JUDGED = "Tasks of other DAGs are not checked"
 
 
 def stops_of_tasks(
     linker: Linker, starts: Iterable[Stand], direction: Direction, to: object, trust: Trust, *, context: bool
 ) -> set[Stop]:
-    """Return the stops of a way where tasks of a DAG, which nobody captured, may have taken rows on, or made them.
+    """Return the stops of a walk at tasks of a DAG that were not captured and may have passed rows on or made them.
 
-    Forward, these are the tasks that depend on one that made or read the rows; with `to`, only those on which a task
-    depends that wrote it, or read what nobody captured of it. A task that was captured in part counts for what is
-    missing. Backward, a stop names a source that was written while the DAG ran, or that a task declares.
+    Forward, these are the tasks downstream of one that made or read the rows. With `to`, only those upstream of a task
+    that wrote `to`, or read rows of it that no captured step wrote. A task that was captured in part counts for the
+    missing part. Backward, a stop names a source that was written while the DAG ran, or that a task declares.
     """
     graph = linker.graph
     partly = (_uncaptured(m.dag) or (m.key.dag_id and m.untracked) for m in graph.manifests)
@@ -42,7 +42,7 @@ def stops_of_tasks(
     starts = list(starts)
     sink = _Touched()
     sink.nodes.update(dict.fromkeys(start.at.node for start in starts))
-    quiet = Trust()  # what the walk itself is to say, another one says
+    quiet = Trust()  # another walk reports the stops of the walk itself
     walk(linker, plan(linker, [s.at for s in starts], direction), starts, sink, context=context, ways=Ways(trust=quiet))
     if direction == "forward":
         return set(_onward(linker, sink.nodes, to, trust))
@@ -50,7 +50,7 @@ def stops_of_tasks(
 
 
 class _Touched:
-    """Keeps the writes and reads that a walk meets, and the sources at which it ends."""
+    """A `WalkSink` that keeps the writes and reads that a walk meets, and the sources at which it ends."""
 
     def __init__(self) -> None:
         self.nodes: dict[WriteNode, None] = {}
@@ -94,7 +94,7 @@ def _onward(linker: Linker, nodes: Iterable[WriteNode], to: object, trust: Trust
             named = f"task {task.task_id} ({task.operator}) of DAG {key.dag_id}"
             whys = [(f"{named} may have read these rows and passed them on", "")] if _uncaptured([task]) else []
             for manifest in partly.get((key.dag_id, key.run_id, task.task_id), ()) if is_captured(task) else ():
-                if manifest.step not in met:  # or the way itself stops there
+                if manifest.step not in met:  # otherwise the walk itself stops there
                     for r in uncaptured(manifest):
                         whys.append((f"part of {named} was not captured, so it may have passed rows on ({r})", r.site))
             for why, site in whys:
@@ -107,7 +107,7 @@ def _onward(linker: Linker, nodes: Iterable[WriteNode], to: object, trust: Trust
 
 
 def _partly(manifests: Iterable[Manifest]) -> dict[tuple[str, str, str], list[Manifest]]:
-    """The steps of which part was not captured, by DAG, run and task."""
+    """Return the steps that were captured in part, by DAG, run and task."""
     steps: dict[tuple[str, str, str], list[Manifest]] = {}
     for m in manifests:
         if m.untracked:
@@ -116,7 +116,7 @@ def _partly(manifests: Iterable[Manifest]) -> dict[tuple[str, str, str], list[Ma
 
 
 def _knowing(linker: Linker, to: object) -> Iterable[WriteNode]:
-    """What wrote a data set or what that came from, or read rows of it that no captured step wrote; a step's writes."""
+    """Return what wrote a dataset or its sources or read rows of it that no captured step wrote; or a step's writes."""
     graph = linker.graph
     if not isinstance(to, Dataset):
         return [n for n in graph.nodes if to is not None and n.step == getattr(to, "id", "")]
@@ -127,7 +127,7 @@ def _knowing(linker: Linker, to: object) -> Iterable[WriteNode]:
 
 
 def _leads(task: Task, tasks: Mapping[str, Task], dag_id: str, writers: Container[tuple[str, str]], to: object) -> bool:
-    """Whether a writer depends on a task, or the task itself declares the data set."""
+    """Return whether a writer depends on a task, or the task itself declares the dataset."""
     if any((dag_id, name) in writers for name in below(tasks, task.task_id)):
         return True
     return isinstance(to, Dataset) and _declares(task, to)
@@ -138,7 +138,7 @@ def _declares(task: Task, dataset: Dataset) -> bool:
 
 
 def _made(at: VersionReference, rows: Runs, trust: Trust) -> Stop | None:
-    """The stop at a source that a task made which was not captured, or something else while the DAG ran."""
+    """Return the stop at a source that a task without capture made, or something else while the DAG ran."""
     manifest, dataset = at.node.manifest, at.version.dataset
     if dataset.namespace.startswith("memory") or is_driver(dataset):
         return None
@@ -162,7 +162,7 @@ def _made(at: VersionReference, rows: Runs, trust: Trust) -> Stop | None:
 
 
 def _written_since(at: VersionReference, rows: Runs, started: str) -> bool:
-    """Whether a file that holds some of the rows was written after a time."""
+    """Return whether a file that contains some of the rows was written after a time."""
     if not started:
         return False
     since, files = milliseconds(started) // _SECOND * _SECOND, at.files

@@ -1,4 +1,4 @@
-"""Which steps count for a question: all, those up to a time, those of one run."""
+"""The steps that a question uses: all, those up to a time, or those of one run."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _NAMED = 5
 
 
 class View:
-    """A version, what chose it, what finds its way back and ahead, and the current versions of what is found."""
+    """A version, the rule that selected it, the linkers backward and forward, and the current versions of datasets."""
 
     def __init__(self, chosen: Current, back: Linker, ahead: Linker, currents: Currents) -> None:
         self.at, self.chosen, self.back, self.ahead, self.currents = chosen.at, chosen, back, ahead, currents
 
     def linker(self, direction: Direction) -> Linker:
-        """What finds the way in a direction."""
+        """Return the linker for a direction."""
         return self.back if direction == "backward" else self.ahead
 
     def dataset(self, name: str | None) -> Dataset | None:
-        """Return a data set that some step read or wrote.
+        """Return the dataset with this name, which a step read or wrote; None for None.
 
         Raises
         ------
@@ -39,12 +39,12 @@ class View:
         return None if name is None else self.known(name)
 
     def known(self, name: str) -> Dataset:
-        """The same of a name that is given."""
+        """Return the dataset with this name; raise `UnknownDatasetError` if no step read or wrote it."""
         return self.back.graph.known(self.back.graph.named(name))
 
 
 class Views:
-    """Linkers by what they leave out, made once."""
+    """Views of a graph. Linkers and current versions are created once for each time and run."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -56,17 +56,17 @@ class Views:
     def of(
         self, dataset: str | VersionReference, version: str | None, run: str | None, as_of: datetime | str | None
     ) -> View:
-        """Find a version of a data set.
+        """Select a version of a dataset.
 
         Parameters
         ----------
         run : str, optional
-            A run's id, ``DAG/RUN`` where several DAGs have one of that id, or ``latest``: the run whose step last
-            wrote the data set, or else read it. The version is the one that the run wrote last, or else read, and
-            ways forward take its steps only. Without `version`, `run` and `as_of` the files that exist decide; see
+            A run's id, ``DAG/RUN`` if several DAGs have a run with this id, or ``latest``: the run whose step last
+            wrote the dataset, or else read it. Selects the version that the run last wrote, or else read; walks
+            forward follow only its steps. Without `version`, `run` and `as_of`, the existing files decide; see
             `Currents`.
         as_of : datetime or str, optional
-            Steps that ended later are left out.
+            Ignore steps that ended later.
 
         Raises
         ------
@@ -78,7 +78,9 @@ class Views:
         if when is not None:
             self._known_by(back.graph, named, str(as_of))
         if isinstance(dataset, VersionReference):
-            back.graph.find(dataset.version.dataset, dataset.version.id)  # raises: another store's, or of a later time
+            back.graph.find(
+                dataset.version.dataset, dataset.version.id
+            )  # raises if it is of another store or a later time
             dataset = back.graph.own(dataset)
         ahead = back
         rule: VersionRule = "disk" if when is None else "as_of"
@@ -122,18 +124,21 @@ def _run(graph: Graph, run: str) -> tuple[str, str]:
     if len(matches) > 1:
         named = [f"{d}/{r}" for d, r in matches]
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-        raise ConditionError(f"run {run!r} is one of {' and '.join(named[:_NAMED])}{more}; name it so")
+        raise ConditionError(
+            f"Run ID {run!r} exists in {len(named)} DAGs: {', '.join(named[:_NAMED])}{more}. Pass the full ID, for "
+            f"example {named[0]!r}."
+        )
     if not matches:
         raise UnknownRunError(run, [r for _, r in runs], len(graph.broken))
     return matches[0]
 
 
 def _instant(when: datetime | str) -> str:
-    """A time in UTC as text that sorts; a day stands for its end."""
+    """Return a time in UTC as text that sorts; a day means its end."""
     if isinstance(when, datetime):
         return utc(when.isoformat())
     text = str(when).strip()
     try:
         return utc(f"{text}T23:59:59.999999" if len(text) == len("2024-05-31") else text)
     except ValueError:
-        raise ConditionError(f"{when!r} is no time; write it as 2024-05-31 or 2024-05-31T12:00:00Z") from None
+        raise ConditionError(f"{when!r} is not a time. Write it as 2024-05-31 or 2024-05-31T12:00:00Z.") from None

@@ -1,4 +1,4 @@
-"""Walks across writes: from a version's rows through every write between, each once, whatever the paths."""
+"""Walks across writes: from rows of a version along all paths, through each write once."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from provspark.model.stops import Blur, Stop
 from provspark.model.writes import Kind, Untracked
 
 FIRST_WITH_READS = 3
-"""The first format of the store whose manifests record what drivers read."""
-ASK_FOR_ROWS = "ask backward or forward, which follow rows through what drivers read"
+"""The first store format whose manifests record reads on drivers."""
+ASK_FOR_ROWS = "use backward or forward, which follow rows through reads on drivers"
 WalkPart = tuple[int, Kind, Boxes]
-"""Occurrence, kind, relation from labels to rows of a version."""
+"""Occurrence, kind, and relation from labels to rows of a version."""
 
 
 def unreadable_stops(graph: Graph) -> tuple[Stop, ...]:
-    """The one stop of every answer over steps that can't be read; none where all can."""
+    """Return the stop for steps that can't be read, which every answer has; empty if all steps can be read."""
     if not graph.broken:
         return ()
     step = graph.broken[0].step if len(graph.broken) == 1 else ""
@@ -41,7 +41,7 @@ def unreadable_stops(graph: Graph) -> tuple[Stop, ...]:
 
 
 class WalkSink(Protocol):
-    """Takes what a walk meets."""
+    """Receives what a walk meets."""
 
     def met(
         self,
@@ -52,23 +52,23 @@ class WalkSink(Protocol):
         kind: Kind,
         rel: Boxes,
     ) -> None:
-        """Rows of a version, from another one: through a write, or without one where the two share files."""
+        """Receive rows of a version that were reached from `origin`, through a write, or (if `via` is None) a file."""
 
     def ended(self, at: VersionReference, occurrence: int, kind: Kind, rel: Boxes) -> None:
-        """Rows that no write made (backward) or read (forward); or on a driver, going on nowhere."""
+        """Receive rows that no write made (backward) or read (forward), or that did not go on from a driver."""
 
     def stopped(self, stop: Stop) -> None:
-        """A path that ends early or is blurred; may come more than once."""
+        """Receive a stop, where a path ends early or is less precise. The same one may come more than once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stand:
-    """Where a walk begins or has come to: a relation from labels to rows of a version, which may repeat pairs."""
+    """Where a walk starts or has arrived: a relation from labels to rows of a version, which may repeat pairs."""
 
     at: VersionReference
     boxes: Boxes
     occurrence: int = -1
-    """Which reading of the version the last step was, in plan order; -1 where no step was walked."""
+    """The occurrence of the version that the last step read, in plan order; -1 if no step was walked."""
     kind: Kind = "data"
     gone: bool = False
     """Whether the rows are in no file of the current version."""
@@ -76,9 +76,9 @@ class Stand:
 
 @dataclass(frozen=True, slots=True)
 class WalkPlan:
-    """The writes between some versions and all that they came from or went into, each after those that lead to it.
+    """The writes between some versions and all their sources or results, each after those that lead to it.
 
-    The walk's order: a write is entered once, with all that reaches it.
+    In this order, a walk enters each write once, with everything that reaches it.
     """
 
     direction: Direction
@@ -88,19 +88,19 @@ class WalkPlan:
 def plan(
     linker: Linker, starts: Iterable[VersionReference], direction: Direction, within: Iterable[WriteNode] = ()
 ) -> WalkPlan:
-    """Find the writes that a walk may touch, in the order in which it has to.
+    """Return the writes that a walk may enter, in the order in which it enters them.
 
     Parameters
     ----------
     starts : iterable of VersionReference
-        The versions that it begins at.
+        The versions at which the walk starts.
     within : iterable of WriteNode
-        Writes that it begins within.
+        Writes within which it starts.
 
     Raises
     ------
     UntrackedError
-        When the links between versions run in a circle.
+        The links between versions form a cycle.
     """
     starts, within = list(starts), tuple(within)
     key = "plan", direction, tuple(s.key for s in starts), within
@@ -130,8 +130,9 @@ def _planned(
                 stack.append((after, next_nodes(linker, after, direction)))
             elif not done[after]:
                 raise UntrackedError(
-                    f"the files that link the steps run in a circle through {after.step}, which wrote "
-                    f"{after.write.output.dataset}: two states of a file have equal path, size and time"
+                    f"The files that link the steps form a cycle through {after.step}, which wrote "
+                    f"{after.write.output.dataset}: two states of a file have the same path, size and time. Pass as_of "
+                    f"with a time before that step ended, to leave it out."
                 )
         else:
             stack.pop()
@@ -142,7 +143,7 @@ def _planned(
 
 
 def next_nodes(linker: Linker, node: WriteNode, direction: Direction) -> list[WriteNode]:
-    """The writes, and reads on drivers, that made what a write read, or that read what it made."""
+    """Return the writes, and reads on drivers, that made the inputs of a write, or that read its output."""
     if node.write.coverage == "untracked":
         return []
     if direction == "forward":
@@ -153,9 +154,9 @@ def next_nodes(linker: Linker, node: WriteNode, direction: Direction) -> list[Wr
 
 
 def _on_driver(linker: Linker, at: VersionReference, direction: Direction) -> bool:
-    """Whether a way forward leads from what a driver read."""
-    # By identity: what a read took its rows from has the same node, but is not its output. A node makes one
-    # reference to its output (`cached_property`), so no equal one comes from elsewhere.
+    """Return whether a walk forward starts from the rows of a read on a driver."""
+    # By identity: the input of a read has the same node, but is not its output. `output` is a `cached_property`, so
+    # there is only one reference to it.
     return bool(linker.drivers) and direction == "forward" and at.node.is_read and at is at.node.output
 
 
@@ -165,18 +166,18 @@ def _targets(links: Links) -> list[WriteNode]:
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """What bends a walk, or watches it inside the writes.
+    """Options of a walk.
 
     Parameters
     ----------
     useful : callable
-        Writes for which this is False are not entered.
+        Return whether to enter a write.
     inject : mapping
-        Relations that begin within a write, by axis and kind.
+        Relations that start within a write, by axis and kind.
     limit, hop : callable, optional
-        See `walk_axes`; called with the write, too.
+        Return the `limit` and the `hop` of `walk_axes` for a write.
     trust : Trust
-        What is not to be told as a stop, a possible edge or an end.
+        Stops, possible edges and ends to leave out.
     """
 
     useful: Callable[[WriteNode], bool] = lambda node: True
@@ -195,9 +196,9 @@ def walk(
     context: bool = False,
     ways: Ways | None = None,
 ) -> None:
-    """Carry relations from versions' rows to all that they came from, or went into, all in one walk.
+    """Carry relations from rows of versions to all their sources or results, in one walk.
 
-    `plan` has to be made for these starts, or more, and for the same linker: rows that reach another write are lost.
+    `plan` must be made for at least these starts, and for the same linker: rows that reach another write are lost.
     """
     ways = ways or Ways()
     for stop in unreadable_stops(linker.graph):
@@ -230,7 +231,7 @@ class _Walk:
                 self.enter(node, {at: united(parts) for at, parts in arrived.items()})
 
     def stand(self, at: VersionReference, links: Links, parts: list[WalkPart]) -> None:
-        """Take the rows of a version to the writes that share its files."""
+        """Carry the rows of a version to the writes that share its files."""
         for link in links.links if links.few else links.near(_rows(parts)):
             node = link.target.node
             for occurrence, kind, rel in parts:
@@ -245,16 +246,16 @@ class _Walk:
             for read in leaving_reads(self.linker, at, [image(rel) for _, _, rel in parts]):
                 self.stop("driver", read, ASK_FOR_ROWS)
         for occurrence, kind, rel in parts if links.left else ():
-            # `left` holds `loose` and the rows that drivers alone read. A file that only a preview read is a result of
-            # the walk; but rows asked about (occurrence -1) would answer with themselves, so they end only if loose.
+            # `left` contains `loose` and the rows that only drivers read. A file that only a preview read is a result
+            # of the walk. Selected rows (occurrence -1) would be their own result, so they end only if loose.
             over = links.loose if occurrence < 0 else links.left
             rest = rel if over.count == at.version.rows else restrict(rel, over)
             if len(rest):
                 self.sink.ended(at, occurrence, kind, rest)
 
     def enter(self, node: WriteNode, arrived: dict[tuple[str, Kind], Boxes]) -> None:
-        """Take rows of a write's output to its inputs, or the reverse."""
-        enter(node.step)  # counts it: a question may be limited to so many steps
+        """Carry rows of a write's output to its inputs, or the reverse."""
+        enter(node.step)  # counts the step, because the number of steps may be limited
         write = node.write
         for what, why, *sites in doubts(self.linker, node, self.plan.direction):
             self.stop(what, node, why, sites)
@@ -267,13 +268,13 @@ class _Walk:
 
     def backwards(self, node: WriteNode, arrived: dict[tuple[str, Kind], Boxes]) -> None:
         write = node.write
-        # One relation a kind: backward, links lead to what was written, so the one version here is the output.
+        # One relation for each kind: backward, links lead to outputs, so the only version here is the output.
         start = {(0, kind): rel for (_, kind), rel in arrived.items()}
         for at, rel in self.ways.inject.get(node, {}).items():
             start[at] = united([start[at], rel]) if at in start else rel
         ends = {i for i, a in enumerate(write.axes) if a.role == "input"}
         if self.linker.drivers:
-            ends.add(node.reads_axis)  # -1, which is no axis, where it has none
+            ends.add(node.reads_axis)  # -1, which is not an axis, if there is none
         by_version: dict[str, list[WalkPart]] = {}
         for (i, kind), rel in self.within(node, start, ends).items():
             axis = write.axes[i]
@@ -287,7 +288,7 @@ class _Walk:
             self.stand(at_input, self.linker.links(at_input, "backward"), parts)
 
     def to_reads(self, node: WriteNode, kind: Kind, rel: Boxes) -> None:
-        """Take rows of a write's axis of reads to the reads that they are."""
+        """Carry rows of a write's axis of reads to these reads."""
         for read in self.linker.reads(node):
             part = compose(rel, stretch(read.base, 0, read.write.output.rows))
             if not len(part) or (kind == "possible" and self.trusted(read, node)):
@@ -298,7 +299,7 @@ class _Walk:
     def forwards(self, node: WriteNode, arrived: dict[tuple[str, Kind], Boxes]) -> None:
         write = node.write
         out: list[WalkPart] = []
-        # An id is one read's: step and number of the call make it, not the rows (`driver_version`).
+        # An id belongs to one read: it consists of the step and the call's number, not of the rows (`driver_version`).
         reads = {read.output.version.id: read for read in self.linker.reads(node)}
         for i, axis in enumerate(write.axes):
             if axis.role == "reads":
@@ -317,7 +318,7 @@ class _Walk:
             self.stand(node.output, self.linker.onward(node), out)
 
     def from_read(self, node: WriteNode, read: WriteNode, axis: int, kind: Kind, rel: Boxes) -> Iterator[WalkPart]:
-        """Take rows of a read to a later write, or read, that has it on its axis of reads."""
+        """Carry rows of a read to a later write or read that has it on its axis of reads."""
         there = compose(rel, stretch(0, read.base, read.write.output.rows))
         for (_, after), further in self.within(node, {(axis, kind): there}, {0}).items():
             if after == "possible" != kind and self.trusted(read, node):
@@ -326,7 +327,7 @@ class _Walk:
             yield 0, after, further
 
     def on_driver(self, read: WriteNode, parts: list[WalkPart]) -> None:
-        """Take the rows of a read to what came after it in the script; they end here unless they surely went on."""
+        """Carry the rows of a read to what came after it in the script. They end here unless they surely went on."""
         later = self.linker.later(read)
         for occurrence, kind, rel in parts:
             for node in later:
@@ -336,7 +337,7 @@ class _Walk:
                 self.sink.ended(read.output, occurrence, kind, restrict(rel, left))
 
     def trusted(self, read: WriteNode, node: WriteNode) -> bool:
-        """Whether the possible edges between a read and a write after it are trusted, for either's sake."""
+        """Return whether the possible edges between a read and a later write are trusted, by the names of either."""
         trust, why = self.ways.trust, f"rows read at {read.write.site} may have gone into it"
         return trust.takes(node, "possible", why, [read.write.site])
 
@@ -357,7 +358,7 @@ class _Walk:
 
 
 def doubts(linker: Linker, node: WriteNode, direction: Direction) -> Iterator[tuple[Blur, str, str]]:
-    """The kinds of stops, with the reasons and the lines of those, that a way into a write, or a read, meets."""
+    """Yield the stops that a walk meets when it enters a write or read: kind, reason, and the reason's script line."""
     write, manifest = node.write, node.manifest
     if node.declared:
         yield "declared", str(write.reason), ""
@@ -370,56 +371,56 @@ def doubts(linker: Linker, node: WriteNode, direction: Direction) -> Iterator[tu
     if direction == "forward" and write.coverage != "untracked" and manifest.untracked:
         for reason in uncaptured(node.manifest):
             yield "untracked", missed(reason), reason.site
-    # Not `linker.reads`, which is empty where no way leads through drivers. Reads of one number (`single`), such as a
-    # count, are no doubt: of answers that go through drivers only strict ones follow them (`Linker.follows`).
+    # Not `linker.reads`, which is empty if walks do not lead through drivers. Reads of a single number, such as a
+    # count, are not stops: even walks through drivers follow them only with `strict` (`Linker.follows`).
     if not linker.drivers and direction == "backward" and any(not read.write.single for read in node.reads):
         yield "driver", ASK_FOR_ROWS, ""
     if linker.drivers and manifest.driver_reads == "off":
-        yield "driver-reads-off", "spark.provspark.driverReads is false, so what its driver read is not known", ""
+        yield "driver-reads-off", "spark.provspark.driverReads is false, so the reads on its driver are unknown", ""
     if linker.drivers and manifest.format_version < FIRST_WITH_READS:
         why = f"its manifest has format {manifest.format_version}, without driver reads; run the step again"
         yield "before-format-3", why, ""
 
 
 def leaving_reads(linker: Linker, at: VersionReference, rows: Sequence[Runs]) -> Iterator[WriteNode]:
-    """The reads on drivers that took some of these rows somewhere else, for ways that do not lead through drivers."""
+    """Yield the reads on drivers that read some of these rows, for walks that do not lead through drivers."""
     for link in linker.driver_links(at):
         node = link.target.node
         there = [compose(gathered(some), link.boxes) for some in rows]
         axes = [i for i, a in enumerate(node.write.axes) if a.role == "input" and a.version == link.target.version.id]
         start: dict[tuple[int, Kind], Boxes] = {(i, "data"): united(there) for i in axes}
-        # With context, whatever was asked for: a value that a row went into leaves by the driver, too.
+        # Always with context: a value that was computed from a row also leaves through the driver.
         if node.write.coverage == "untracked" or walk_axes(node, start, "forward", context=True, keep={0}):
             yield node
 
 
 def uncaptured(manifest: Manifest) -> list[Untracked]:
-    """Why some of a step was not captured, each reason once."""
+    """Return the reasons why parts of a step were not captured, each once."""
     return list(dict.fromkeys(manifest.untracked))
 
 
 def missed(reason: Untracked) -> str:
-    """What a stop says of a step some of which was not captured."""
+    """Return the reason of a stop at a step that was captured in part."""
     return f"part of this step was not captured: {reason}"
 
 
 def stretch(start: int, to: int, rows: int) -> Boxes:
-    """One diagonal of so many rows."""
+    """Return one diagonal of `rows` rows."""
     one = np.ones(1, dtype=np.int64)
     return Boxes(one * start, one * rows, one * to, one * rows, np.ones(1, dtype=np.bool_))
 
 
 def _rows(parts: Sequence[WalkPart]) -> Runs:
-    """The rows that any of some relations leads to."""
+    """Return the rows that any of the relations leads to."""
     return reduce(or_, (image(rel) for *_, rel in parts), Runs.span(0))
 
 
 def _surely_read(read: WriteNode, later: Iterable[WriteNode]) -> Runs:
-    """The rows of a read that went into something after it by an edge that is not only possible."""
+    """Return the rows of a read that went into something later, by an edge that is not only possible."""
     rows, surely = read.write.output.rows, Runs.span(0)
     for node in later:
         for tensor in node.from_reads:
-            # One run, by start and length; boxes come cut to it, so that no row is below 0 after `base` is taken off.
+            # Boxes are clipped to the run that is looked up, so no row is negative after subtracting `base`.
             there = node.reader(tensor, "src").lookup(np.array([read.base]), np.array([rows]))
             surely |= Runs.united(there.src - read.base, there.n_src)
     return surely

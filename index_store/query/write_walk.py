@@ -1,4 +1,4 @@
-"""Walks inside one write: from axis to axis along its tensors, inner axes like any other."""
+"""Walks within one write: from axis to axis along its tensors."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from provspark.model.runs import Runs
 from provspark.model.writes import Kind
 
 ROWS_AT_ONCE = 1 << 18
-"""Rows of an axis that one lookup covers: memory follows the answer's runs, not the tensor's boxes."""
+"""Maximum number of rows of an axis in one lookup, so that memory depends on the answer, not on the tensor."""
 
 _STRENGTH: tuple[Kind, ...] = ("data", "context", "possible")
 WalkLimit = Callable[[int, Kind, Boxes], Boxes]
-"""Told an axis, a kind and the relation that arrived there: what of it goes on."""
+"""Called with an axis, a kind and the relation that arrived there. Returns the part of the relation that goes on."""
 Hop = Callable[[int, Kind, Boxes], None]
-"""Told the number of a tensor, the kind of the path through it, and the relation that comes out of it."""
+"""Called with the number of a tensor, the kind of the path through it, and the relation that comes out of it."""
 
 
 def walk_axes(
@@ -41,15 +41,16 @@ def walk_axes(
     Parameters
     ----------
     start : mapping of (axis, kind) to Boxes
-        From labels to rows of that axis. Kind is ``context`` once any edge of the path was, ``possible`` once any was.
+        From labels to rows of that axis. The kind is ``possible`` if any edge of the path is possible, ``context`` if
+        any is context.
     direction : {"backward", "forward"}
-        Along the tensors from output to inputs, or against them.
+        From output to inputs, or the reverse.
     context : bool
-        Whether context edges are followed at all.
+        Whether to follow context edges.
     keep : container of int
-        The axes to return; the others' relations are dropped once they are used.
+        The axes to return. Relations at other axes are dropped after use.
     limit, hop : callable, optional
-        Cut what has arrived at an axis; watch what comes out of each tensor.
+        Cut what arrives at an axis; watch what comes out of each tensor.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def walk_axes(
 
 
 def weaker(a: Kind, b: Kind) -> Kind:
-    """The kind of a path of two parts: data is surest, possible least.
+    """Return the kind of a path of two parts: the weaker one. Data is the strongest kind, possible the weakest.
 
     >>> weaker("data", "context"), weaker("possible", "context")
     ('context', 'possible')
@@ -95,16 +96,16 @@ def weaker(a: Kind, b: Kind) -> Kind:
 
 
 def through(here: Boxes, reader: StoredTensor, direction: Direction) -> Boxes:
-    """One step further along a tensor."""
+    """Carry a relation along one tensor."""
     backward = direction == "backward"
     parts: list[Boxes] = []
     if len(here) and _one_label(here):
         return _all_of(here, reader)
-    plain = len(here) == 1 and bool(here.diagonal[0])  # what is found is told as it is stored
+    plain = len(here) == 1 and bool(here.diagonal[0])  # the result is returned as it is stored
     settled = waiting = 0
     ends = here.src + here.n_src
     rising = bool((here.src[1:] >= here.src[:-1]).all() and (ends[1:] >= ends[:-1]).all())
-    # Where what is carried is not in order, a piece costs a look at all of it; where boxes are not, at all of them.
+    # If `here` is unordered, each piece scans all of it; if the tensor's boxes are unordered, each scans all of them.
     most = ROWS_AT_ONCE if rising and not reader.scattered else max(ROWS_AT_ONCE, 2 * len(here))
     for starts, lengths in pieces(image(here), most):
         check()
@@ -123,7 +124,7 @@ def through(here: Boxes, reader: StoredTensor, direction: Direction) -> Boxes:
 
 
 def _one_label(boxes: Boxes) -> bool:
-    """Whether all boxes relate the same labels, all of them, to their rows."""
+    """Return whether all boxes have the same labels, and each relates all of them to all its rows."""
     if len(boxes) == 1:
         return int(boxes.n_out[0]) == 1 or not boxes.diagonal[0]
     if all(is_constant(a) for a in (boxes.out, boxes.n_out, boxes.diagonal)):
@@ -134,7 +135,7 @@ def _one_label(boxes: Boxes) -> bool:
 
 
 def _all_of(here: Boxes, reader: StoredTensor) -> Boxes:
-    """The same where only a set of rows is carried: nothing is kept but the set that is reached."""
+    """Do the same as `through` for labels with one set of rows, keeping only the set that is reached."""
     marks = GrowingSet()
     rows = image(here)
     for starts, lengths in [(rows.starts, rows.lengths)] if reader.scattered else pieces(rows):
@@ -148,7 +149,7 @@ def _all_of(here: Boxes, reader: StoredTensor) -> Boxes:
 
 
 def pieces(runs: Runs, most: int | None = None) -> Iterator[tuple[Int64, Int64]]:
-    """Cut a set of rows into sets of so many at most, `ROWS_AT_ONCE` of them if nothing is said, runs included."""
+    """Split a set of rows into sets of at most `most` rows (default: `ROWS_AT_ONCE`), splitting runs, too."""
     most = most or ROWS_AT_ONCE
     if runs.count <= most:
         if runs:

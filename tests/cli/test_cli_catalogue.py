@@ -89,7 +89,7 @@ def test_init_makes_a_catalogue_once(cli: Cli, tmp_path: Path) -> None:
     for _ in range(2):
         done = cli("catalogue", "init", "--url", url)
         assert (done.exit_code, "is ready. It contains no step." in done.output) == (0, True), done.output
-    assert "knows no step yet" in cli("catalogue", "ls", "--url", url).output
+    assert "contains no step yet" in cli("catalogue", "ls", "--url", url).output
 
 
 @pytest.mark.parametrize("call", [["init"], ["rebuild", "--store", "PROV"]])

@@ -121,7 +121,7 @@ def test_replays(
     ("call", "message"),
     [
         (["beside", "report.csv", "--after", "1", "--to", "1", "--shared"], "--shared needs --via"),
-        (["profile", "report.csv", "--operations", "--operation", "1"], "not both"),
+        (["profile", "report.csv", "--operations", "--operation", "1"], "contradict each other"),
         (["profile", "report.csv", "--operations", "--row", "1"], "all rows of a step"),
     ],
 )

@@ -127,7 +127,7 @@ def test_the_catalogue_is_rebuilt_from_stores(cli: Cli, folder: Path, monkeypatc
     url = f"sqlite:///{folder}/catalogue.db"
     result = cli("catalogue", "rebuild", "--store", folder / "prov", "--url", url)
     assert result.exit_code == 0, result.output
-    assert "3 steps known" in result.output
+    assert "The catalogue contains 3 steps." in result.output
     listed = json.loads(cli("catalogue", "ls", "--url", url, "--json").stdout)
     assert [s["status"] for s in listed] == ["succeeded"] * 3
     assert "people-clean" in cli("catalogue", "ls", "--url", url).output
@@ -158,7 +158,7 @@ def test_a_rebuild_needs_one_source(cli: Cli, folder: Path) -> None:
 def test_an_empty_catalogue(cli: Cli, folder: Path) -> None:
     assert cli("catalogue", "init", "--url", f"sqlite:///{folder}/new.db").exit_code == 0
     result = cli("catalogue", "ls", "--url", f"sqlite:///{folder}/new.db")
-    assert "knows no step yet" in result.output
+    assert "contains no step yet" in result.output
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def check(option: str, data: bytes) -> None:
 def test_only_one_goes_there(cli: Cli, folder: Path, call: list[str], names: str) -> None:
     result = cli(call[0], str(folder / "report.csv"), *call[1:])
     assert result.exit_code == 2 and not result.stdout
-    assert f"only one of {names} can be written to standard output" in " ".join(result.stderr.split())
+    assert f"Only one of {names} can be written to standard output" in " ".join(result.stderr.split())
 
 
 def test_a_file_may_be_written_beside(cli: Cli, folder: Path, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_export_of_ends_and_what_it_asks_for(cli: Cli, folder: Path) -> None:
     result = cli("export", folder / "report.csv", "--csv", folder / "ends.csv")
     assert result.exit_code == 0, result.output
     assert len((folder / "ends.csv").read_text().splitlines()) == 4
-    assert "nothing to write" in cli("export", folder / "report.csv").output
+    assert "There is nothing to write" in cli("export", folder / "report.csv").output
     assert "one direction" in cli("export", folder / "report.csv", "--both", "--csv", "x").output
     assert "raise limit" in cli("export", folder / "report.csv", "--limit", 1, "--graphml", "-").output
 

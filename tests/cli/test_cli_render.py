@@ -42,7 +42,7 @@ def test_columns_that_do_not_fit_are_named() -> None:
     text = captured.get()
     assert "x" * 20 in text
     assert "a⏎b⇥" in text
-    assert "… 1 more column: more; --json has all" in text
+    assert "… 1 more column: more; see --json" in text
     assert all(len(line.rstrip()) <= 40 for line in text.splitlines())
 
 

@@ -76,7 +76,7 @@ def test_a_run_needs_a_store_and_a_script(script: Path, tmp_path: Path) -> None:
         env={**env, "PROVSPARK_STORE": str(tmp_path / "prov")},
     )
     assert gone.returncode == 2
-    assert "there is no script" in gone.stderr
+    assert "There is no script" in gone.stderr
 
 
 TASK = {

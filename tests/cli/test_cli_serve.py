@@ -45,7 +45,7 @@ def test_it_prints_an_address_that_answers_and_ends_on_ctrl_c(store: str) -> Non
 def test_errors_are_one_line(store: str, tmp_path: Path) -> None:
     for arguments, env, text in (
         (["--store", str(tmp_path / "none")], {}, "no such folder"),
-        (["--store", store, "--host", "192.0.2.1"], {}, "can't listen at 192.0.2.1"),
+        (["--store", store, "--host", "192.0.2.1"], {}, "Can't listen on 192.0.2.1"),
         (["--store", store], {"PROVSPARK_SERVE_TOKEN": "short"}, "16 characters"),
         (["--store", store], {"PROVSPARK_MAX_BODY": "1 MB"}, "'1 MB'"),
         (["--store", store], {"PROVSPARK_SHOW_VALUES": "never"}, "'never'"),

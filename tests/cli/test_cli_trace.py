@@ -22,7 +22,7 @@ def test_backward_shows_the_way_and_the_values(cli: Cli, folder: Path) -> None:
     result = cli("trace", folder / "report.csv", "--row", 1)
     assert result.exit_code == 0, result.output
     text = squeezed(result.output)
-    assert f"Asked: file://{folder}/report.csv: 1 of 2 rows" in text
+    assert f"Selected: file://{folder}/report.csv: 1 of 2 rows" in text
     assert f"Through file://{folder}/clean.csv: 2 of 3 rows" in text
     assert f"From file://{folder}/people.csv: 2 of 5 rows" in text
     assert "0 Ada Rome 36" in text
@@ -34,7 +34,7 @@ def test_forward_and_conditions(cli: Cli, folder: Path) -> None:
     result = cli("trace", folder / "people.csv", "--where", "age<45", "--where", "city is not null", "--forward")
     assert result.exit_code == 0, result.output
     text = squeezed(result.output)
-    assert f"Asked: file://{folder}/people.csv: 2 of 5 rows" in text
+    assert f"Selected: file://{folder}/people.csv: 2 of 5 rows" in text
     assert "0 Ada Rome 36" in text
     assert "3 Dee Oslo 41" in text
     assert "untracked: step model-" in text
@@ -54,7 +54,7 @@ def test_limits(cli: Cli, folder: Path) -> None:
     text = squeezed(cli("trace", folder / "report.csv", "--row", 1, "--limit", 1).output)
     assert "Ada" in text
     assert "Cy" not in text
-    assert "… 1 more, --limit" in text
+    assert "… 1 more; pass --limit" in text
     text = cli("trace", folder / "report.csv", "--row", 1, "--limit", 0).output
     assert "2 of 5 rows" in text
     assert "Ada" not in text
@@ -65,7 +65,7 @@ def test_nothing_is_said_in_words(cli: Cli, folder: Path) -> None:
         "trace", folder / "report.csv", "--where", "n>10"
     ).output.replace("\n", "")
     assert (
-        "No row of any data set came from these rows."
+        "No row of any dataset came from these rows."
         in cli("trace", folder / "people.csv", "--row", 1, "--forward").output
     )
     assert (
@@ -93,7 +93,7 @@ def test_where_rows_ended_is_told_and_how_to_ask_for_the_operation(cli: Cli, fol
 def test_an_untracked_step_is_named(cli: Cli, folder: Path) -> None:
     result = cli("trace", folder / "model.csv", "--row", 0)
     assert result.exit_code == 0
-    assert "No row of any data set went into these rows, as far as was captured." in result.output
+    assert "No row of any dataset went into these rows in the captured lineage." in result.output
     assert "was not captured: MapInPandas" in result.output
 
 

@@ -47,7 +47,7 @@ def damage(store: Store, task: str) -> str:
 
 
 def test_verify_tells_what_is_damaged_and_repair_marks_it(store: Store) -> None:
-    assert "3 steps checked, all is as it was written" in call(store, "verify")
+    assert "3 steps checked, no problem found" in call(store, "verify")
     path = damage(store, "clean")
     (problem,) = json.loads(call(store, "verify", "--json", code=1))
     assert problem["path"] == path

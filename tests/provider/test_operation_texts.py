@@ -178,7 +178,7 @@ def test_a_list_that_is_a_superset_says_so(prov: Any) -> None:
         main, ["operations", str(folder / "chosen"), "--column", "y", "--store", str(folder / "prov")]
     )
     assert told.exit_code == 0
-    assert re.search(rf"operation 1: only for some rows, as their values choose: {re.escape(UNSURE)}", told.output)
+    assert re.search(rf"operation 1: only for some rows, depending on their values: {re.escape(UNSURE)}", told.output)
 
 
 def test_a_list_that_is_exact_says_nothing(prov: Any) -> None:

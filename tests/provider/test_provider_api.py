@@ -191,7 +191,7 @@ def test_stops_travel_in_the_tables_metadata(tmp_path: Path) -> None:
     assert (stop.what, stop.dataset) == ("untracked", "file:///dark")
     assert json.loads(table.schema.metadata[b"provspark"])["direction"] == "backward"
     assert stops_of(prov.backward("/light", rows=[0]).table()) == ()
-    with pytest.raises(UntrackedError, match=r"/dark.*run that step again"):
+    with pytest.raises(UntrackedError, match=r"/dark.*fix what prevented its capture and run it again"):
         prov.backward("/dark", rows=[0]).table()
     assert [s.what for s in prov.trace("/dark", rows=[0]).stops] == ["untracked"]
     with pytest.raises(ValuesUnavailableError, match="columns of file:///light are not known"):

@@ -41,7 +41,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
         "Unknown parameter 'who'. Use one of: where",
     ),
     "answer": (lambda p: p.backward("/out", [0]) | 5, ArgumentError, "another answer, found 5"),
-    "set of rows": (lambda p: p.select("/out") - 5, ArgumentError, "another set, found 5"),
+    "set of rows": (lambda p: p.select("/out") - 5, ArgumentError, "another set of rows, found 5"),
     "store": (lambda p: provspark.open(None), ArgumentError, "named by its folder or URL"),
 }
 

@@ -220,7 +220,7 @@ def test_a_step_without_operations_is_answered_as_far_as_can_be(prov: provspark.
 
 
 def test_questions_that_make_no_sense_say_so(prov: provspark.Provenance, tmp_path: Path) -> None:
-    with pytest.raises(ConditionError, match="ask cells"):
+    with pytest.raises(ConditionError, match="Use cells"):
         prov.columns(str(tmp_path / "report.csv"), where=[("n", "=", 1)]).table()
     with pytest.raises(ConditionError, match=r"direction must be .* found 'sideways'"):
         prov.how(str(tmp_path / "report.csv"), direction="sideways")  # type: ignore[arg-type]

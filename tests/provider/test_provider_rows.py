@@ -74,9 +74,9 @@ def test_rows_take_columns_and_sets_of_answers(prov: Any, folder: Path) -> None:
     ):
         assert prov.forward(source, rows) == expected
     assert pd.Series(answer.rows).tolist() == pa.array(answer.rows).to_pylist() == list(answer.rows)
-    with pytest.raises(ConditionError, match="pass the set in place of the dataset"):
+    with pytest.raises(ConditionError, match="Pass the set in place of the dataset"):
         prov.forward(source, prov.select(report))
-    with pytest.raises(ConditionError, match="pass the set in place of the dataset"):
+    with pytest.raises(ConditionError, match="Pass the set in place of the dataset"):
         prov.values(source, prov.select(report))
     for wrong in (answer, answer.table(), answer.values()):
         with pytest.raises(ArgumentError, match="in place of the dataset"):

@@ -48,7 +48,7 @@ def test_a_type_that_says_nothing_is_refused() -> None:
             Somewhere.
         """
 
-    with pytest.raises(TypeError, match=r"vague: the type of the parameter 'place', .*str.*, does not say"):
+    with pytest.raises(TypeError, match=r"The type .*str.* of the parameter 'place' of vague does not say"):
         parameters(QUESTIONS["vague"])
 
 
@@ -58,7 +58,7 @@ def test_a_parameter_that_is_not_described_is_refused() -> None:
     def silent(prov: Asking, hops: int) -> None:
         """Ask."""
 
-    with pytest.raises(TypeError, match="the docstring of silent does not describe the parameter 'hops'"):
+    with pytest.raises(TypeError, match="The docstring of silent does not describe the parameter 'hops'"):
         parameters(QUESTIONS["silent"])
 
 

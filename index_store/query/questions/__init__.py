@@ -1,1 +1,1 @@
-"""The questions about what is stored: a file each."""
+"""The questions about what is stored, one in each file."""

@@ -1,4 +1,4 @@
-"""Which cells lie around these cells, and which edges are between them?"""
+"""Which cells are around these cells, and which edges are between them?"""
 
 from __future__ import annotations
 

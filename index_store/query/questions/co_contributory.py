@@ -36,7 +36,7 @@ def co_contributory(
     Parameters
     ----------
     to : str
-        Return rows of this dataset. It may be `dataset` itself, if a step reads that more than once.
+        Return rows of this dataset. It may be `dataset` itself, if a step reads it more than once.
     via : str, optional
         Only derivations of rows of this dataset. Default: of any captured dataset.
     dataset, rows, **which

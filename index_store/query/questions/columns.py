@@ -70,7 +70,9 @@ def columns(
     """
     known_direction(direction)
     if which.keys() & {"where", "semantics"}:
-        raise ConditionError("columns are those of all rows; ask cells() for those of some rows")
+        raise ConditionError(
+            "columns() covers all rows, so it takes no where and no semantics. Use cells() for some rows."
+        )
     which = {"kinds": ("data", "context"), **which}
     asked = prov.asked(
         "columns", dataset.at.version.dataset.uri if isinstance(dataset, RowSet) else dataset, None, which

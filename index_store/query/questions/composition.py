@@ -1,4 +1,4 @@
-"""How do the witnesses of these rows divide over a column?"""
+"""How many source rows of these rows have each value of a column?"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def composition(
     column : str
         A column of `source`, or ``struct.field``.
     each : bool
-        Count for each row. Otherwise for all rows together; each source row counts once.
+        Count for each row. If false, count for all rows together; each source row counts once.
     dataset, rows, **which
         See `backward`.
 

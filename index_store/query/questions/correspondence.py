@@ -1,4 +1,4 @@
-"""Which rows of one dataset came from which rows of another, all against all?"""
+"""Which rows of one dataset came from which rows of another, for all rows of both?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which ways did these rows come about?"""
+"""In which ways were these rows made?"""
 
 from __future__ import annotations
 

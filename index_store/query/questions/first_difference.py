@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["first_difference"]
 
 MOST = 100
-"""Rows of one question: both histories of each are drawn, and their values are read."""
+"""Maximum number of rows, because both histories of each row are computed and their values read."""
 
 
 @question(follows=SURE, compares=True, words=("difference", "related_version", "related_step"))
@@ -79,8 +79,8 @@ def first_difference(
     asked = prov.asked("first_difference", dataset, rows, which)
     if asked.labels.count > MOST:
         raise ConditionError(
-            f"{asked.labels.count:,} rows are asked about; first_difference compares at most {MOST}. Name some with "
-            f"rows or where"
+            f"{asked.labels.count:,} rows are selected, but first_difference compares at most {MOST}. Select fewer "
+            f"with rows or where."
         )
     there = prov.asked("first_difference", str(asked.at.version.dataset), None, {"version": other})
     mine = asked.labels.rows().tolist()
@@ -90,8 +90,8 @@ def first_difference(
     for row, partner in zip(mine, partners, strict=True):
         if partner >= there.at.version.rows:
             raise ConditionError(
-                f"version {other} has {there.at.version.rows:,} rows, so none with the id {partner}; name the columns "
-                f"that identify a row with key"
+                f"Version {other} has {there.at.version.rows:,} rows, so none with the id {partner}. Pass the columns "
+                f"that identify a row as key."
             )
         histories = _history(asked, asked, row), _history(asked, there, partner)
         difference = first_difference_of(*histories, writes, several(ignoring or (), "ignoring"))
@@ -120,14 +120,14 @@ def _history(asked: Asked, where: Asked, row: int) -> Trace:
 
 
 def _partner(at: VersionReference, there: VersionReference, row: int, key: Sequence[str]) -> int:
-    """The row of another version that has the same key."""
+    """Return the row of another version that has the same key."""
     (values,) = read_rows(at.version, at.files, Runs.of([row]).rows(), key).to_pylist()
     wanted = [(name, "is null" if value is None else "=", value) for name, value in values.items()]
     rows = select_rows(there.version, there.files, wanted)
     if len(rows) != 1:
         named = ", ".join(key)
         raise ConditionError(
-            f"version {there.version.id} has {len(rows):,} rows with the {named} of row {row}; name columns that "
-            f"identify one row with key"
+            f"Version {there.version.id} has {len(rows):,} rows with the {named} of row {row}. Pass columns that "
+            f"identify exactly one row as key."
         )
     return int(rows[0])

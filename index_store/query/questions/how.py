@@ -1,4 +1,4 @@
-"""Which operations are on the way of these rows?"""
+"""Which operations did these rows go through?"""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def impact(
     column : str, optional
         A column of the output, or a column that was dropped. Default: all.
     source : str, optional
-        The dataset to compare with. One that the step read, or one that its output came from over any number of steps.
+        The dataset to compare with: one that the step read, or one that its output came from over any number of steps.
         Default: the one that the step read.
     output : str, optional
         The dataset that the step wrote, if it wrote several.

@@ -54,7 +54,7 @@ def locate(
     ------
     UnknownVersionError, UnknownRunError
     ConditionError
-        The answer has rows of several versions; or both versions have a file and cut it into rows differently.
+        The answer has rows of several versions; or both versions have a file but split it into rows differently.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which rows lie around these rows, and which edges are between them?"""
+"""Which rows are around these rows, and which edges are between them?"""
 
 from __future__ import annotations
 

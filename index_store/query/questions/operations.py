@@ -1,4 +1,4 @@
-"""Which operations made these rows or columns, or were done to them?"""
+"""Which operations made these rows or columns, or were applied to them?"""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def operations(
     Raises
     ------
     AmbiguousStepError
-        The ids of several steps begin so.
+        The ids of several steps start with `what`.
 
     Notes
     -----
@@ -82,7 +82,7 @@ def operations(
     if nodes is not None:
         if rows is not None or column is not None or which:
             raise ConditionError(
-                f"{what} is a step, and all its operations are returned; pass a dataset to select some"
+                f"{what} is a step, and all its operations are returned. Pass a dataset to select some."
             )
         lines = [line for node in nodes for line in operation_lines(node, parts=parts)]
         return OperationList(tuple(lines), tuple(sorted({s for node in nodes for s in _unkept(node)})))
@@ -125,7 +125,9 @@ def _of_columns(
         asked = prov.asked("cells", what, rows, which)
     else:
         if "semantics" in which:
-            raise ConditionError("columns are those of all rows; pass rows to choose how they are compared")
+            raise ConditionError(
+                "semantics applies to selected rows, but none are selected. Pass rows or where, or remove semantics."
+            )
         which = {"kinds": ("data", "context"), **which}
         whole = what.at.version.dataset.uri if isinstance(what, RowSet) else what
         asked = prov.asked("columns", whole, None, which)
@@ -133,19 +135,19 @@ def _of_columns(
 
 
 def _unkept(node: WriteNode) -> list[Stop]:
-    """The stop for a write whose operations are not in the store."""
+    """Return the stop for a write whose operations are not in the store."""
     if node.is_read or node.operations or node.write.coverage == "untracked":
         return []
     return [Stop("columns", node.step, str(node.write.output.dataset), "its operations were not kept")]
 
 
 def _step(prov: Asking, what: str) -> list[WriteNode] | None:
-    """The writes of a step of that id, or of the only one whose id begins so; None where a data set is meant.
+    """Return the writes of the step whose id is, or starts with, `what`; None if `what` is a dataset or unknown.
 
     Raises
     ------
     AmbiguousStepError
-        The ids of several steps begin so, and there is no such data set.
+        The ids of several steps start with `what`, and no dataset has this name.
     """
     graph = prov.graph
     try:

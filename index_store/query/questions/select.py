@@ -18,7 +18,7 @@ __all__ = ["select"]
 
 @question()
 def select(prov: Asking, dataset: DatasetName | RowSet, rows: Rows = None, **which: Unpack[Which]) -> RowSet:
-    """List the row ids that match.
+    """List the ids of the selected rows.
 
     In Python this is a set of rows. ``|``, ``&`` and ``-`` combine sets, and every question takes one in place of a
     dataset.

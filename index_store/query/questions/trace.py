@@ -31,7 +31,7 @@ def trace(
 ) -> Trace:
     """Trace rows through all steps: each version on the paths, with its rows, and the writes between.
 
-    Stops never raise here; they are in the answer.
+    A stop is not an error here: the answer lists it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which steps were begun and are not published?"""
+"""Which steps were started but are not published?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["unfinished"]
 def unfinished(prov: Asking) -> TableAnswer:
     """List steps that started but have not finished: still running, or killed.
 
-    The columns are those of `steps`; status is ``unfinished``, outputs are those that are complete so far. `provspark
-    repair` publishes steps that were killed. The list is empty if you may see only some steps.
+    The columns are those of `steps`. The status is ``unfinished``; outputs are those that are complete so far.
+    `provspark repair` publishes steps that were killed. The list is empty if you may see only some steps.
     """
     return TableAnswer(listings.unfinished(prov.stores()))
