@@ -1,4 +1,4 @@
-"""``provspark serve``: the page of provenance on this machine, without Airflow."""
+"""``provspark serve``: the web UI and HTTP API on this machine, without Airflow."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--open", "open_page", is_flag=True, help="Open the page in a browser.")
 @store_option
 def serve(host: str, port: int, open_page: bool, store: str | None) -> None:
-    """Serve the page and its API for a store, to whoever has the address that is printed.
+    """Start the web UI and HTTP API for a store. Anyone with the printed URL can use them.
 
-    The token in the address is new at each start; PROVSPARK_SERVE_TOKEN sets one of at least 16 characters.
-    PROVSPARK_MASK_COLUMNS, PROVSPARK_OPEN_COLUMNS and PROVSPARK_SHOW_VALUES hide values; see docs/security.md.
-    PROVSPARK_REQUEST_SECONDS, PROVSPARK_REPLAY_SECONDS and so on set the limits that docs/http.md lists.
+    The URL contains a token, which is new at each start; PROVSPARK_SERVE_TOKEN sets one of at least 16 characters.
+    PROVSPARK_MASK_COLUMNS hides columns, PROVSPARK_OPEN_COLUMNS shows some of them, and PROVSPARK_SHOW_VALUES=False
+    hides all values; see docs/security.md. PROVSPARK_REQUEST_SECONDS, PROVSPARK_REPLAY_SECONDS and other variables
+    set the limits that docs/http.md lists.
 
     \b
     Example:
