@@ -39,13 +39,14 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 )
 @store_option
 def serve(host: str, port: int, open_page: bool, events_key_file: Path | None, store: str | None) -> None:
-    """Serve the web page and the HTTP API for a store, until stopped. Anyone with the printed URL has access.
+    """Start the web UI and HTTP API for a store. Anyone with the printed URL can use them.
 
-    Each start generates a new token for the URL; PROVSPARK_SERVE_TOKEN sets one of at least 16 characters.
-    PROVSPARK_MASK_COLUMNS, PROVSPARK_OPEN_COLUMNS and PROVSPARK_SHOW_VALUES hide values; see docs/security.md.
+    The URL contains a token, which is new at each start; PROVSPARK_SERVE_TOKEN sets one of at least 16 characters.
+    PROVSPARK_MASK_COLUMNS hides columns, PROVSPARK_OPEN_COLUMNS shows some of them, and PROVSPARK_SHOW_VALUES=False
+    hides all values; see docs/security.md. PROVSPARK_REQUEST_SECONDS, PROVSPARK_REPLAY_SECONDS and other variables
+    set the limits that docs/http.md lists.
     With a key for events, --store must be a catalogue. Senders post events to /api/v1/lineage with the header
     `Authorization: Bearer KEY`.
-    PROVSPARK_REQUEST_SECONDS, PROVSPARK_REPLAY_SECONDS and others set the limits that docs/http.md lists.
 
     \b
     Example:

@@ -6,7 +6,11 @@ from pathlib import Path
 from provspark.tracker.families.registry import family, names
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "operators.md"
-HEAD = "| nodes | how | why |\n| --- | --- | --- |\n"
+HEADS = {
+    "followed": "linked input rows, and conditions",
+    "turned": "rewritten to",
+    "refused": "reason",
+}
 TABLE = re.compile(r"<!-- (followed|turned|refused) -->\n(?:\|.*\n)*")
 
 
@@ -18,7 +22,8 @@ def table(which: str) -> str:
             rows.append((each.refused, "refused", each.why.reason))
         elif which != "refused":
             rows += [(row.nodes, row.how, row.why) for row in each.rows if row.turned == (which == "turned")]
-    return HEAD + "".join(f"| {_code(nodes)} | {how} | {why} |\n" for nodes, how, why in rows)
+    head = f"| operators | result | {HEADS[which]} |\n| --- | --- | --- |\n"
+    return head + "".join(f"| {_code(nodes)} | {how} | {why} |\n" for nodes, how, why in rows)
 
 
 def written(page: str) -> str:

@@ -68,9 +68,11 @@ def exact_nodes() -> set[str]:
         if line.startswith("## "):
             section = line[3:]
         cells = [c.strip() for c in line.strip("|").split(" | ")]
-        if section not in ("Followed by a rule", "Turned into those first") or not line.startswith("| `"):
+        if section not in ("Captured operators", "Operators that are rewritten before capture") or not line.startswith(
+            "| `"
+        ):
             continue
-        if cells[1] == "exact" or "exact where" in cells[2]:
+        if cells[1] == "exact" or "exact if" in cells[2]:
             nodes = re.findall(r"`(\w+)`(?: \(from (\d+)\.(\d+)\))?", cells[0])
             found.update(name for name, *since in nodes if since == ["", ""] or tuple(map(int, since)) <= VERSION)
     return found

@@ -8,11 +8,11 @@ FAMILY = Family(
             "Aggregate",
             "exact",
             (
-                "all rows of the group, whatever the functions, FILTER or DISTINCT; grouping by a map with nulls, or "
-                "by a type of a library's own (vectors), which Spark compares bit by bit, is refused; so is grouping "
-                "by `session_window`, whose sessions Spark merges as it runs"
+                "all rows of the group, with any function, FILTER or DISTINCT. Refused: grouping by a map with nulls, "
+                "by a user-defined type such as MLlib vectors (Spark compares them bit by bit), or by `session_window` "
+                "(Spark merges the sessions while it runs)"
             ),
         ),
-        Row("Pivot", "exact", "two aggregates", turned=True),
+        Row("Pivot", "exact", "two `Aggregate`s", turned=True),
     )
 )

@@ -8,7 +8,7 @@ FAMILY = Family(
             "MapInArrow, MapInPandas",
             "coarse",
             (
-                "all rows of the task's partition; exact where the function is declared `provspark.rowwise` or "
+                "all rows of the task's partition; exact if the function is declared with `provspark.rowwise` or "
                 "`provspark.keeps_index`"
             ),
         ),

@@ -4,24 +4,24 @@ from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family(
     (
-        Row("LocalRelation, Range", "exact", "rows that the script makes get row ids of their own"),
+        Row("LocalRelation, Range", "exact", "no input: rows that the script makes get their own row ids"),
         Row(
             "LogicalRDD",
             "exact",
             (
-                "checkpoints, and rows that the script passes in. Coarse for an RDD with functions: all rows, or those "
-                "of the partition, of [the frames that it was made from](session.md#rdds)"
+                "checkpoints, and rows that the script passes to `createDataFrame`. Coarse if functions were applied "
+                "to the RDD: all rows, or all rows of the partition, of [the RDD's source DataFrames](session.md#rdds)"
             ),
         ),
         Row(
             "Transpose",
             "exact",
             (
-                "all input rows whose index is not null: each output row is one of their columns. Spark computes it "
-                "at once; refused if that was before capture"
+                "all input rows whose index is not null, because each output row is one input column. Spark runs "
+                "`transpose()` immediately; refused if it ran before capture started"
             ),
         ),
-        Row("InMemoryRelation", "exact", "the cached row, and through it the rows that it was computed from"),
+        Row("InMemoryRelation", "exact", "the cached row, and the rows that it was computed from"),
     )
 )
 

@@ -5,9 +5,12 @@ from provspark.tracker.families.contract import Family, Row
 FAMILY = Family(
     (
         Row(
-            "Deduplicate", "exact", "an aggregate that keeps one row of each group; the others are context", turned=True
+            "Deduplicate",
+            "exact",
+            "an `Aggregate` that keeps one row of each group; the others are context rows",
+            turned=True,
         ),
-        Row("Distinct", "exact", "an aggregate by all columns", turned=True),
+        Row("Distinct", "exact", "an `Aggregate` by all columns", turned=True),
         Row("UnresolvedDeduplicate (from 4.3)", "exact", "`Deduplicate`", turned=True),
     )
 )

@@ -8,8 +8,8 @@ FAMILY = Family(
             "RebalancePartitions, Repartition, RepartitionByExpression, ResolvedHint",
             "exact",
             (
-                "the row, wherever it goes; refused if an operator above depends on [how `repartition(n)` distributed "
-                "the rows](#rows-distributed-by-repartitionn)"
+                "the same row; refused if a later operator depends on [how `repartition(n)` distributed the "
+                "rows](#rows-distributed-by-repartitionn)"
             ),
         ),
     )

@@ -4,7 +4,7 @@ from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family(
     (
-        Row("Expand", "exact", "rollup, cube, grouping sets, unpivot: the row that was copied"),
-        Row("Unpivot", "exact", "an Expand", turned=True),
+        Row("Expand", "exact", "the copied row (rollup, cube, grouping sets, unpivot)"),
+        Row("Unpivot", "exact", "an `Expand`", turned=True),
     )
 )

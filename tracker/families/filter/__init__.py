@@ -2,4 +2,4 @@
 
 from provspark.tracker.families.contract import Family, Row
 
-FAMILY = Family((Row("Filter, TypedFilter", "exact", "the row"),))
+FAMILY = Family((Row("Filter, TypedFilter", "exact", "the same row"),))

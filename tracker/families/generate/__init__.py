@@ -8,9 +8,9 @@ FAMILY = Family(
             "Generate",
             "exact",
             (
-                "explode and other generators, table-valued functions, LATERAL VIEW: the row that the generator is "
-                "called on; table functions in Python or Hive are refused, because they may make a row from several "
-                "input rows or from none"
+                "the row that the generator is called on (explode and similar functions, table-valued functions, "
+                "LATERAL VIEW). Refused: table functions in Python or Hive, because an output row may come from "
+                "several input rows or from none"
             ),
         ),
     )

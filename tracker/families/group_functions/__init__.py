@@ -7,7 +7,7 @@ FAMILY = Family(
         Row(
             "FlatMapGroupsInArrow, FlatMapGroupsInPandas",
             "coarse",
-            "all rows of the group; exact where the function is declared",
+            "all rows of the group; exact if the function is declared",
         ),
         Row("FlatMapCoGroupsInArrow, FlatMapCoGroupsInPandas", "coarse", "all rows of both groups"),
     )

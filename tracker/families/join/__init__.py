@@ -7,18 +7,18 @@ FAMILY = Family(
         Row(
             "Join",
             "exact",
-            "the joined rows; [semi-joins, anti-joins and EXISTS](architecture.md#capture)",
+            "the joined rows; for semi-joins, anti-joins and EXISTS, see [Capture](architecture.md#capture)",
         ),
         Row(
             "LateralJoin",
             "exact",
-            "a join: the joined rows; with a LIMIT inside, the rows that it keeps for the outer row",
+            "a `Join`. If the subquery has a LIMIT: the rows that it keeps for the outer row",
             turned=True,
         ),
         Row(
             "DomainJoin",
             "exact",
-            "a join with the outer rows' values, in a subquery correlated without an equality: not a separate read",
+            "a `Join` with the values of the outer rows (subqueries that are correlated without an equality)",
             turned=True,
         ),
     )

@@ -8,7 +8,7 @@ FAMILY = Family(
             "GlobalLimit, LimitAll (from 4.1), LocalLimit, Offset, Tail",
             "exact",
             (
-                "the row; refused if an operator above depends on [how `repartition(n)` distributed the "
+                "the same row; refused if a later operator depends on [how `repartition(n)` distributed the "
                 "rows](#rows-distributed-by-repartitionn)"
             ),
         ),

@@ -4,16 +4,16 @@ from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family(
     (
-        Row("SubqueryAlias", "exact", "a name, or a mark that normalising added"),
+        Row("SubqueryAlias", "exact", "the same row: it only names a query"),
         Row(
             "CTERelationDef, CTERelationRef, WithCTE",
             "exact",
             (
-                "the query replaces each reference to the CTE; refused if the query is not deterministic and is read "
-                "several times, because each reader would get other rows"
+                "the CTE's query, in place of each reference. Refused if the query is not deterministic and is read "
+                "several times, because each reference would return different rows"
             ),
             turned=True,
         ),
-        Row("View", "exact", "the query that it names", turned=True),
+        Row("View", "exact", "the view's query", turned=True),
     )
 )

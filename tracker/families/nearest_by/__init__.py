@@ -7,7 +7,7 @@ FAMILY = Family(
         Row(
             "NearestByJoin (from 4.2)",
             "exact",
-            "the left row and the right row; of several equally near right rows, the one in the output",
+            "the left row and the nearest right row; on a tie, the right row that Spark returned",
         ),
     )
 )

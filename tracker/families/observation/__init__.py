@@ -8,9 +8,9 @@ FAMILY = Family(
             "CollectMetrics, EventTimeWatermark",
             "exact",
             (
-                "the row; an `Observation` gets the values that it gets from plain Spark. A plan with `observe()` in "
-                "the outer query or the subquery of an uncorrelated `EXISTS` is refused, because in the rewritten "
-                "plan the `Observation` might see other rows"
+                "the same row; an `Observation` gets the same values as without capture. Refused: `observe()` in the "
+                "outer query or the subquery of an uncorrelated `EXISTS`, because the `Observation` might see other "
+                "rows in the rewritten plan"
             ),
         ),
     )

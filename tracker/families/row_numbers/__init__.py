@@ -2,4 +2,6 @@
 
 from provspark.tracker.families.contract import Family, Row
 
-FAMILY = Family((Row("AttachDistributedSequence", "exact", "the row, with a number (the index of pandas on Spark)"),))
+FAMILY = Family(
+    (Row("AttachDistributedSequence", "exact", "the same row, with a number (the index of pandas on Spark)"),)
+)

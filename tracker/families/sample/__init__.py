@@ -2,4 +2,4 @@
 
 from provspark.tracker.families.contract import Family, Row
 
-FAMILY = Family((Row("Sample", "exact", "the row; if it was drawn twice, both output rows come from it"),))
+FAMILY = Family((Row("Sample", "exact", "the same row; if it was drawn twice, both output rows come from it"),))

@@ -8,11 +8,12 @@ FAMILY = Family(
             "LogicalRelation",
             "exact",
             (
-                "files: Parquet, CSV, JSON, ORC, text, XML that is read whole; any other relation, and options that "
-                "silently drop rows, are refused"
+                "the row of the file (Parquet, CSV, JSON, ORC, text, XML that is read whole), or of a JDBC table with "
+                "declared keys. Refused: other relations, and options that silently drop rows, such as "
+                "`mode=DROPMALFORMED`"
             ),
         ),
-        Row("OneRowRelation", "exact", "the single row of a query without FROM comes from no row"),
+        Row("OneRowRelation", "exact", "no input: the single row of a query without FROM"),
     )
 )
 

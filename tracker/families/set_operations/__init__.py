@@ -2,4 +2,4 @@
 
 from provspark.tracker.families.contract import Family, Row
 
-FAMILY = Family((Row("Except, Intersect", "exact", "joins and aggregates", turned=True),))
+FAMILY = Family((Row("Except, Intersect", "exact", "`Join`s and `Aggregate`s", turned=True),))

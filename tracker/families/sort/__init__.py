@@ -2,4 +2,4 @@
 
 from provspark.tracker.families.contract import Family, Row
 
-FAMILY = Family((Row("Sort", "exact", "the row, wherever it goes"),))
+FAMILY = Family((Row("Sort", "exact", "the same row"),))

@@ -11,5 +11,5 @@ FAMILY = Family(
         "TransformWithStateInPySpark (from 4.1), UpdateEventTimeWatermarkColumn, WriteToContinuousDataSource, "
         "WriteToMicroBatchDataSource, WriteToMicroBatchDataSourceV1, WriteToStream, WriteToStreamStatement"
     ),
-    why=Refusal("streams have no end", "write each batch in a step of its own"),
+    why=Refusal("Structured Streaming is not supported", "write each batch as a separate step"),
 )

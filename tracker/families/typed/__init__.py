@@ -8,14 +8,14 @@ FAMILY = Family(
             "SerializeFromObject",
             "exact",
             (
-                "with the objects below it: `MapElements` alone is followed row by row, with `MapPartitions` the "
-                "write is coarse"
+                "the row that the object was made from (`MapElements`); coarse if the typed functions include "
+                "`MapPartitions`: all rows of the partition"
             ),
         ),
         Row(
             "DeserializeToObject, MapElements, MapPartitions",
             "exact",
-            "see `SerializeFromObject`; coarse with `MapPartitions`",
+            "part of `SerializeFromObject`; coarse with `MapPartitions`",
             turned=True,
         ),
     )

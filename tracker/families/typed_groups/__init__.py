@@ -5,7 +5,7 @@ from provspark.tracker.families.contract import Family, Refusal
 FAMILY = Family(
     refused="AppendColumns, AppendColumnsWithObject, CoGroup, FlatMapGroupsInR, FlatMapGroupsInRWithArrow, MapGroups",
     why=Refusal(
-        "typed functions over groups (Scala and Java) get objects instead of rows",
+        "typed functions over groups (Scala and Java) receive objects instead of rows",
         "group with SQL functions or applyInPandas",
     ),
 )

@@ -2,6 +2,6 @@
 
 from provspark.tracker.families.contract import Family, Row
 
-FAMILY = Family((Row("Union", "exact", "the row"),))
+FAMILY = Family((Row("Union", "exact", "the same row"),))
 
 UNION = "Union"

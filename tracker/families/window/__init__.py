@@ -4,7 +4,7 @@ from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family(
     (
-        Row("Window", "exact", "the row; the others of its partition are context"),
-        Row("WithWindowDefinition", "exact", "windows", turned=True),
+        Row("Window", "exact", "the same row; the other rows of its window partition are context rows"),
+        Row("WithWindowDefinition", "exact", "`Window`s", turned=True),
     )
 )
