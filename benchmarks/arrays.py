@@ -1,4 +1,4 @@
-"""Sizes of the regular relations of array operations: each cell alone, all cells into one, and cells sorted.
+"""Sizes of the regular relations of array operations: a negation, a sum and a sort.
 
 Nothing is timed, and neither Spark nor its data is needed: see `benchmarks.store`. The cells are rows here.
 """
@@ -30,14 +30,15 @@ def main() -> None:
     folder.mkdir(parents=True)
     build = Builder(folder)
     every = np.arange(cells)
-    build.step("each cell alone, as a negation", ("/s0", cells), ("/s1", cells), direct(every, every), (every, every))
+    negation = "each cell from one cell, such as a negation"
+    build.step(negation, ("/s0", cells), ("/s1", cells), direct(every, every), (every, every))
     out = np.zeros(cells, dtype=np.int64)
     one = (PendingTensor(0, 1, from_ranges([0], [0], [cells])),)
-    build.step("all cells into one, as a sum", ("/s0", cells), ("/s2", 1), (one, ()), (out, every))
+    build.step("one cell from all cells, such as a sum", ("/s0", cells), ("/s2", 1), (one, ()), (out, every))
     moved = np.random.default_rng(4).permutation(cells)
-    build.step("cells sorted, in no order before", ("/s0", cells), ("/s3", cells), direct(every, moved), (every, moved))
+    build.step("a sort of unordered cells", ("/s0", cells), ("/s3", cells), direct(every, moved), (every, moved))
     lines = [[name, f"{RAW * cells:,}", f"{build.plain[name]:,}", f"{size:,}"] for name, size in build.bytes.items()]
-    head = [f"{cells:,} cells", "edges as they are, bytes", "as Parquet, bytes", "ProvSpark, all files, bytes"]
+    head = [f"{cells:,} cells", "edges uncompressed, bytes", "edges in Parquet, bytes", "ProvSpark, all files, bytes"]
     publish("arrays", table(head, lines), COMPARISON)
 
 

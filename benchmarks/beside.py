@@ -59,12 +59,12 @@ def smokedduck(data: Path, scale: str, runs: int) -> str:
         theirs[f"Q{number}"] = captured / plain
         question = ["failed", "–"] if asked is None else [f"{1000 * asked:.1f}", f"{rows:,}"]
         lines.append([f"Q{number}", f"{plain:.3f}", f"{captured / plain:.2f}", *question, *own])
-    for what, names in (("those of Smoke's paper", SMOKE), ("all", tuple(f"Q{n}" for n in range(1, 23)))):
+    for what, names in (("queries of Smoke's paper", SMOKE), ("all queries", tuple(f"Q{n}" for n in range(1, 23)))):
         both = [[theirs[n] for n in names if n in theirs], [ours[n].ratio for n in names if n in ours]]
         means = [f"**{geometric(ratios):.2f}**" if ratios else "" for ratios in both]
         lines.append([f"**geometric mean, {what}**", "", means[0], "", "", means[1], ""])
-    head = ["query", "SmokedDuck plain s", "its ratio", "its question ms", "rows of the answer"]
-    head += ["our ratio on Spark", "our question ms"]
+    head = ["query", "SmokedDuck without capture, s", "SmokedDuck, ratio", "SmokedDuck, `backward`, ms"]
+    head += ["SmokedDuck, rows returned", "ProvSpark, ratio", "ProvSpark, `backward`, ms"]
     return f"TPC-H at scale factor {scale}, medians of {runs}; {machine()}, {load_average()}.\n\n{table(head, lines)}"
 
 
@@ -119,7 +119,7 @@ def by_hand(data: Path, scale: str, runs: int) -> str:
 
     ways: dict[str, Callable[[], None]] = {
         "plain": plain,
-        "ids as columns, in a table beside it": carried,
+        "ids as columns, in a second table": carried,
         "`collect_list` of ids in each row": listed,
         "ProvSpark": tracked,
     }
@@ -137,7 +137,7 @@ def by_hand(data: Path, scale: str, runs: int) -> str:
     prov = provspark.open((root / "prov").as_uri())
     store = sum(f.size for f in prov.graph.manifests[-1].files)
     asked = _asked(root, prov)
-    extra = {"plain": 0, "ids as columns, in a table beside it": size["edges"], "ProvSpark": store}
+    extra = {"plain": 0, "ids as columns, in a second table": size["edges"], "ProvSpark": store}
     extra["`collect_list` of ids in each row"] = size["listed"] - size["plain"]
     base = statistics.median(seconds["plain"])
     lines = [
@@ -150,8 +150,8 @@ def by_hand(data: Path, scale: str, runs: int) -> str:
         ]
         for way, t in seconds.items()
     ]
-    head = ["how", "s", "ratio", "bytes more", "sources of one row, ms"]
-    what = "TPC-H's lineitem and orders joined, filtered, grouped by customer and priority"
+    head = ["method", "time, s", "ratio", "extra bytes", "sources of one row, ms"]
+    what = "TPC-H's lineitem joined with orders, filtered, and grouped by customer and priority"
     return f"{what}; scale factor {scale}, medians of {runs}; {machine()}, {load_average()}.\n\n{table(head, lines)}"
 
 
@@ -162,7 +162,7 @@ def _asked(root: Path, prov: Any) -> dict[str, str]:
     key, priority = duckdb.sql(f"SELECT o_custkey, o_orderpriority FROM '{root}/plain/*.parquet' LIMIT 1").fetchall()[0]
     where = f"o_custkey = {key} AND o_orderpriority = '{priority}'"
     questions: dict[str, Callable[[], Any]] = {
-        "ids as columns, in a table beside it": lambda: duckdb.sql(
+        "ids as columns, in a second table": lambda: duckdb.sql(
             f"SELECT lineitem_id, orders_id FROM '{root}/edges/*.parquet' WHERE {where}"
         ).fetchall(),
         "`collect_list` of ids in each row": lambda: duckdb.sql(

@@ -65,8 +65,8 @@ def _about(name: str, runs: int) -> str:
     if name == "sizes":
         return f"{machine()}."
     if not runs:
-        return f"Sizes and counts only, the times are not measured yet; {machine()}."
-    pairs = "" if name == "predtrace" else f"Medians of {runs} pairs; "
+        return f"Sizes and counts only (times are not measured yet); {machine()}."
+    pairs = "" if name == "predtrace" else f"Medians of {runs} pairs of runs; "
     return f"{pairs}{machine()}, {load_average()}."
 
 
@@ -95,7 +95,7 @@ def _pipelines(runs: int) -> list[str]:
                 tracked.append(within)
         asked = _asked(provspark.open(store.as_uri()), str(folder / tasks[1].output))
         lines.append([name, str(len(tasks)), *_ratio(plain, tracked), asked])
-    return [table(["pipeline", "steps", "plain s", "captured s", "ratio", "why-question, ms"], lines)]
+    return [table(["pipeline", "steps", "without capture, s", "with capture, s", "ratio", "`backward`, ms"], lines)]
 
 
 def _processes(runs: int) -> list[str]:
@@ -114,7 +114,7 @@ def _processes(runs: int) -> list[str]:
                 tracked.append(within)
         more = (statistics.median(tracked) - statistics.median(plain)) / len(tasks)
         lines.append([name, str(len(tasks)), *_ratio(plain, tracked), f"{more:.2f}"])
-    return [table(["pipeline", "steps", "plain s", "captured s", "ratio", "more s, each step"], lines)]
+    return [table(["pipeline", "steps", "without capture, s", "with capture, s", "ratio", "extra s per step"], lines)]
 
 
 def _process(task: pipelines.Task, folder: Path, *, captured: bool) -> None:
@@ -172,7 +172,8 @@ def _joins(runs: int) -> list[str]:
         asked = _asked(*_store("joins", m.name)) if runs else NONE
         size = [f"{m.size / 1e6:.2f}", PUBLISHED_JOINS.get(holdings, NONE)]
         lines.append([m.name, *_ratios(m), *size, f"{m.edges:,}", asked])
-    head = ["trades with holdings", "ratio", "ratio, processor", "MB", "TensProv, MB", "data edges", "why-question, ms"]
+    sizes = ["ProvSpark, MB", "TensProv, MB", "data edges"]
+    head = ["trades with holdings", "ratio", "CPU time ratio", *sizes, "`backward`, ms"]
     return [table(head, lines)]
 
 
@@ -197,7 +198,7 @@ def _selectivity(runs: int) -> list[str]:
         each = f"{m.size / m.edges:.2f}" if m.edges else NONE
         asked = _asked(*_store("selectivity", m.name))
         lines.append([m.name, *_ratios(m), f"{m.edges:,}", f"{m.size:,}", each, asked])
-    head = ["kept", "ratio", "ratio, processor", "data edges", "bytes", "bytes an edge", "why-question, ms"]
+    head = ["rows kept", "ratio", "CPU time ratio", "data edges", "stored bytes", "bytes per edge", "`backward`, ms"]
     return [table(head, lines)]
 
 
@@ -211,9 +212,9 @@ def _predtrace(_: int) -> list[str]:
     asked = [[a for store in stores if (a := _asked(*store, values=v)) != "no row"] for v in (False, True)]
     means = [f"{statistics.fmean(map(float, a)):,.1f}" for a in asked]
     ours = [f"{1000 * more:.0f}", f"{size / 1e6:.2f}"]
-    head = ["system", "returns", "queries", "a question, ms", "more a query, ms", "more a query, MB"]
+    head = ["system", "returns", "queries", "time of a question, ms", "extra ms per query", "extra MB per query"]
     lines = [
-        ["PredTrace, from the query alone", "rows, may be a superset", "22", "3,852", NONE, NONE],
+        ["PredTrace, from the query alone", "rows, possibly too many", "22", "3,852", NONE, NONE],
         ["PredTrace, with intermediate results of 18 queries", "rows, exact", "22", "226.6", "34.7", "4.5"],
         ["ProvSpark", "row ids, exact", str(len(measured)), means[0], *ours],
         ["ProvSpark, with `values()`", "rows, exact", str(len(measured)), means[1], *ours],
