@@ -56,7 +56,7 @@ def main() -> None:
     options = parser.parse_args()
     prepare(FOLDER, options.rows, StepKey("twenty", "r1"))
     store, lines = str(FOLDER / "store"), []
-    for what, dataset, row in (("an output row", "out", 17), ("an input row, to its end", "in", 17)):
+    for what, dataset, row in (("the output", "out", 17), ("the input", "in", 17)):
         path = str(FOLDER / dataset)
         cold = [process(COLD.format(store=store, dataset=path, row=row)) for _ in range(3)]
         prov = provspark.open(store)
@@ -70,8 +70,9 @@ def main() -> None:
         figures = [f"{f:.2f}" for f in (min(warm), min(busy), *(min(c) for c in zip(*cold, strict=True)))]
         lines.append([what, str(len(told.operations)), *figures])
     start = "with Spark's start"
-    head = ["one record from", "operations", "warm, s", "warm, processor s", f"{start}, s", f"{start}, processor s"]
-    told_of = f"{machine()}; {options.rows:,} rows; the best of {options.runs} and of 3."
+    columns = [f"{how}, {time} (s)" for how in ("warm", start) for time in ("time", "CPU time")]
+    head = ["one row from", "operations", *columns]
+    told_of = f"{machine()}; {options.rows:,} rows; best of {options.runs} warm runs and of 3 runs {start}."
     publish("replay", f"{told_of}\n\n{table(head, lines)}", ROOT / "docs" / "replay.md")
 
 
