@@ -936,7 +936,7 @@ export interface paths {
         put?: never;
         /**
          * Select
-         * @description List the row ids that match.
+         * @description List the ids of the selected rows.
          */
         post: operations["select_api_v1_questions_select_post"];
         delete?: never;
@@ -1874,7 +1874,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Return rows of this dataset. It may be `dataset` itself, if a step reads that more than once. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description Return rows of this dataset. It may be `dataset` itself, if a step reads it more than once. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to: string;
             /**
@@ -2372,7 +2372,7 @@ export interface components {
             dataset: string;
             /**
              * Each
-             * @description Count for each row. Otherwise for all rows together; each source row counts once.
+             * @description Count for each row. If false, count for all rows together; each source row counts once.
              * @default true
              */
             each: boolean | null;
@@ -3273,7 +3273,7 @@ export interface components {
             output?: string | null;
             /**
              * Source
-             * @description The dataset to compare with. One that the step read, or one that its output came from over any number of steps. Default: the one that the step read. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description The dataset to compare with: one that the step read, or one that its output came from over any number of steps. Default: the one that the step read. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             source?: string | null;
             /**
