@@ -26,7 +26,7 @@ def brief(answer: Any) -> str:
         return "; ".join(f"{k}: {list(v) if isinstance(v, tuple) else v}" for k, v in answer.items())
     if isinstance(answer, list):
         return _some([f"`{a}`" for a in answer]) if answer else "nothing"
-    return _endings(answer) or "no record ends"
+    return _endings(answer) or "no record was dropped"
 
 
 def _history(history: Any) -> str:
@@ -35,9 +35,9 @@ def _history(history: Any) -> str:
     drops = [f"`{short(d.text)}` in {name(d.dataset)}" for d in history.drops]
     ended = _endings(history.endings)
     if history.columns:
-        told = [f"the column by {_some(drops)}"] * bool(drops) + [f"the record by {ended}"] * bool(ended)
-        return "; ".join(told) or "it does not end"
-    return f"operations replayed: {', '.join(passages)}; ended: {len(history.endings)}"
+        told = [f"column dropped by {_some(drops)}"] * bool(drops) + [f"record dropped by {ended}"] * bool(ended)
+        return "; ".join(told) or "not dropped"
+    return f"operations replayed: {', '.join(passages)}; records dropped: {len(history.endings)}"
 
 
 def _endings(endings: Any) -> str:
@@ -51,14 +51,17 @@ def _paths(how: Any) -> str:
     for line in how.values() if hasattr(how, "cells") else how:
         cell = f" {line['related_column']} = {line['value']}" if "value" in line else ""
         ends.setdefault(line["path"], {})[f"{name(line['dataset'])} {line['related_row']}{cell}"] = None
-    return "; ".join(f"{_some(list(found))} by {counts[path]} operations" for path, found in sorted(ends.items()))
+    return "; ".join(
+        f"{_some(list(rows))} through {counts[path]} operation{'s' * (counts[path] != 1)}"
+        for path, rows in sorted(ends.items())
+    )
 
 
 def _values(lines: list[dict[str, Any]]) -> str:
     """The values of a cell, where they change."""
     first = [f"{lines[0]['column']} {lines[0]['value']!r}"]
     changed = [f"`{short(x['text'])}` → {x['column']} {x['value']!r}" for x in lines if x["changed"]]
-    return _some([*first, *changed[-2:]], 3) + f"; {len(lines)} values in all"
+    return _some([*first, *changed[-2:]], 3) + f"; {len(lines)} values in total"
 
 
 def _table(answer: Any) -> str:
@@ -69,7 +72,9 @@ def _table(answer: Any) -> str:
             f"{name(line['dataset'])} {line['related_row']} {line['related_column']} ({line['dependence']})"
             for line in lines
         )
-        return _some(list(told)) + (f"; {len(lines) - exact} of {len(lines)} a superset" if exact < len(lines) else "")
+        return _some(list(told)) + (
+            f"; {len(lines) - exact} of {len(lines)} lines not exact" if exact < len(lines) else ""
+        )
     if "related_row" in names:
         rows: dict[str, list[int]] = {}
         for line in lines:
@@ -79,7 +84,8 @@ def _table(answer: Any) -> str:
     if "known_as" in names:
         return _some(
             [
-                f"`{short(line['text'])}` in {name(line['dataset'])}, into {_some(line['into'] or ['nothing'])}"
+                f"`{short(line['text'])}` in {name(line['dataset'])}; "
+                + (f"computed from it: {_some(line['into'])}" if line["into"] else "no column was computed from it")
                 for line in lines
             ]
         )
@@ -103,8 +109,8 @@ def _table(answer: Any) -> str:
     went = sum(told[c, "count"]["after"] is None for c in columns)
     rows_line = told[None, "rows"]
     return (
-        f"rows {_number(rows_line['before'])} → {_number(rows_line['after'])}; {came} columns came, {went} went, "
-        f"{len(columns) - came - went} stayed"
+        f"rows {_number(rows_line['before'])} → {_number(rows_line['after'])}; columns: {came} added, {went} dropped, "
+        f"{len(columns) - came - went} kept"
     )
 
 

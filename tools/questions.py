@@ -1,6 +1,6 @@
-"""Runs the published pipelines, asks the literature's questions of them, and fills docs/questions.md.
+"""Runs the published pipelines and the queries of two papers on them, and writes the tables of docs/questions.md.
 
-The calls stand here alone: docs/questions.md prints them, and tests/provider/test_pipelines.py asks them.
+Only this module contains the calls: docs/questions.md prints them, and tests/provider/test_pipelines.py runs them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ START, END = "<!-- {} -->", "<!-- /{} -->"
 
 @dataclass(frozen=True)
 class Question:
-    """One question of the literature, with the call that answers it on each pipeline; empty where it has no such."""
+    """A query that a paper defines, with its call on each pipeline; "" if it does not apply to the pipeline."""
 
     name: str
     definition: str
@@ -107,7 +107,7 @@ TENSPROV = (
     ),
     Question(
         "Q9 all transformations",
-        "all operations that made a data set",
+        "all operations that produced a dataset",
         "all",
         "prov.operations(IMPUTED)",
         "prov.operations(IMPUTED)",
@@ -115,7 +115,7 @@ TENSPROV = (
     ),
     Question(
         "Q10 co-contributory",
-        "the records of another data set that were used together with a record",
+        "the records of another dataset that were used together with a record",
         "data",
         "prov.co_contributory(TEXTS, [4], to=REGIONS, via=JOINED)",
         "",
@@ -123,7 +123,7 @@ TENSPROV = (
     ),
     Question(
         "Q11 co-dependency",
-        "the records that derive from a source record from which a record derives, too",
+        "the records that share a source record with a given record",
         "data",
         "prov.co_dependency(JOINED, [3], to=JOINED, via=REGIONS)",
         "",
@@ -133,7 +133,7 @@ TENSPROV = (
 CHAPMAN = (
     Question(
         "PQ1 all transformations",
-        "all operations applied to a data set, with the features that each affects",
+        "all operations applied to a dataset, with the features that each affects",
         "all",
         "prov.operations(IMPUTED)",
         "prov.operations(IMPUTED)",
@@ -149,7 +149,7 @@ CHAPMAN = (
     ),
     Question(
         "PQ3 how",
-        "the input items that influenced an item, with the operations that made it of them",
+        "the input items that influenced an item, with the operations on the path",
         "data and context",
         'prov.how(IMPUTED, [4], "capital_gain", kinds=("data", "context"))',
         'prov.how(IMPUTED, [17], "credit_amount", kinds=("data", "context"))',
@@ -228,7 +228,7 @@ CHAPMAN = (
         'prov.impact(ENCODED, "label", source=SOURCE).table()',
     ),
     Question(
-        "PQ13 impact on data set spread",
+        "PQ13 impact on dataset spread",
         "how the distributions of all features changed over the pipeline",
         "-",
         "prov.impact(IMPUTED, source=SOURCE).table()",
@@ -239,7 +239,7 @@ CHAPMAN = (
 INTERMEDIATE = (
     Question(
         "Q1, Q5 forward",
-        "what becomes of the rows after an operation",
+        "the later operations, and the output rows, for the rows after an operation",
         "data",
         "after(prov.replay(TEXTS, [4], step=ENCODED_STEP), 3)",
         "after(prov.replay(TERMS, [17], step=ENCODED_STEP), 3)",
@@ -247,7 +247,7 @@ INTERMEDIATE = (
     ),
     Question(
         "Q2, Q6 backward",
-        "what the rows after an operation come from",
+        "the earlier operations, and the source rows, for the rows after an operation",
         "data",
         "before(prov.replay(ENCODED, [4]), 3)",
         "before(prov.replay(ENCODED, [17]), 3)",
@@ -255,7 +255,7 @@ INTERMEDIATE = (
     ),
     Question(
         "Q3, Q7 a value forward",
-        "the operations that make or change a value of what comes of a row, with the value after each",
+        "the operations that set a value of the rows derived from a row, with the value after each",
         "data",
         'changes(prov.replay(TEXTS, [4], step=ENCODED_STEP), "sex")',
         'changes(prov.replay(TERMS, [17], step=ENCODED_STEP), "gender")',
@@ -263,7 +263,7 @@ INTERMEDIATE = (
     ),
     Question(
         "Q4, Q8 a value backward",
-        "the operations that made or changed a value of a row, with the value after each",
+        "the operations that set a value of a row, with the value after each",
         "data",
         'changes(prov.replay(TEXTS, [4]), "workclass")',
         'changes(prov.replay(IMPUTED, [17]), "credit_amount")',
@@ -279,7 +279,7 @@ INTERMEDIATE = (
     ),
     Question(
         "Q10 co-contributory",
-        "the rows that stand together after the join",
+        "the rows that the join combines",
         "data",
         "joined(prov.replay(JOINED, [3]))",
         "",
@@ -302,7 +302,7 @@ INTERMEDIATE = (
         'prov.operation_profiles(IMPUTED, [5], columns=["days_b_screening_arrest"]).impact(5, 1).table()',
     ),
     Question(
-        "PQ13 impact on data set spread",
+        "PQ13 impact on dataset spread",
         "how the distributions of all features changed in an operation",
         "-",
         "prov.operation_profiles(ENCODED, [1]).impact(1).table()",
@@ -393,7 +393,7 @@ class Asking:
             for pipeline, call in question.calls.items():
                 label = LABELS[pipeline]
                 if not call:
-                    lines.append(f"{about} | {label} | | no step of it joins | |")
+                    lines.append(f"{about} | {label} | | not applicable: no joins in this pipeline | |")
                     continue
                 print(f"{question.name}: {call}", file=sys.stderr, flush=True)
                 told, milliseconds = self.ask(call, self.names[pipeline])
@@ -413,24 +413,24 @@ class Asking:
 
 
 def after(replayed: Any, operation: int) -> dict[str, Any]:
-    """What becomes of the rows that stand after an operation: the operations ahead, and the output's rows."""
+    """Return the number of later operations, and the output rows, for the rows after an operation."""
     ahead = [s.operation.text for s in replayed.stages if s.operation.index > operation]
     return {
         "rows": len(replayed.stage(operation).lines),
-        "operations ahead": len(ahead),
+        "later operations": len(ahead),
         "output rows": replayed.results,
     }
 
 
 def before(replayed: Any, operation: int) -> dict[str, Any]:
-    """Where the rows that stand after an operation come from: the operations behind, and rows of inputs."""
+    """Return the number of earlier operations, and the source rows, for the rows after an operation."""
     behind = [s.operation.text for s in replayed.stages if s.operation.index <= operation]
     sources = {f"{name(s.dataset)} {s.row}" for line in replayed.stage(operation).lines for s in line.sources}
-    return {"operations behind": len(behind), "from": ", ".join(sorted(sources))}
+    return {"earlier operations": len(behind), "from": ", ".join(sorted(sources))}
 
 
 def changes(replayed: Any, column: str) -> list[str]:
-    """The operations that made or changed a column of the first row, with its value after each."""
+    """Return the operations that set a column of the first row, with its value after each."""
     found = []
     for stage in replayed.stages:
         line = stage.lines[0]
@@ -441,7 +441,7 @@ def changes(replayed: Any, column: str) -> list[str]:
 
 
 def joined(replayed: Any) -> dict[str, Any]:
-    """The rows that stand together after the join, by the data sets that they come from."""
+    """Return the source rows that the join combines, for its first output row, and the number of its output rows."""
     (stage,) = (s for s in replayed.stages if s.operation.node == "Join")
     found = [sorted({f"{name(s.dataset)} {s.row}" for s in line.sources}) for line in stage.lines]
     return {"rows after the join": len(found), "the first": " with ".join(found[0])}

@@ -223,10 +223,10 @@ class Check:
         if helper == "after":
             row = plain.lines_of(one.name).index(line)
             ahead = STEPS[one.name] - 1 - given[0]
-            assert answer == {"rows": 1, "operations ahead": ahead, "output rows": (row,)}
+            assert answer == {"rows": 1, "later operations": ahead, "output rows": (row,)}
         elif helper == "before":
             row = plain.lines_of(one.reads).index(line)
-            assert answer == {"operations behind": 1 + given[0], "from": f"{one.reads} {row}"}
+            assert answer == {"earlier operations": 1 + given[0], "from": f"{one.reads} {row}"}
         elif helper == "changes":
             (text,) = answer
             value = plain.record(one.name, line)[given[0]]  # type: ignore[index]
