@@ -41,7 +41,7 @@ PRIVATE = re.compile(
     re.IGNORECASE,
 )
 """Words of the code, and words that are not plain English, which docs/glossary.md does not explain."""
-FOUND = re.compile(r"{}|{\w+}|--[a-z]|`|PROVSPARK_|\w=|\brows and where\b|timestampNTZFormat|\b[Cc]olumns are those\b")
+FOUND = re.compile(r"{}|{\w+}|--[a-z]|`|PROVSPARK_|\w=|\brows and where\b|timestampNTZFormat|\bsemantics\b")
 """A value, or the option or parameter that is wrong."""
 INSIDE = {"AttributeError", "EOFError", "FileNotFoundError", "ImportError", "LookupError", "NotImplementedError"}
 INSIDE |= {"AssertionError", "TypeError", "UnknownValueError", "ValueError"}
