@@ -177,7 +177,7 @@ def test_over_http_to_whom_it_may_concern(root: Path, damage: str) -> None:
         for told in answers(root, dags):
             if damage in UNNAMED:  # whose DAG nobody knows
                 (broken,) = told["broken"]
-                assert (broken["step"], broken["file"], "DAG is not known" in broken["why"]) == (None, None, True)
+                assert (broken["step"], broken["file"], "its DAG is unknown" in broken["why"]) == (None, None, True)
             else:
                 assert [b["step"] for b in told["broken"]] == ([step] if "vault" in dags else [])
             assert dags != ["shop"] or "hide" not in str(told)
@@ -231,7 +231,7 @@ def test_a_manifest_of_a_step_that_the_user_may_not_see(root: Path) -> None:
     assert api.get(f"{BASE}/about").json()["broken"] == []
     manifest_of(root / "prov", "clean").write_bytes(manifest_of(root / "prov", "hide").read_bytes())
     told = client(root, ["shop"]).get(f"{BASE}/about").text
-    assert "another step" in told or "DAG is not known" in told
+    assert "another step" in told or "its DAG is unknown" in told
     assert "vault" not in told and "hide" not in told
 
 

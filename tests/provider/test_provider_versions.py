@@ -607,7 +607,7 @@ def test_http_refuses_rows_of_a_trace_that_has_changed(world: World, monkeypatch
     assert api.post(f"{BASE}/trace/rows", json=body).json()["rows"] == [0]
     world.step("two", "log", "a", [3])
     refused = api.post(f"{BASE}/trace/rows", json=body)
-    assert refused.status_code == 409 and "request the trace again" in refused.json()["detail"]
+    assert refused.status_code == 409 and "Request the trace again" in refused.json()["detail"]
     exported = api.post(f"{BASE}/trace/export", json=asked, params={"node": 1, "node_version": node["version"]})
     assert exported.status_code == 409
 

@@ -124,7 +124,7 @@ def test_links_that_run_in_a_circle_are_refused(store: Store) -> None:
     publish(store, "there", write(a, [(read(b), EACH)]))
     publish(store, "back", write(b, [(read(a), EACH)]))
     for direction in ("backward", "forward"):
-        with pytest.raises(UntrackedError, match="circle"):
+        with pytest.raises(UntrackedError, match="cycle"):
             answer(store, "/a", [0], direction)  # type: ignore[arg-type]
 
 

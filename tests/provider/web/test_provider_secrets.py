@@ -378,6 +378,7 @@ def _neutral(part: str | bytes, world: World, catalogue: Catalogue) -> str:
     text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+", "<time>", text)
     text = re.sub("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<file>", text)
     text = re.sub(r'"stored_bytes":\d+', '"stored_bytes":0', text)
+    text = re.sub(r'"capture":"[0-9.]+ s"', '"capture":"<time>"', text)
     # PROV's entities are in order of their ids.
     return (
         json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True)
