@@ -73,6 +73,10 @@ def serve(host: str, port: int, open_page: bool, events_key_file: Path | None, s
         raise SettingsError(
             "PROVSPARK_SERVE_TOKEN has fewer than 16 characters. Set a longer one, or unset it to generate one."
         )
+    if key == token:
+        raise SettingsError(
+            f"PROVSPARK_SERVE_TOKEN and {EVENTS_KEY} are equal, so senders could read the page; change one"
+        )
     policy, limits = Policy.from_settings(_setting), Limits.read(_setting)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)

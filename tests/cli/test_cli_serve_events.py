@@ -77,6 +77,14 @@ def test_a_store_receives_no_events(tmp_path: Path) -> None:
     assert "is a store; to receive events, pass the URL of a catalogue" in done.stderr
 
 
+def test_a_key_that_is_the_page_s_token(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'catalogue.db'}"
+    env = {"PROVSPARK_EVENTS_KEY": KEY, "PROVSPARK_SERVE_TOKEN": KEY}
+    done = CliRunner().invoke(main, ["serve", "--store", url, "--port", "0"], env=env)
+    assert done.exit_code == 2
+    assert "senders could read the page" in done.stderr
+
+
 def test_a_short_key(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'catalogue.db'}"
     done = CliRunner().invoke(main, ["serve", "--store", url, "--port", "0"], env={"PROVSPARK_EVENTS_KEY": "short"})
