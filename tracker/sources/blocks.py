@@ -117,7 +117,7 @@ def measure(blocks: Blocks, pieces: Blocks, sizes: Int64) -> tuple[Int64, Int64]
     right = np.searchsorted(places, ends, side="right") - 1
     if (places[left] != begins).any() or (places[right] != ends).any():
         changed = int(((places[left] != begins) | (places[right] != ends)).sum())
-        raise CaptureError(f"Spark split {changed} blocks differently when their rows were counted again")
+        raise CaptureError(f"Spark split blocks differently when their rows were counted again ({changed} of them)")
     before = np.where(blocks.start == 0, 0, rows[left])
     counts = rows[right] - before
     wrong = np.flatnonzero((blocks.rows >= 0) & (blocks.rows != counts))

@@ -103,7 +103,7 @@ def test_measure_is_counting_row_by_row(
 def test_measure_wants_the_same_cuts_and_counts() -> None:
     sizes = np.array([10], dtype=np.int64)
     pieces = blocks((0, 0, 5, 3), (0, 5, 5, 4))
-    with pytest.raises(CaptureError, match="into other blocks"):
+    with pytest.raises(CaptureError, match="blocks differently"):
         measure(blocks((0, 0, 4, OPENED)), pieces, sizes)
     with pytest.raises(CaptureError, match="had 2 rows when it was read and 3 when"):
         measure(blocks((0, 0, 5, 2)), pieces, sizes)
