@@ -1,4 +1,4 @@
-function d4(e, t) {
+function f4(e, t) {
   for (var r = 0; r < t.length; r++) {
     const o = t[r];
     if (typeof o != "string" && !Array.isArray(o)) {
@@ -19,7 +19,7 @@ function TR(e) {
 }
 var cy = { exports: {} }, Pe = {};
 var TE;
-function f4() {
+function h4() {
   if (TE) return Pe;
   TE = 1;
   var e = /* @__PURE__ */ Symbol.for("react.transitional.element"), t = /* @__PURE__ */ Symbol.for("react.portal"), r = /* @__PURE__ */ Symbol.for("react.fragment"), o = /* @__PURE__ */ Symbol.for("react.strict_mode"), a = /* @__PURE__ */ Symbol.for("react.profiler"), l = /* @__PURE__ */ Symbol.for("react.consumer"), c = /* @__PURE__ */ Symbol.for("react.context"), d = /* @__PURE__ */ Symbol.for("react.forward_ref"), f = /* @__PURE__ */ Symbol.for("react.suspense"), g = /* @__PURE__ */ Symbol.for("react.memo"), p = /* @__PURE__ */ Symbol.for("react.lazy"), v = /* @__PURE__ */ Symbol.for("react.activity"), y = /* @__PURE__ */ Symbol.for("react.view_transition"), b = Symbol.iterator;
@@ -388,16 +388,16 @@ function f4() {
 }
 var RE;
 function Zu() {
-  return RE || (RE = 1, cy.exports = f4()), cy.exports;
+  return RE || (RE = 1, cy.exports = h4()), cy.exports;
 }
 var _ = Zu();
-const RR = /* @__PURE__ */ TR(_), mb = /* @__PURE__ */ d4({
+const RR = /* @__PURE__ */ TR(_), mb = /* @__PURE__ */ f4({
   __proto__: null,
   default: RR
 }, [_]);
 var uy = { exports: {} }, Zc = {};
 var zE;
-function h4() {
+function g4() {
   if (zE) return Zc;
   zE = 1;
   var e = /* @__PURE__ */ Symbol.for("react.transitional.element"), t = /* @__PURE__ */ Symbol.for("react.fragment");
@@ -419,17 +419,17 @@ function h4() {
   return Zc.Fragment = t, Zc.jsx = r, Zc.jsxs = r, Zc;
 }
 var OE;
-function g4() {
-  return OE || (OE = 1, uy.exports = h4()), uy.exports;
+function p4() {
+  return OE || (OE = 1, uy.exports = g4()), uy.exports;
 }
-var P = g4();
-const k0 = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]|\u034F|\u17B4|\u17B5|\u180B|\u180C|\u180D|\u180F/u, zR = new RegExp(k0.source, "gu"), p4 = /\p{So}(?:[\u{1F3FB}-\u{1F3FF}]|\uFE0F)*$/u, m4 = { "\n": "⏎", "\r": "␍", "	": "⇥" };
+var P = p4();
+const k0 = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]|\u034F|\u17B4|\u17B5|\u180B|\u180C|\u180D|\u180F/u, zR = new RegExp(k0.source, "gu"), m4 = /\p{So}(?:[\u{1F3FB}-\u{1F3FF}]|\uFE0F)*$/u, v4 = { "\n": "⏎", "\r": "␍", "	": "⇥" };
 function OR(e, t = !1) {
   const r = [];
   let o = 0;
   for (const { 0: a, index: l } of e.matchAll(zR))
     t && (a === `
-` || a === "	") || a === "‍" && p4.test(e.slice(Math.max(0, l - 8), l)) && /^\p{So}/u.test(e.slice(l + 1)) || (l > o && r.push({ text: e.slice(o, l) }), r.push({ mark: m4[a] ?? `U+${(a.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}` }), o = l + a.length);
+` || a === "	") || a === "‍" && m4.test(e.slice(Math.max(0, l - 8), l)) && /^\p{So}/u.test(e.slice(l + 1)) || (l > o && r.push({ text: e.slice(o, l) }), r.push({ mark: v4[a] ?? `U+${(a.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}` }), o = l + a.length);
   return o < e.length && r.push({ text: e.slice(o) }), r;
 }
 function Ag(e, t = !1) {
@@ -444,7 +444,7 @@ function AR(e) {
 function bu(e) {
   return k0.test(e);
 }
-const v4 = ["title", "aria-label", "aria-description", "placeholder", "alt"], y4 = /* @__PURE__ */ new Set(["text", "tspan", "title", "desc", "option", "textarea"]), b4 = {
+const y4 = ["title", "aria-label", "aria-description", "placeholder", "alt"], b4 = /* @__PURE__ */ new Set(["text", "tspan", "title", "desc", "option", "textarea"]), x4 = {
   border: "1px solid currentColor",
   borderRadius: "3px",
   fontFamily: "monospace",
@@ -461,7 +461,7 @@ function ie(e, t, r) {
 }
 function NR(e, t) {
   let r = t;
-  for (const l of v4) {
+  for (const l of y4) {
     const c = t[l];
     typeof c == "string" && bu(c) && (r = { ...r, [l]: Ag(c, !0) });
   }
@@ -470,11 +470,11 @@ function NR(e, t) {
 }
 function AE(e, t, r) {
   if (!bu(t)) return t;
-  if (y4.has(e)) return Ag(t, r);
+  if (b4.has(e)) return Ag(t, r);
   const o = OR(t, r);
   if (o.every((l) => "text" in l)) return t;
   const a = o.map(
-    (l) => "text" in l ? l.text : _.createElement("span", { "data-mark": l.mark, style: b4 }, l.mark)
+    (l) => "text" in l ? l.text : _.createElement("span", { "data-mark": l.mark, style: x4 }, l.mark)
   );
   return _.createElement(P.Fragment, null, ...a);
 }
@@ -484,24 +484,24 @@ function MR(e) {
     return t[r] === void 0 && (t[r] = e(r)), t[r];
   };
 }
-var x4 = /^((children|dangerouslySetInnerHTML|key|ref|autoFocus|defaultValue|defaultChecked|innerHTML|suppressContentEditableWarning|suppressHydrationWarning|valueLink|abbr|accept|acceptCharset|accessKey|action|allow|allowUserMedia|allowPaymentRequest|allowFullScreen|allowTransparency|alt|async|autoComplete|autoPlay|capture|cellPadding|cellSpacing|challenge|charSet|checked|cite|classID|className|cols|colSpan|content|contentEditable|contextMenu|controls|controlsList|coords|crossOrigin|data|dateTime|decoding|default|defer|dir|disabled|disablePictureInPicture|disableRemotePlayback|download|draggable|encType|enterKeyHint|fetchpriority|fetchPriority|form|formAction|formEncType|formMethod|formNoValidate|formTarget|frameBorder|headers|height|hidden|high|href|hrefLang|htmlFor|httpEquiv|id|inputMode|integrity|is|keyParams|keyType|kind|label|lang|list|loading|loop|low|marginHeight|marginWidth|max|maxLength|media|mediaGroup|method|min|minLength|multiple|muted|name|nonce|noValidate|open|optimum|pattern|placeholder|playsInline|popover|popoverTarget|popoverTargetAction|poster|preload|profile|radioGroup|readOnly|referrerPolicy|rel|required|reversed|role|rows|rowSpan|sandbox|scope|scoped|scrolling|seamless|selected|shape|size|sizes|slot|span|spellCheck|src|srcDoc|srcLang|srcSet|start|step|style|summary|tabIndex|target|title|translate|type|useMap|value|width|wmode|wrap|about|datatype|inlist|prefix|property|resource|typeof|vocab|autoCapitalize|autoCorrect|autoSave|color|incremental|fallback|inert|itemProp|itemScope|itemType|itemID|itemRef|on|option|results|security|unselectable|accentHeight|accumulate|additive|alignmentBaseline|allowReorder|alphabetic|amplitude|arabicForm|ascent|attributeName|attributeType|autoReverse|azimuth|baseFrequency|baselineShift|baseProfile|bbox|begin|bias|by|calcMode|capHeight|clip|clipPathUnits|clipPath|clipRule|colorInterpolation|colorInterpolationFilters|colorProfile|colorRendering|contentScriptType|contentStyleType|cursor|cx|cy|d|decelerate|descent|diffuseConstant|direction|display|divisor|dominantBaseline|dur|dx|dy|edgeMode|elevation|enableBackground|end|exponent|externalResourcesRequired|fill|fillOpacity|fillRule|filter|filterRes|filterUnits|floodColor|floodOpacity|focusable|fontFamily|fontSize|fontSizeAdjust|fontStretch|fontStyle|fontVariant|fontWeight|format|from|fr|fx|fy|g1|g2|glyphName|glyphOrientationHorizontal|glyphOrientationVertical|glyphRef|gradientTransform|gradientUnits|hanging|horizAdvX|horizOriginX|ideographic|imageRendering|in|in2|intercept|k|k1|k2|k3|k4|kernelMatrix|kernelUnitLength|kerning|keyPoints|keySplines|keyTimes|lengthAdjust|letterSpacing|lightingColor|limitingConeAngle|local|markerEnd|markerMid|markerStart|markerHeight|markerUnits|markerWidth|mask|maskContentUnits|maskUnits|mathematical|mode|numOctaves|offset|opacity|operator|order|orient|orientation|origin|overflow|overlinePosition|overlineThickness|panose1|paintOrder|pathLength|patternContentUnits|patternTransform|patternUnits|pointerEvents|points|pointsAtX|pointsAtY|pointsAtZ|preserveAlpha|preserveAspectRatio|primitiveUnits|r|radius|refX|refY|renderingIntent|repeatCount|repeatDur|requiredExtensions|requiredFeatures|restart|result|rotate|rx|ry|scale|seed|shapeRendering|slope|spacing|specularConstant|specularExponent|speed|spreadMethod|startOffset|stdDeviation|stemh|stemv|stitchTiles|stopColor|stopOpacity|strikethroughPosition|strikethroughThickness|string|stroke|strokeDasharray|strokeDashoffset|strokeLinecap|strokeLinejoin|strokeMiterlimit|strokeOpacity|strokeWidth|surfaceScale|systemLanguage|tableValues|targetX|targetY|textAnchor|textDecoration|textRendering|textLength|to|transform|u1|u2|underlinePosition|underlineThickness|unicode|unicodeBidi|unicodeRange|unitsPerEm|vAlphabetic|vHanging|vIdeographic|vMathematical|values|vectorEffect|version|vertAdvY|vertOriginX|vertOriginY|viewBox|viewTarget|visibility|widths|wordSpacing|writingMode|x|xHeight|x1|x2|xChannelSelector|xlinkActuate|xlinkArcrole|xlinkHref|xlinkRole|xlinkShow|xlinkTitle|xlinkType|xmlBase|xmlns|xmlnsXlink|xmlLang|xmlSpace|y|y1|y2|yChannelSelector|z|zoomAndPan|for|class|autofocus)|(([Dd][Aa][Tt][Aa]|[Aa][Rr][Ii][Aa]|x)-.*))$/, w4 = /* @__PURE__ */ MR(
+var w4 = /^((children|dangerouslySetInnerHTML|key|ref|autoFocus|defaultValue|defaultChecked|innerHTML|suppressContentEditableWarning|suppressHydrationWarning|valueLink|abbr|accept|acceptCharset|accessKey|action|allow|allowUserMedia|allowPaymentRequest|allowFullScreen|allowTransparency|alt|async|autoComplete|autoPlay|capture|cellPadding|cellSpacing|challenge|charSet|checked|cite|classID|className|cols|colSpan|content|contentEditable|contextMenu|controls|controlsList|coords|crossOrigin|data|dateTime|decoding|default|defer|dir|disabled|disablePictureInPicture|disableRemotePlayback|download|draggable|encType|enterKeyHint|fetchpriority|fetchPriority|form|formAction|formEncType|formMethod|formNoValidate|formTarget|frameBorder|headers|height|hidden|high|href|hrefLang|htmlFor|httpEquiv|id|inputMode|integrity|is|keyParams|keyType|kind|label|lang|list|loading|loop|low|marginHeight|marginWidth|max|maxLength|media|mediaGroup|method|min|minLength|multiple|muted|name|nonce|noValidate|open|optimum|pattern|placeholder|playsInline|popover|popoverTarget|popoverTargetAction|poster|preload|profile|radioGroup|readOnly|referrerPolicy|rel|required|reversed|role|rows|rowSpan|sandbox|scope|scoped|scrolling|seamless|selected|shape|size|sizes|slot|span|spellCheck|src|srcDoc|srcLang|srcSet|start|step|style|summary|tabIndex|target|title|translate|type|useMap|value|width|wmode|wrap|about|datatype|inlist|prefix|property|resource|typeof|vocab|autoCapitalize|autoCorrect|autoSave|color|incremental|fallback|inert|itemProp|itemScope|itemType|itemID|itemRef|on|option|results|security|unselectable|accentHeight|accumulate|additive|alignmentBaseline|allowReorder|alphabetic|amplitude|arabicForm|ascent|attributeName|attributeType|autoReverse|azimuth|baseFrequency|baselineShift|baseProfile|bbox|begin|bias|by|calcMode|capHeight|clip|clipPathUnits|clipPath|clipRule|colorInterpolation|colorInterpolationFilters|colorProfile|colorRendering|contentScriptType|contentStyleType|cursor|cx|cy|d|decelerate|descent|diffuseConstant|direction|display|divisor|dominantBaseline|dur|dx|dy|edgeMode|elevation|enableBackground|end|exponent|externalResourcesRequired|fill|fillOpacity|fillRule|filter|filterRes|filterUnits|floodColor|floodOpacity|focusable|fontFamily|fontSize|fontSizeAdjust|fontStretch|fontStyle|fontVariant|fontWeight|format|from|fr|fx|fy|g1|g2|glyphName|glyphOrientationHorizontal|glyphOrientationVertical|glyphRef|gradientTransform|gradientUnits|hanging|horizAdvX|horizOriginX|ideographic|imageRendering|in|in2|intercept|k|k1|k2|k3|k4|kernelMatrix|kernelUnitLength|kerning|keyPoints|keySplines|keyTimes|lengthAdjust|letterSpacing|lightingColor|limitingConeAngle|local|markerEnd|markerMid|markerStart|markerHeight|markerUnits|markerWidth|mask|maskContentUnits|maskUnits|mathematical|mode|numOctaves|offset|opacity|operator|order|orient|orientation|origin|overflow|overlinePosition|overlineThickness|panose1|paintOrder|pathLength|patternContentUnits|patternTransform|patternUnits|pointerEvents|points|pointsAtX|pointsAtY|pointsAtZ|preserveAlpha|preserveAspectRatio|primitiveUnits|r|radius|refX|refY|renderingIntent|repeatCount|repeatDur|requiredExtensions|requiredFeatures|restart|result|rotate|rx|ry|scale|seed|shapeRendering|slope|spacing|specularConstant|specularExponent|speed|spreadMethod|startOffset|stdDeviation|stemh|stemv|stitchTiles|stopColor|stopOpacity|strikethroughPosition|strikethroughThickness|string|stroke|strokeDasharray|strokeDashoffset|strokeLinecap|strokeLinejoin|strokeMiterlimit|strokeOpacity|strokeWidth|surfaceScale|systemLanguage|tableValues|targetX|targetY|textAnchor|textDecoration|textRendering|textLength|to|transform|u1|u2|underlinePosition|underlineThickness|unicode|unicodeBidi|unicodeRange|unitsPerEm|vAlphabetic|vHanging|vIdeographic|vMathematical|values|vectorEffect|version|vertAdvY|vertOriginX|vertOriginY|viewBox|viewTarget|visibility|widths|wordSpacing|writingMode|x|xHeight|x1|x2|xChannelSelector|xlinkActuate|xlinkArcrole|xlinkHref|xlinkRole|xlinkShow|xlinkTitle|xlinkType|xmlBase|xmlns|xmlnsXlink|xmlLang|xmlSpace|y|y1|y2|yChannelSelector|z|zoomAndPan|for|class|autofocus)|(([Dd][Aa][Tt][Aa]|[Aa][Rr][Ii][Aa]|x)-.*))$/, S4 = /* @__PURE__ */ MR(
   function(e) {
-    return x4.test(e) || e.charCodeAt(0) === 111 && e.charCodeAt(1) === 110 && e.charCodeAt(2) < 91;
+    return w4.test(e) || e.charCodeAt(0) === 111 && e.charCodeAt(1) === 110 && e.charCodeAt(2) < 91;
   }
   /* Z+1 */
 );
-function S4(e) {
+function C4(e) {
   if (e.sheet)
     return e.sheet;
   for (var t = 0; t < document.styleSheets.length; t++)
     if (document.styleSheets[t].ownerNode === e)
       return document.styleSheets[t];
 }
-function C4(e) {
+function E4(e) {
   var t = document.createElement("style");
   return t.setAttribute("data-emotion", e.key), e.nonce !== void 0 && t.setAttribute("nonce", e.nonce), t.appendChild(document.createTextNode("")), t.setAttribute("data-s", ""), t;
 }
-var E4 = /* @__PURE__ */ (function() {
+var _4 = /* @__PURE__ */ (function() {
   function e(r) {
     var o = this;
     this._insertTag = function(a) {
@@ -513,10 +513,10 @@ var E4 = /* @__PURE__ */ (function() {
   return t.hydrate = function(o) {
     o.forEach(this._insertTag);
   }, t.insert = function(o) {
-    this.ctr % (this.isSpeedy ? 65e3 : 1) === 0 && this._insertTag(C4(this));
+    this.ctr % (this.isSpeedy ? 65e3 : 1) === 0 && this._insertTag(E4(this));
     var a = this.tags[this.tags.length - 1];
     if (this.isSpeedy) {
-      var l = S4(a);
+      var l = C4(a);
       try {
         l.insertRule(o, l.cssRules.length);
       } catch {
@@ -530,14 +530,14 @@ var E4 = /* @__PURE__ */ (function() {
       return (a = o.parentNode) == null ? void 0 : a.removeChild(o);
     }), this.tags = [], this.ctr = 0;
   }, e;
-})(), pn = "-ms-", Qh = "-moz-", Ke = "-webkit-", PR = "comm", T0 = "rule", R0 = "decl", _4 = "@import", IR = "@keyframes", k4 = "@layer", T4 = Math.abs, Ng = String.fromCharCode, R4 = Object.assign;
-function z4(e, t) {
+})(), pn = "-ms-", Qh = "-moz-", Ke = "-webkit-", PR = "comm", T0 = "rule", R0 = "decl", k4 = "@import", IR = "@keyframes", T4 = "@layer", R4 = Math.abs, Ng = String.fromCharCode, z4 = Object.assign;
+function O4(e, t) {
   return dn(e, 0) ^ 45 ? (((t << 2 ^ dn(e, 0)) << 2 ^ dn(e, 1)) << 2 ^ dn(e, 2)) << 2 ^ dn(e, 3) : 0;
 }
 function DR(e) {
   return e.trim();
 }
-function O4(e, t) {
+function A4(e, t) {
   return (e = t.exec(e)) ? e[0] : e;
 }
 function Qe(e, t, r) {
@@ -561,7 +561,7 @@ function z0(e) {
 function ah(e, t) {
   return t.push(e), e;
 }
-function A4(e, t) {
+function N4(e, t) {
   return e.map(t).join("");
 }
 var Mg = 1, _l = 1, $R = 0, Bn = 0, Dt = 0, Hl = "";
@@ -569,12 +569,12 @@ function Pg(e, t, r, o, a, l, c) {
   return { value: e, root: t, parent: r, type: o, props: a, children: l, line: Mg, column: _l, length: c, return: "" };
 }
 function Jc(e, t) {
-  return R4(Pg("", null, null, "", null, null, 0), e, { length: -e.length }, t);
-}
-function N4() {
-  return Dt;
+  return z4(Pg("", null, null, "", null, null, 0), e, { length: -e.length }, t);
 }
 function M4() {
+  return Dt;
+}
+function P4() {
   return Dt = Bn > 0 ? dn(Hl, --Bn) : 0, _l--, Dt === 10 && (_l = 1, Mg--), Dt;
 }
 function tr() {
@@ -636,12 +636,12 @@ function VR(e) {
 function Ph(e) {
   return DR(Ju(Bn - 1, yb(e === 91 ? e + 2 : e === 40 ? e + 1 : e)));
 }
-function P4(e) {
+function I4(e) {
   for (; (Dt = lo()) && Dt < 33; )
     tr();
   return Ru(e) > 2 || Ru(Dt) > 3 ? "" : " ";
 }
-function I4(e, t) {
+function D4(e, t) {
   for (; --t && tr() && !(Dt < 48 || Dt > 102 || Dt > 57 && Dt < 65 || Dt > 70 && Dt < 97); )
     ;
   return Ju(e, Mh() + (t < 6 && lo() == 32 && tr() == 32));
@@ -668,18 +668,18 @@ function yb(e) {
     }
   return Bn;
 }
-function D4(e, t) {
+function $4(e, t) {
   for (; tr() && e + Dt !== 57; )
     if (e + Dt === 84 && lo() === 47)
       break;
   return "/*" + Ju(t, Bn - 1) + "*" + Ng(e === 47 ? e : tr());
 }
-function $4(e) {
+function L4(e) {
   for (; !Ru(lo()); )
     tr();
   return Ju(e, Bn);
 }
-function L4(e) {
+function V4(e) {
   return VR(Ih("", null, null, null, [""], e = LR(e), 0, [0], e));
 }
 function Ih(e, t, r, o, a, l, c, d, f) {
@@ -702,18 +702,18 @@ function Ih(e, t, r, o, a, l, c, d, f) {
       case 10:
       case 13:
       case 32:
-        N += P4(x);
+        N += I4(x);
         break;
       // \
       case 92:
-        N += I4(Mh() - 1, 7);
+        N += D4(Mh() - 1, 7);
         continue;
       // /
       case 47:
         switch (lo()) {
           case 42:
           case 47:
-            ah(V4(D4(tr(), Mh()), t, r), f);
+            ah(H4($4(tr(), Mh()), t, r), f);
             break;
           default:
             N += "/";
@@ -765,7 +765,7 @@ function Ih(e, t, r, o, a, l, c, d, f) {
         if (w < 1) {
           if (T == 123)
             --w;
-          else if (T == 125 && w++ == 0 && M4() == 125)
+          else if (T == 125 && w++ == 0 && P4() == 125)
             continue;
         }
         switch (N += Ng(T), T * w) {
@@ -779,7 +779,7 @@ function Ih(e, t, r, o, a, l, c, d, f) {
             break;
           // @
           case 64:
-            lo() === 45 && (N += Ph(tr())), y = lo(), p = v = ro(E = N += $4(Mh())), T++;
+            lo() === 45 && (N += Ph(tr())), y = lo(), p = v = ro(E = N += L4(Mh())), T++;
             break;
           // -
           case 45:
@@ -790,12 +790,12 @@ function Ih(e, t, r, o, a, l, c, d, f) {
 }
 function NE(e, t, r, o, a, l, c, d, f, g, p) {
   for (var v = a - 1, y = a === 0 ? l : [""], b = z0(y), x = 0, w = 0, S = 0; x < o; ++x)
-    for (var k = 0, T = Tu(e, v + 1, v = T4(w = c[x])), E = e; k < b; ++k)
+    for (var k = 0, T = Tu(e, v + 1, v = R4(w = c[x])), E = e; k < b; ++k)
       (E = DR(w > 0 ? y[k] + " " + T : Qe(T, /&\f/g, y[k]))) && (f[S++] = E);
   return Pg(e, t, r, a === 0 ? T0 : d, f, g, p);
 }
-function V4(e, t, r) {
-  return Pg(e, t, r, PR, Ng(N4()), Tu(e, 2, -2), 0);
+function H4(e, t, r) {
+  return Pg(e, t, r, PR, Ng(M4()), Tu(e, 2, -2), 0);
 }
 function ME(e, t, r, o) {
   return Pg(e, t, r, R0, Tu(e, 0, o), Tu(e, o + 1, -1), o);
@@ -805,11 +805,11 @@ function vl(e, t) {
     r += t(e[a], a, e, t) || "";
   return r;
 }
-function H4(e, t, r, o) {
+function B4(e, t, r, o) {
   switch (e.type) {
-    case k4:
+    case T4:
       if (e.children.length) break;
-    case _4:
+    case k4:
     case R0:
       return e.return = e.return || e.value;
     case PR:
@@ -821,7 +821,7 @@ function H4(e, t, r, o) {
   }
   return ro(r = vl(e.children, o)) ? e.return = e.value + "{" + r + "}" : "";
 }
-function B4(e) {
+function j4(e) {
   var t = z0(e);
   return function(r, o, a, l) {
     for (var c = "", d = 0; d < t; d++)
@@ -829,21 +829,21 @@ function B4(e) {
     return c;
   };
 }
-function j4(e) {
+function U4(e) {
   return function(t) {
     t.root || (t = t.return) && e(t);
   };
 }
-var U4 = function(t, r, o) {
+var W4 = function(t, r, o) {
   for (var a = 0, l = 0; a = l, l = lo(), a === 38 && l === 12 && (r[o] = 1), !Ru(l); )
     tr();
   return Ju(t, Bn);
-}, W4 = function(t, r) {
+}, F4 = function(t, r) {
   var o = -1, a = 44;
   do
     switch (Ru(a)) {
       case 0:
-        a === 38 && lo() === 12 && (r[o] = 1), t[o] += U4(Bn - 1, r, o);
+        a === 38 && lo() === 12 && (r[o] = 1), t[o] += W4(Bn - 1, r, o);
         break;
       case 2:
         t[o] += Ph(a);
@@ -859,9 +859,9 @@ var U4 = function(t, r, o) {
     }
   while (a = tr());
   return t;
-}, F4 = function(t, r) {
-  return VR(W4(LR(t), r));
-}, PE = /* @__PURE__ */ new WeakMap(), G4 = function(t) {
+}, G4 = function(t, r) {
+  return VR(F4(LR(t), r));
+}, PE = /* @__PURE__ */ new WeakMap(), q4 = function(t) {
   if (!(t.type !== "rule" || !t.parent || // positive .length indicates that this rule contains pseudo
   // negative .length indicates that this rule has been already prefixed
   t.length < 1)) {
@@ -869,12 +869,12 @@ var U4 = function(t, r, o) {
       if (o = o.parent, !o) return;
     if (!(t.props.length === 1 && r.charCodeAt(0) !== 58 && !PE.get(o)) && !a) {
       PE.set(t, !0);
-      for (var l = [], c = F4(r, l), d = o.props, f = 0, g = 0; f < c.length; f++)
+      for (var l = [], c = G4(r, l), d = o.props, f = 0, g = 0; f < c.length; f++)
         for (var p = 0; p < d.length; p++, g++)
           t.props[g] = l[f] ? c[f].replace(/&\f/g, d[p]) : d[p] + " " + c[f];
     }
   }
-}, q4 = function(t) {
+}, Y4 = function(t) {
   if (t.type === "decl") {
     var r = t.value;
     // charcode for l
@@ -883,7 +883,7 @@ var U4 = function(t, r, o) {
   }
 };
 function HR(e, t) {
-  switch (z4(e, t)) {
+  switch (O4(e, t)) {
     // color-adjust
     case 5103:
       return Ke + "print-" + e + e;
@@ -1024,7 +1024,7 @@ function HR(e, t) {
   }
   return e;
 }
-var Y4 = function(t, r, o, a) {
+var X4 = function(t, r, o, a) {
   if (t.length > -1 && !t.return) switch (t.type) {
     case R0:
       t.return = HR(t.value, t.length);
@@ -1034,8 +1034,8 @@ var Y4 = function(t, r, o, a) {
         value: Qe(t.value, "@", "@" + Ke)
       })], a);
     case T0:
-      if (t.length) return A4(t.props, function(l) {
-        switch (O4(l, /(::plac\w+|:read-\w+)/)) {
+      if (t.length) return N4(t.props, function(l) {
+        switch (A4(l, /(::plac\w+|:read-\w+)/)) {
           // :read-(only|write)
           case ":read-only":
           case ":read-write":
@@ -1055,7 +1055,7 @@ var Y4 = function(t, r, o, a) {
         return "";
       });
   }
-}, X4 = [Y4], K4 = function(t) {
+}, K4 = [X4], Q4 = function(t) {
   var r = t.key;
   if (r === "css") {
     var o = document.querySelectorAll("style[data-emotion]:not([data-s])");
@@ -1064,7 +1064,7 @@ var Y4 = function(t, r, o, a) {
       S.indexOf(" ") !== -1 && (document.head.appendChild(w), w.setAttribute("data-s", ""));
     });
   }
-  var a = t.stylisPlugins || X4, l = {}, c, d = [];
+  var a = t.stylisPlugins || K4, l = {}, c, d = [];
   c = t.container || document.head, Array.prototype.forEach.call(
     // this means we will ignore elements which don't have a space in them which
     // means that the style elements we're looking at are only Emotion 11 server-rendered style elements
@@ -1075,12 +1075,12 @@ var Y4 = function(t, r, o, a) {
       d.push(w);
     }
   );
-  var f, g = [G4, q4];
+  var f, g = [q4, Y4];
   {
-    var p, v = [H4, j4(function(w) {
+    var p, v = [B4, U4(function(w) {
       p.insert(w);
-    })], y = B4(g.concat(a, v)), b = function(S) {
-      return vl(L4(S), y);
+    })], y = j4(g.concat(a, v)), b = function(S) {
+      return vl(V4(S), y);
     };
     f = function(S, k, T, E) {
       p = T, b(S ? S + "{" + k.styles + "}" : k.styles), E && (x.inserted[k.name] = !0);
@@ -1088,7 +1088,7 @@ var Y4 = function(t, r, o, a) {
   }
   var x = {
     key: r,
-    sheet: new E4({
+    sheet: new _4({
       key: r,
       container: c,
       nonce: t.nonce,
@@ -1104,7 +1104,7 @@ var Y4 = function(t, r, o, a) {
   return x.sheet.hydrate(d), x;
 }, dy = { exports: {} }, Je = {};
 var IE;
-function Q4() {
+function Z4() {
   if (IE) return Je;
   IE = 1;
   var e = typeof Symbol == "function" && Symbol.for, t = e ? /* @__PURE__ */ Symbol.for("react.element") : 60103, r = e ? /* @__PURE__ */ Symbol.for("react.portal") : 60106, o = e ? /* @__PURE__ */ Symbol.for("react.fragment") : 60107, a = e ? /* @__PURE__ */ Symbol.for("react.strict_mode") : 60108, l = e ? /* @__PURE__ */ Symbol.for("react.profiler") : 60114, c = e ? /* @__PURE__ */ Symbol.for("react.provider") : 60109, d = e ? /* @__PURE__ */ Symbol.for("react.context") : 60110, f = e ? /* @__PURE__ */ Symbol.for("react.async_mode") : 60111, g = e ? /* @__PURE__ */ Symbol.for("react.concurrent_mode") : 60111, p = e ? /* @__PURE__ */ Symbol.for("react.forward_ref") : 60112, v = e ? /* @__PURE__ */ Symbol.for("react.suspense") : 60113, y = e ? /* @__PURE__ */ Symbol.for("react.suspense_list") : 60120, b = e ? /* @__PURE__ */ Symbol.for("react.memo") : 60115, x = e ? /* @__PURE__ */ Symbol.for("react.lazy") : 60116, w = e ? /* @__PURE__ */ Symbol.for("react.block") : 60121, S = e ? /* @__PURE__ */ Symbol.for("react.fundamental") : 60117, k = e ? /* @__PURE__ */ Symbol.for("react.responder") : 60118, T = e ? /* @__PURE__ */ Symbol.for("react.scope") : 60119;
@@ -1170,14 +1170,14 @@ function Q4() {
   }, Je.typeOf = E, Je;
 }
 var DE;
-function Z4() {
-  return DE || (DE = 1, dy.exports = Q4()), dy.exports;
+function J4() {
+  return DE || (DE = 1, dy.exports = Z4()), dy.exports;
 }
 var fy, $E;
-function J4() {
+function eD() {
   if ($E) return fy;
   $E = 1;
-  var e = Z4(), t = {
+  var e = J4(), t = {
     childContextTypes: !0,
     contextType: !0,
     contextTypes: !0,
@@ -1239,8 +1239,8 @@ function J4() {
   }
   return fy = b, fy;
 }
-J4();
-var eD = !0;
+eD();
+var tD = !0;
 function BR(e, t, r) {
   var o = "";
   return r.split(" ").forEach(function(a) {
@@ -1258,7 +1258,7 @@ var O0 = function(t, r, o) {
   // in node since emotion-server relies on whether a style is in
   // the registered cache to know whether a style is global or not
   // also, note that this check will be dead code eliminated in the browser
-  eD === !1) && t.registered[a] === void 0 && (t.registered[a] = r.styles);
+  tD === !1) && t.registered[a] === void 0 && (t.registered[a] = r.styles);
 }, A0 = function(t, r, o) {
   O0(t, r, o);
   var a = t.key + "-" + r.name;
@@ -1269,7 +1269,7 @@ var O0 = function(t, r, o) {
     while (l !== void 0);
   }
 };
-function tD(e) {
+function nD(e) {
   for (var t = 0, r, o = 0, a = e.length; a >= 4; ++o, a -= 4)
     r = e.charCodeAt(o) & 255 | (e.charCodeAt(++o) & 255) << 8 | (e.charCodeAt(++o) & 255) << 16 | (e.charCodeAt(++o) & 255) << 24, r = /* Math.imul(k, m): */
     (r & 65535) * 1540483477 + ((r >>> 16) * 59797 << 16), r ^= /* k >>> r: */
@@ -1288,7 +1288,7 @@ function tD(e) {
   return t ^= t >>> 13, t = /* Math.imul(h, m): */
   (t & 65535) * 1540483477 + ((t >>> 16) * 59797 << 16), ((t ^ t >>> 15) >>> 0).toString(36);
 }
-var nD = {
+var rD = {
   animationIterationCount: 1,
   aspectRatio: 1,
   borderImageOutset: 1,
@@ -1337,18 +1337,18 @@ var nD = {
   strokeMiterlimit: 1,
   strokeOpacity: 1,
   strokeWidth: 1
-}, rD = /[A-Z]|^ms/g, oD = /_EMO_([^_]+?)_([^]*?)_EMO_/g, jR = function(t) {
+}, oD = /[A-Z]|^ms/g, iD = /_EMO_([^_]+?)_([^]*?)_EMO_/g, jR = function(t) {
   return t.charCodeAt(1) === 45;
 }, LE = function(t) {
   return t != null && typeof t != "boolean";
 }, hy = /* @__PURE__ */ MR(function(e) {
-  return jR(e) ? e : e.replace(rD, "-$&").toLowerCase();
+  return jR(e) ? e : e.replace(oD, "-$&").toLowerCase();
 }), VE = function(t, r) {
   switch (t) {
     case "animation":
     case "animationName":
       if (typeof r == "string")
-        return r.replace(oD, function(o, a, l) {
+        return r.replace(iD, function(o, a, l) {
           return oo = {
             name: a,
             styles: l,
@@ -1356,7 +1356,7 @@ var nD = {
           }, a;
         });
   }
-  return nD[t] !== 1 && !jR(t) && typeof r == "number" && r !== 0 ? r + "px" : r;
+  return rD[t] !== 1 && !jR(t) && typeof r == "number" && r !== 0 ? r + "px" : r;
 };
 function zu(e, t, r) {
   if (r == null)
@@ -1388,7 +1388,7 @@ function zu(e, t, r) {
         var d = l.styles + ";";
         return d;
       }
-      return iD(e, t, r);
+      return aD(e, t, r);
     }
     case "function": {
       if (e !== void 0) {
@@ -1404,7 +1404,7 @@ function zu(e, t, r) {
   var v = t[p];
   return v !== void 0 ? v : p;
 }
-function iD(e, t, r) {
+function aD(e, t, r) {
   var o = "";
   if (Array.isArray(r))
     for (var a = 0; a < r.length; a++)
@@ -1454,23 +1454,23 @@ function N0(e, t, r) {
   HE.lastIndex = 0;
   for (var g = "", p; (p = HE.exec(a)) !== null; )
     g += "-" + p[1];
-  var v = tD(a) + g;
+  var v = nD(a) + g;
   return {
     name: v,
     styles: a,
     next: oo
   };
 }
-var aD = function(t) {
+var sD = function(t) {
   return t();
-}, UR = mb.useInsertionEffect ? mb.useInsertionEffect : !1, WR = UR || aD, BE = UR || _.useLayoutEffect, FR = /* @__PURE__ */ _.createContext(
+}, UR = mb.useInsertionEffect ? mb.useInsertionEffect : !1, WR = UR || sD, BE = UR || _.useLayoutEffect, FR = /* @__PURE__ */ _.createContext(
   // we're doing this to avoid preconstruct's dead code elimination in this one case
   // because this module is primarily intended for the browser and node
   // but it's also required in react native and similar environments sometimes
   // and we could have a special build just for that
   // but this is much easier and the native packages
   // might use a different theme context in the future anyway
-  typeof HTMLElement < "u" ? /* @__PURE__ */ K4({
+  typeof HTMLElement < "u" ? /* @__PURE__ */ Q4({
     key: "css"
   }) : null
 );
@@ -1480,17 +1480,17 @@ var M0 = function(t) {
     var a = _.useContext(FR);
     return t(r, a, o);
   });
-}, P0 = /* @__PURE__ */ _.createContext({}), I0 = {}.hasOwnProperty, bb = "__EMOTION_TYPE_PLEASE_DO_NOT_USE__", sD = function(t, r) {
+}, P0 = /* @__PURE__ */ _.createContext({}), I0 = {}.hasOwnProperty, bb = "__EMOTION_TYPE_PLEASE_DO_NOT_USE__", lD = function(t, r) {
   var o = {};
   for (var a in r)
     I0.call(r, a) && (o[a] = r[a]);
   return o[bb] = t, o;
-}, lD = function(t) {
+}, cD = function(t) {
   var r = t.cache, o = t.serialized, a = t.isStringTag;
   return O0(r, o, a), WR(function() {
     return A0(r, o, a);
   }), null;
-}, cD = /* @__PURE__ */ M0(function(e, t, r) {
+}, uD = /* @__PURE__ */ M0(function(e, t, r) {
   var o = e.css;
   typeof o == "string" && t.registered[o] !== void 0 && (o = t.registered[o]);
   var a = e[bb], l = [o], c = "";
@@ -1500,17 +1500,17 @@ var M0 = function(t) {
   var f = {};
   for (var g in e)
     I0.call(e, g) && g !== "css" && g !== bb && (f[g] = e[g]);
-  return f.className = c, r && (f.ref = r), /* @__PURE__ */ _.createElement(_.Fragment, null, /* @__PURE__ */ _.createElement(lD, {
+  return f.className = c, r && (f.ref = r), /* @__PURE__ */ _.createElement(_.Fragment, null, /* @__PURE__ */ _.createElement(cD, {
     cache: t,
     serialized: d,
     isStringTag: typeof a == "string"
   }), /* @__PURE__ */ _.createElement(a, f));
-}), uD = cD, jE = function(t, r) {
+}), dD = uD, jE = function(t, r) {
   var o = arguments;
   if (r == null || !I0.call(r, "css"))
     return _.createElement.apply(void 0, o);
   var a = o.length, l = new Array(a);
-  l[0] = uD, l[1] = sD(t, r);
+  l[0] = dD, l[1] = lD(t, r);
   for (var c = 2; c < a; c++)
     l[c] = o[c];
   return _.createElement.apply(null, l);
@@ -1544,22 +1544,22 @@ var UE = /* @__PURE__ */ M0(function(e, t) {
     t.insert("", o, c, !1);
   }, [t, o.name]), null;
 });
-function dD(...e) {
+function fD(...e) {
   return function(...r) {
     e.forEach((o) => o?.(...r));
   };
 }
-const fD = (...e) => e.map((t) => t?.trim?.()).filter(Boolean).join(" "), hD = /^on[A-Z]/;
+const hD = (...e) => e.map((t) => t?.trim?.()).filter(Boolean).join(" "), gD = /^on[A-Z]/;
 function Ou(...e) {
   let t = {};
   for (let r of e) {
     for (let o in t) {
-      if (hD.test(o) && typeof t[o] == "function" && typeof r[o] == "function") {
-        t[o] = dD(t[o], r[o]);
+      if (gD.test(o) && typeof t[o] == "function" && typeof r[o] == "function") {
+        t[o] = fD(t[o], r[o]);
         continue;
       }
       if (o === "className" || o === "class") {
-        t[o] = fD(t[o], r[o]);
+        t[o] = hD(t[o], r[o]);
         continue;
       }
       if (o === "style") {
@@ -1573,7 +1573,7 @@ function Ou(...e) {
   }
   return t;
 }
-const gD = parseInt(_.version.split(".")[0], 10), pD = gD >= 19;
+const pD = parseInt(_.version.split(".")[0], 10), mD = pD >= 19;
 function gy(e, t) {
   if (e != null) {
     if (typeof e == "function")
@@ -1585,9 +1585,9 @@ function gy(e, t) {
     }
   }
 }
-function mD(...e) {
+function vD(...e) {
   const t = e.filter((r) => r != null);
-  if (pD) {
+  if (mD) {
     const r = /* @__PURE__ */ new Map();
     return (o) => (t.forEach((a) => {
       const l = gy(a, o);
@@ -1621,10 +1621,10 @@ const Ln = (e) => e != null && typeof e == "object" && !Array.isArray(e), $r = (
   }
   return t.join(" ");
 };
-function vD(e) {
+function yD(e) {
   return e.default || e;
 }
-function yD(e) {
+function bD(e) {
   const t = _.version;
   return !$r(t) || t.startsWith("18.") ? e?.ref : e?.props?.ref;
 }
@@ -1632,7 +1632,7 @@ const $0 = (...e) => {
   const t = e.reduce((r, o) => (o?.forEach((a) => r.add(a)), r), /* @__PURE__ */ new Set([]));
   return Array.from(t);
 };
-function bD(e, t) {
+function xD(e, t) {
   return `${e} returned \`undefined\`. Seems you forgot to wrap component within ${t}`;
 }
 function za(e = {}) {
@@ -1649,7 +1649,7 @@ function za(e = {}) {
     const g = _.useContext(d);
     if (!g && r) {
       const p = new Error(
-        l ?? bD(o, a)
+        l ?? xD(o, a)
       );
       throw p.name = "ContextError", Error.captureStackTrace?.(p, f), p;
     }
@@ -1657,37 +1657,37 @@ function za(e = {}) {
   }
   return [d.Provider, f, d];
 }
-const [xD, Ig] = za({
+const [wD, Ig] = za({
   name: "ChakraContext",
   strict: !0,
   providerName: "<ChakraProvider />"
 });
-function wD(e) {
+function SD(e) {
   const { value: t, children: r } = e;
-  return /* @__PURE__ */ P.jsxs(xD, { value: t, children: [
+  return /* @__PURE__ */ P.jsxs(wD, { value: t, children: [
     !t._config.disableLayers && /* @__PURE__ */ P.jsx(UE, { styles: t.layers.atRule }),
     /* @__PURE__ */ P.jsx(UE, { styles: t._global }),
     r
   ] });
 }
-const SD = (e, t) => {
+const CD = (e, t) => {
   const r = {}, o = {}, a = Object.keys(e);
   for (const l of a)
     t(l) ? o[l] = e[l] : r[l] = e[l];
   return [o, r];
 }, yl = (e, t) => {
   const r = D0(t) ? t : (o) => t.includes(o);
-  return SD(e, r);
-}, CD = /* @__PURE__ */ new Set([
+  return CD(e, r);
+}, ED = /* @__PURE__ */ new Set([
   "htmlWidth",
   "htmlHeight",
   "htmlSize",
   "htmlTranslate"
 ]);
-function ED(e) {
-  return typeof e == "string" && CD.has(e);
+function _D(e) {
+  return typeof e == "string" && ED.has(e);
 }
-function _D(e, t, r) {
+function kD(e, t, r) {
   const { css: o, isValidProperty: a } = Ig(), { children: l, ...c } = e, d = _.useMemo(() => {
     const [y, b] = yl(
       c,
@@ -1707,7 +1707,7 @@ function _D(e, t, r) {
     return b || (y.colorPalette = c.colorPalette), x || (y.orientation = c.orientation), t(y);
   }, [t, d.variantProps, c.colorPalette, c.orientation]);
   return {
-    styles: _.useMemo(() => o(p, ...kD(f), g), [o, p, f, g]),
+    styles: _.useMemo(() => o(p, ...TD(f), g), [o, p, f, g]),
     props: {
       ...d.forwardedProps,
       ...d.elementProps,
@@ -1715,7 +1715,7 @@ function _D(e, t, r) {
     }
   };
 }
-const kD = (e) => (Array.isArray(e) ? e : [e]).filter(Boolean).flat(), TD = vD(w4), RD = TD, zD = (e) => e !== "theme", OD = (e, t, r) => {
+const TD = (e) => (Array.isArray(e) ? e : [e]).filter(Boolean).flat(), RD = yD(S4), zD = RD, OD = (e) => e !== "theme", AD = (e, t, r) => {
   let o;
   if (t) {
     const a = t.shouldForwardProp;
@@ -1723,13 +1723,13 @@ const kD = (e) => (Array.isArray(e) ? e : [e]).filter(Boolean).flat(), TD = vD(w
   }
   return typeof o != "function" && r && (o = e.__emotion_forwardProp), o;
 };
-let AD = typeof document < "u";
+let ND = typeof document < "u";
 const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
   O0(e, t, r);
   const o = WR(
     () => A0(e, t, r)
   );
-  if (!AD && o !== void 0) {
+  if (!ND && o !== void 0) {
     let a = t.name, l = t.next;
     for (; l !== void 0; )
       a = Vn(a, l.name), l = l.next;
@@ -1751,8 +1751,8 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
   ellipse: ["cx", "cy", "rx", "ry"],
   g: ["transform"],
   stop: ["offset", "stopOpacity"]
-}, ND = (e, t) => Object.prototype.hasOwnProperty.call(e, t), MD = (e, t = {}, r = {}) => {
-  if (ND(FE, e)) {
+}, MD = (e, t) => Object.prototype.hasOwnProperty.call(e, t), PD = (e, t = {}, r = {}) => {
+  if (MD(FE, e)) {
     r.forwardProps || (r.forwardProps = []);
     const g = FE[e];
     r.forwardProps = $0([...r.forwardProps, ...g]);
@@ -1762,15 +1762,15 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
   r !== void 0 && (l = r.label, c = r.target);
   let d = [];
   const f = M0((g, p, v) => {
-    const { cva: y, isValidProperty: b } = Ig(), x = t.__cva__ ? t : y(t), w = e.__emotion_cva && !e.__emotion_cva.__cva__ ? y(e.__emotion_cva) : e.__emotion_cva, S = ID(w, x), k = (D) => (F, Y) => D.includes(F) ? !0 : !Y?.includes(F) && !b(F);
+    const { cva: y, isValidProperty: b } = Ig(), x = t.__cva__ ? t : y(t), w = e.__emotion_cva && !e.__emotion_cva.__cva__ ? y(e.__emotion_cva) : e.__emotion_cva, S = DD(w, x), k = (D) => (F, Y) => D.includes(F) ? !0 : !Y?.includes(F) && !b(F);
     !r.shouldForwardProp && r.forwardProps && (r.shouldForwardProp = k(r.forwardProps));
     const T = (D, F) => {
-      const Y = typeof e == "string" && e.charCodeAt(0) > 96 ? RD : zD, ne = !F?.includes(D) && !b(D);
+      const Y = typeof e == "string" && e.charCodeAt(0) > 96 ? zD : OD, ne = !F?.includes(D) && !b(D);
       return Y(D) && ne;
-    }, E = OD(e, r, o) || T, z = _.useMemo(
+    }, E = AD(e, r, o) || T, z = _.useMemo(
       () => Object.assign({}, r.defaultProps, ed(g)),
       [g]
-    ), { props: O, styles: A } = _D(
+    ), { props: O, styles: A } = kD(
       z,
       S,
       E
@@ -1797,7 +1797,7 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
     let B = j && O.as || a, q = {};
     for (let D in O)
       if (!(j && D === "as")) {
-        if (ED(D)) {
+        if (_D(D)) {
           const F = D.replace("html", "").toLowerCase();
           q[F] = O[D];
           continue;
@@ -1811,7 +1811,7 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
       const D = _.isValidElement(O.children) ? _.Children.only(O.children) : _.Children.toArray(O.children).find(_.isValidElement);
       if (!D)
         throw new Error("[chakra-ui > factory] No valid child found");
-      B = D.type, q.children = null, Reflect.deleteProperty(q, "asChild"), q = Ou(q, D.props), q.ref = mD(v, yD(D));
+      B = D.type, q.children = null, Reflect.deleteProperty(q, "asChild"), q = Ou(q, D.props), q.ref = vD(v, bD(D));
     }
     return q.as && W ? (q.as = void 0, /* @__PURE__ */ P.jsxs(_.Fragment, { children: [
       /* @__PURE__ */ P.jsx(
@@ -1840,14 +1840,14 @@ const WE = ({ cache: e, serialized: t, isStringTag: r }) => {
       return `.${c}`;
     }
   }), f;
-}, py = MD.bind(), my = /* @__PURE__ */ new Map(), PD = new Proxy(py, {
+}, py = PD.bind(), my = /* @__PURE__ */ new Map(), ID = new Proxy(py, {
   apply(e, t, r) {
     return py(...r);
   },
   get(e, t) {
     return my.has(t) || my.set(t, py(t)), my.get(t);
   }
-}), et = PD, ID = (e, t) => e && !t ? e : !e && t ? t : e.merge(t), _e = et("div");
+}), et = ID, DD = (e, t) => e && !t ? e : !e && t ? t : e.merge(t), _e = et("div");
 _e.displayName = "Box";
 const GR = _.forwardRef(
   function(t, r) {
@@ -1888,11 +1888,11 @@ function Dg(e) {
 function GE(e, t) {
   return e + Dg(t);
 }
-function DD(e, t) {
+function $D(e, t) {
   if (t)
     return e + Dg(t);
 }
-const YR = Object.freeze({}), $D = Object.freeze(
+const YR = Object.freeze({}), LD = Object.freeze(
   {}
 );
 function XR(e) {
@@ -1988,7 +1988,7 @@ const L0 = _.forwardRef(
   }
 );
 L0.displayName = "Grid";
-function LD(e) {
+function VD(e) {
   return e == null ? [] : Array.isArray(e) ? e : [e];
 }
 var KR = (e) => e[0], QR = (e) => e[e.length - 1];
@@ -1996,17 +1996,17 @@ function ZR(e, t, r = {}) {
   const { step: o = 1, loop: a = !0 } = r, l = t + o, c = e.length, d = c - 1;
   return t === -1 ? o > 0 ? 0 : d : l < 0 ? a ? d : 0 : l >= c ? a ? 0 : t > c ? c : t : l;
 }
-function VD(e, t, r = {}) {
+function HD(e, t, r = {}) {
   return e[ZR(e, t, r)];
 }
-function HD(e, t, r = {}) {
+function BD(e, t, r = {}) {
   const { step: o = 1, loop: a = !0 } = r;
   return ZR(e, t, { step: -o, loop: a });
 }
-function BD(e, t, r = {}) {
-  return e[HD(e, t, r)];
+function jD(e, t, r = {}) {
+  return e[BD(e, t, r)];
 }
-var qE = (e) => e?.constructor.name === "Array", jD = (e, t) => {
+var qE = (e) => e?.constructor.name === "Array", UD = (e, t) => {
   if (e.length !== t.length) return !1;
   for (let r = 0; r < e.length; r++)
     if (!td(e[r], t[r])) return !1;
@@ -2019,7 +2019,7 @@ var qE = (e) => e?.constructor.name === "Array", jD = (e, t) => {
   if (typeof e == "function" && typeof t == "function")
     return e.toString() === t.toString();
   if (qE(e) && qE(t))
-    return jD(Array.from(e), Array.from(t));
+    return UD(Array.from(e), Array.from(t));
   if (typeof e != "object" || typeof t != "object") return !1;
   const r = Object.keys(t ?? /* @__PURE__ */ Object.create(null)), o = r.length;
   for (let a = 0; a < o; a++)
@@ -2029,20 +2029,20 @@ var qE = (e) => e?.constructor.name === "Array", jD = (e, t) => {
     if (!td(e[l], t[l])) return !1;
   }
   return !0;
-}, UD = (e) => e != null && typeof e == "object", JR = (e) => typeof e == "number" && !Number.isNaN(e), $h = (e) => typeof e == "string", Ii = (e) => typeof e == "function", WD = (e) => e == null, xu = (e, t) => Object.prototype.hasOwnProperty.call(e, t), FD = (e) => Object.prototype.toString.call(e), e2 = Function.prototype.toString, GD = e2.call(Object), qD = (e) => {
-  if (!UD(e) || FD(e) != "[object Object]" || KD(e)) return !1;
+}, WD = (e) => e != null && typeof e == "object", JR = (e) => typeof e == "number" && !Number.isNaN(e), $h = (e) => typeof e == "string", Ii = (e) => typeof e == "function", FD = (e) => e == null, xu = (e, t) => Object.prototype.hasOwnProperty.call(e, t), GD = (e) => Object.prototype.toString.call(e), e2 = Function.prototype.toString, qD = e2.call(Object), YD = (e) => {
+  if (!WD(e) || GD(e) != "[object Object]" || QD(e)) return !1;
   const t = Object.getPrototypeOf(e);
   if (t === null) return !0;
   const r = xu(t, "constructor") && t.constructor;
-  return typeof r == "function" && r instanceof r && e2.call(r) == GD;
-}, YD = (e) => typeof e == "object" && e !== null && "$$typeof" in e && "props" in e, XD = (e) => typeof e == "object" && e !== null && "__v_isVNode" in e, KD = (e) => YD(e) || XD(e), YE = (e) => e, QD = (e) => e(), t2 = () => {
+  return typeof r == "function" && r instanceof r && e2.call(r) == qD;
+}, XD = (e) => typeof e == "object" && e !== null && "$$typeof" in e && "props" in e, KD = (e) => typeof e == "object" && e !== null && "__v_isVNode" in e, QD = (e) => XD(e) || KD(e), YE = (e) => e, ZD = (e) => e(), t2 = () => {
 }, kl = (...e) => (...t) => {
   e.forEach(function(r) {
     r?.(...t);
   });
-}, ZD = (e) => Number.isNaN(e), JD = (e) => ZD(e) ? 0 : e, e$ = (e, t, r) => (JD(e) - t) / (r - t), Di = (e) => typeof e == "number" ? `${e}px` : e;
+}, JD = (e) => Number.isNaN(e), e$ = (e) => JD(e) ? 0 : e, t$ = (e, t, r) => (e$(e) - t) / (r - t), Di = (e) => typeof e == "number" ? `${e}px` : e;
 function V0(e) {
-  if (!qD(e) || e === void 0) return e;
+  if (!YD(e) || e === void 0) return e;
   const t = Reflect.ownKeys(e).filter((o) => typeof o == "string"), r = {};
   for (const o of t) {
     const a = e[o];
@@ -2050,7 +2050,7 @@ function V0(e) {
   }
   return r;
 }
-function t$(e, t) {
+function n$(e, t) {
   if (!t) return e;
   const r = { ...e }, o = t;
   for (const a in o) {
@@ -2068,7 +2068,7 @@ function XE(...e) {
 function H0(e, t) {
   if (e == null) throw new Error(t());
 }
-function n$(e, t) {
+function r$(e, t) {
   return `${e} returned \`undefined\`. Seems you forgot to wrap component within ${t}`;
 }
 function Ht(e = {}) {
@@ -2077,7 +2077,7 @@ function Ht(e = {}) {
   function f() {
     const g = _.useContext(d);
     if (!g && r) {
-      const p = new Error(l ?? n$(o, a));
+      const p = new Error(l ?? r$(o, a));
       throw p.name = "ContextError", xu(Error, "captureStackTrace") && Ii(Error.captureStackTrace) && Error.captureStackTrace(p, f), p;
     }
     return g;
@@ -2088,7 +2088,7 @@ function Ht(e = {}) {
     d
   ];
 }
-var [_re, Bi] = Ht({
+var [kre, Bi] = Ht({
   name: "EnvironmentContext",
   hookName: "useEnvironmentContext",
   providerName: "<EnvironmentProvider />",
@@ -2099,7 +2099,7 @@ var [_re, Bi] = Ht({
     getWindow: () => window
   }
 });
-function r$(...e) {
+function o$(...e) {
   return (t) => {
     const r = [];
     let o = !1;
@@ -2115,19 +2115,19 @@ function r$(...e) {
   };
 }
 function nd(...e) {
-  return _.useCallback(r$(...e), e);
+  return _.useCallback(o$(...e), e);
 }
-var n2 = (...e) => e.map((t) => t?.trim?.()).filter(Boolean).join(" "), o$ = (...e) => Array.from(
+var n2 = (...e) => e.map((t) => t?.trim?.()).filter(Boolean).join(" "), i$ = (...e) => Array.from(
   new Set(
     n2(...e).split(/\s+/).filter(Boolean)
   )
-).join(" "), i$ = /((?:--)?(?:\w+-?)+)\s*:\s*([^;]*)/g, KE = (e) => {
+).join(" "), a$ = /((?:--)?(?:\w+-?)+)\s*:\s*([^;]*)/g, KE = (e) => {
   const t = {};
   let r;
-  for (; r = i$.exec(e); )
+  for (; r = a$.exec(e); )
     t[r[1]] = r[2];
   return t;
-}, a$ = (e, t) => {
+}, s$ = (e, t) => {
   if ($h(e)) {
     if ($h(t)) return `${e};${t}`;
     e = KE(e);
@@ -2148,11 +2148,11 @@ function we(...e) {
         continue;
       }
       if (a === "style") {
-        t[a] = a$(t[a], r[a]);
+        t[a] = s$(t[a], r[a]);
         continue;
       }
       if (a === "data-ownedby") {
-        t[a] = o$(t[a], r[a]);
+        t[a] = i$(t[a], r[a]);
         continue;
       }
       t[a] = r[a] !== void 0 ? r[a] : t[a];
@@ -2165,7 +2165,7 @@ function we(...e) {
   }
   return t;
 }
-function s$(e, t, r) {
+function l$(e, t, r) {
   let o = [], a;
   return (l) => {
     const c = e(l);
@@ -2176,22 +2176,22 @@ var ji = ".", r2 = "#", QE = /* @__PURE__ */ new WeakMap(), o2 = /* @__PURE__ */
 function xb(e) {
   return e.join(ji);
 }
-function l$(e) {
+function c$(e) {
   return e.includes(ji);
 }
 function i2(e) {
   return e.startsWith(r2);
 }
-function c$(e) {
+function u$(e) {
   return e.startsWith(ji);
 }
-function u$(e) {
+function d$(e) {
   return i2(e) ? e.slice(r2.length) : e;
 }
 function wb(e, t) {
   return e ? `${e}${ji}${t}` : t;
 }
-function d$(e) {
+function f$(e) {
   const t = /* @__PURE__ */ new Map(), r = /* @__PURE__ */ new Map(), o = (a, l) => {
     t.set(a, l);
     const c = l.id;
@@ -2215,10 +2215,10 @@ function d$(e) {
 function rd(e) {
   const t = QE.get(e);
   if (t) return t;
-  const { index: r, idIndex: o } = d$(e);
+  const { index: r, idIndex: o } = f$(e);
   return QE.set(e, r), o2.set(e, o), r;
 }
-function f$(e, t) {
+function h$(e, t) {
   return rd(e), o2.get(e)?.get(t);
 }
 function B0(e) {
@@ -2258,14 +2258,14 @@ function ZE(e, t) {
 function JE(e, t, r) {
   const o = String(t);
   if (i2(o)) {
-    const a = u$(o), l = f$(e, a);
+    const a = d$(o), l = h$(e, a);
     return H0(l, () => `[zag-js] Unknown state id: "${a}"`), eu(e, l);
   }
-  if (c$(o) && r) {
+  if (u$(o) && r) {
     const a = wb(r, o.slice(1));
     return eu(e, a);
   }
-  if (!l$(o) && r) {
+  if (!c$(o) && r) {
     const a = B0(r);
     for (let l = a.length - 1; l >= 1; l--) {
       const c = a.slice(0, l).join(ji), d = wb(c, o);
@@ -2275,7 +2275,7 @@ function JE(e, t, r) {
   }
   return eu(e, o);
 }
-function h$(e, t, r) {
+function g$(e, t, r) {
   const o = Zh(e, t);
   for (let l = o.length - 1; l >= 0; l--) {
     const d = o[l]?.state.on?.[r];
@@ -2283,7 +2283,7 @@ function h$(e, t, r) {
   }
   return { transitions: e.on?.[r], source: void 0 };
 }
-function g$(e, t, r, o) {
+function p$(e, t, r, o) {
   const a = t ? Zh(e, t) : [], l = Zh(e, r);
   let c = 0;
   for (; c < a.length && c < l.length && a[c]?.path === l[c]?.path; )
@@ -2292,10 +2292,10 @@ function g$(e, t, r, o) {
   const g = a[a.length - 1]?.path === l[l.length - 1]?.path;
   return o && g && (d = a.slice().reverse(), f = l), { exiting: d, entering: f };
 }
-function p$(e, t) {
+function m$(e, t) {
   return e ? e === t || e.startsWith(`${t}${ji}`) : !1;
 }
-function m$(e, t, r) {
+function v$(e, t, r) {
   return Zh(e, t).some((o) => o.state.tags?.includes(r));
 }
 function od() {
@@ -2314,7 +2314,7 @@ function od() {
 function Ya(e) {
   return rd(e), e;
 }
-function v$() {
+function y$() {
   return {
     guards: od(),
     createMachine: (e) => Ya(e),
@@ -2323,22 +2323,22 @@ function v$() {
     }
   };
 }
-var Ca = /* @__PURE__ */ ((e) => (e.NotStarted = "Not Started", e.Started = "Started", e.Stopped = "Stopped", e))(Ca || {}), sh = "__init__", y$ = Object.defineProperty, b$ = (e, t, r) => t in e ? y$(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, vy = (e, t, r) => b$(e, typeof t != "symbol" ? t + "" : t, r), x$ = (e, t) => e.map((r, o) => e[(Math.max(t, 0) + o) % e.length]), yy = (...e) => (t) => e.reduce((r, o) => o(r), t), dl = () => {
-}, $g = (e) => typeof e == "object" && e !== null, Ce = (e) => e ? "" : void 0, a2 = (e) => e ? "true" : void 0, w$ = /\\/g, S$ = /"/g, C$ = (e) => globalThis.CSS?.escape?.(e) ?? e.replace(w$, "\\\\").replace(S$, '\\"'), id = (e) => `[data-ownedby~="${C$(String(e))}"]`, E$ = 1, _$ = 9, k$ = 11, Vt = (e) => $g(e) && e.nodeType === E$ && typeof e.nodeName == "string", j0 = (e) => $g(e) && e.nodeType === _$, T$ = (e) => $g(e) && e === e.window, s2 = (e) => Vt(e) ? e.localName || "" : "#document";
-function R$(e) {
+var Ca = /* @__PURE__ */ ((e) => (e.NotStarted = "Not Started", e.Started = "Started", e.Stopped = "Stopped", e))(Ca || {}), sh = "__init__", b$ = Object.defineProperty, x$ = (e, t, r) => t in e ? b$(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, vy = (e, t, r) => x$(e, typeof t != "symbol" ? t + "" : t, r), w$ = (e, t) => e.map((r, o) => e[(Math.max(t, 0) + o) % e.length]), yy = (...e) => (t) => e.reduce((r, o) => o(r), t), dl = () => {
+}, $g = (e) => typeof e == "object" && e !== null, Ce = (e) => e ? "" : void 0, a2 = (e) => e ? "true" : void 0, S$ = /\\/g, C$ = /"/g, E$ = (e) => globalThis.CSS?.escape?.(e) ?? e.replace(S$, "\\\\").replace(C$, '\\"'), id = (e) => `[data-ownedby~="${E$(String(e))}"]`, _$ = 1, k$ = 9, T$ = 11, Vt = (e) => $g(e) && e.nodeType === _$ && typeof e.nodeName == "string", j0 = (e) => $g(e) && e.nodeType === k$, R$ = (e) => $g(e) && e === e.window, s2 = (e) => Vt(e) ? e.localName || "" : "#document";
+function z$(e) {
   return ["html", "body", "#document"].includes(s2(e));
 }
-var l2 = (e) => $g(e) && e.nodeType !== void 0, Ia = (e) => l2(e) && e.nodeType === k$ && "host" in e, c2 = (e) => Vt(e) && e.localName === "input", u2 = (e) => !!e?.matches("a[href]"), z$ = (e) => Vt(e) ? e.offsetWidth > 0 || e.offsetHeight > 0 || e.getClientRects().length > 0 : !1;
+var l2 = (e) => $g(e) && e.nodeType !== void 0, Ia = (e) => l2(e) && e.nodeType === T$ && "host" in e, c2 = (e) => Vt(e) && e.localName === "input", u2 = (e) => !!e?.matches("a[href]"), O$ = (e) => Vt(e) ? e.offsetWidth > 0 || e.offsetHeight > 0 || e.getClientRects().length > 0 : !1;
 function Jh(e) {
   if (!e) return !1;
   const t = e.getRootNode();
   return Lg(t) === e;
 }
-var O$ = /(textarea|select)/;
+var A$ = /(textarea|select)/;
 function d2(e) {
   if (e == null || !Vt(e)) return !1;
   try {
-    return c2(e) && e.selectionStart != null || O$.test(e.localName) || e.isContentEditable || e.getAttribute("contenteditable") === "true" || e.getAttribute("contenteditable") === "";
+    return c2(e) && e.selectionStart != null || A$.test(e.localName) || e.isContentEditable || e.getAttribute("contenteditable") === "true" || e.getAttribute("contenteditable") === "";
   } catch {
     return !1;
   }
@@ -2357,9 +2357,9 @@ function fo(e, t) {
   return !1;
 }
 function rr(e) {
-  return j0(e) ? e : T$(e) ? e.document : e?.ownerDocument ?? document;
+  return j0(e) ? e : R$(e) ? e.document : e?.ownerDocument ?? document;
 }
-function A$(e) {
+function N$(e) {
   return rr(e).documentElement;
 }
 function Tt(e) {
@@ -2374,12 +2374,12 @@ function Lg(e) {
   }
   return t;
 }
-function N$(e) {
+function M$(e) {
   if (s2(e) === "html") return e;
-  const t = e.assignedSlot || e.parentNode || Ia(e) && e.host || A$(e);
+  const t = e.assignedSlot || e.parentNode || Ia(e) && e.host || N$(e);
   return Ia(t) ? t.host : t;
 }
-function M$(e) {
+function P$(e) {
   let t;
   try {
     if (t = e.getRootNode({ composed: !0 }), j0(t) || Ia(t)) return t;
@@ -2391,20 +2391,20 @@ var by = /* @__PURE__ */ new WeakMap();
 function Au(e) {
   return by.has(e) || by.set(e, Tt(e).getComputedStyle(e)), by.get(e);
 }
-var P$ = /* @__PURE__ */ new Set(["menu", "listbox", "dialog", "grid", "tree", "region", "application"]), I$ = (e) => P$.has(e), D$ = (e) => e.getAttribute("aria-controls")?.split(" ") || [];
-function $$(e, t) {
-  const r = /* @__PURE__ */ new Set(), o = M$(e), a = (l) => {
+var I$ = /* @__PURE__ */ new Set(["menu", "listbox", "dialog", "grid", "tree", "region", "application"]), D$ = (e) => I$.has(e), $$ = (e) => e.getAttribute("aria-controls")?.split(" ") || [];
+function L$(e, t) {
+  const r = /* @__PURE__ */ new Set(), o = P$(e), a = (l) => {
     const c = l.querySelectorAll("[aria-controls]");
     for (const d of c) {
       if (d.getAttribute("aria-expanded") !== "true") continue;
-      const f = D$(d);
+      const f = $$(d);
       for (const g of f) {
         if (!g || r.has(g)) continue;
         r.add(g);
         const p = o.getElementById(g);
         if (p) {
           const v = p.getAttribute("role"), y = p.getAttribute("aria-modal") === "true";
-          if (v && I$(v) && !y && (p === t || p.contains(t) || a(p)))
+          if (v && D$(v) && !y && (p === t || p.contains(t) || a(p)))
             return !0;
         }
       }
@@ -2414,24 +2414,24 @@ function $$(e, t) {
   return a(e);
 }
 var Vg = () => typeof document < "u";
-function L$() {
+function V$() {
   return navigator.userAgentData?.platform ?? navigator.platform;
 }
-function V$() {
+function H$() {
   const e = navigator.userAgentData;
   return e && Array.isArray(e.brands) ? e.brands.map(({ brand: t, version: r }) => `${t}/${r}`).join(" ") : navigator.userAgent;
 }
-var U0 = (e) => Vg() && e.test(L$()), f2 = (e) => Vg() && e.test(V$()), H$ = (e) => Vg() && e.test(navigator.vendor), B$ = /^iPhone/i, j$ = /^iPad/i, U$ = /^Mac/i, W$ = /apple/i, F$ = /Firefox/i, G$ = /Android/i, e_ = () => Vg() && !!navigator.maxTouchPoints, q$ = () => U0(B$), Y$ = () => U0(j$) || ad() && navigator.maxTouchPoints > 1, X$ = () => q$() || Y$(), K$ = () => ad() || X$(), ad = () => U0(U$), W0 = () => K$() && H$(W$), Q$ = () => f2(F$), Z$ = () => f2(G$);
-function J$(e) {
+var U0 = (e) => Vg() && e.test(V$()), f2 = (e) => Vg() && e.test(H$()), B$ = (e) => Vg() && e.test(navigator.vendor), j$ = /^iPhone/i, U$ = /^iPad/i, W$ = /^Mac/i, F$ = /apple/i, G$ = /Firefox/i, q$ = /Android/i, e_ = () => Vg() && !!navigator.maxTouchPoints, Y$ = () => U0(j$), X$ = () => U0(U$) || ad() && navigator.maxTouchPoints > 1, K$ = () => Y$() || X$(), Q$ = () => ad() || K$(), ad = () => U0(W$), W0 = () => Q$() && B$(F$), Z$ = () => f2(G$), J$ = () => f2(q$);
+function eL(e) {
   return e.composedPath?.() ?? e.nativeEvent?.composedPath?.();
 }
 function Lt(e) {
-  return J$(e)?.[0] ?? e.target;
+  return eL(e)?.[0] ?? e.target;
 }
 function Sb(e) {
   const t = e.currentTarget;
   if (!t || !t.matches("a[href], button[type='submit'], input[type='submit']")) return !1;
-  const o = e.button === 1, a = tL(e);
+  const o = e.button === 1, a = nL(e);
   return o || a;
 }
 function t_(e) {
@@ -2440,19 +2440,19 @@ function t_(e) {
   const r = t.localName;
   return e.altKey ? r === "a" || r === "button" && t.type === "submit" || r === "input" && t.type === "submit" : !1;
 }
-function eL(e) {
-  return lL(e).isComposing || e.keyCode === 229;
-}
 function tL(e) {
-  return ad() ? e.metaKey : e.ctrlKey;
+  return cL(e).isComposing || e.keyCode === 229;
 }
 function nL(e) {
-  return e.key.length === 1 && !e.ctrlKey && !e.metaKey;
+  return ad() ? e.metaKey : e.ctrlKey;
 }
 function rL(e) {
-  return e.pointerType === "" && e.isTrusted ? !0 : Z$() && e.pointerType ? e.type === "click" && e.buttons === 1 : e.detail === 0 && !e.pointerType;
+  return e.key.length === 1 && !e.ctrlKey && !e.metaKey;
 }
-var oL = (e) => e.button === 0, h2 = (e) => e.button === 2 || ad() && e.ctrlKey && e.button === 0, iL = (e) => e.ctrlKey || e.altKey || e.metaKey, aL = (e) => "touches" in e && e.touches.length > 0, sL = {
+function oL(e) {
+  return e.pointerType === "" && e.isTrusted ? !0 : J$() && e.pointerType ? e.type === "click" && e.buttons === 1 : e.detail === 0 && !e.pointerType;
+}
+var iL = (e) => e.button === 0, h2 = (e) => e.button === 2 || ad() && e.ctrlKey && e.button === 0, aL = (e) => e.ctrlKey || e.altKey || e.metaKey, sL = (e) => "touches" in e && e.touches.length > 0, lL = {
   Up: "ArrowUp",
   Down: "ArrowDown",
   Esc: "Escape",
@@ -2467,13 +2467,13 @@ var oL = (e) => e.button === 0, h2 = (e) => e.button === 2 || ad() && e.ctrlKey 
 function Cb(e, t = {}) {
   const { dir: r = "ltr", orientation: o = "horizontal" } = t;
   let a = e.key;
-  return a = sL[a] ?? a, r === "rtl" && o === "horizontal" && a in n_ && (a = n_[a]), a;
+  return a = lL[a] ?? a, r === "rtl" && o === "horizontal" && a in n_ && (a = n_[a]), a;
 }
-function lL(e) {
+function cL(e) {
   return e.nativeEvent ?? e;
 }
 function cl(e, t = "client") {
-  const r = aL(e) ? e.touches[0] || e.changedTouches[0] : e;
+  const r = sL(e) ? e.touches[0] || e.changedTouches[0] : e;
   return { x: r[`${t}X`], y: r[`${t}Y`] };
 }
 var mr = (e, t, r, o) => {
@@ -2482,13 +2482,13 @@ var mr = (e, t, r, o) => {
     a?.removeEventListener(t, r, o);
   };
 };
-function cL(e, t) {
+function uL(e, t) {
   const { type: r = "HTMLInputElement", property: o = "value" } = t, a = Tt(e)[r].prototype;
   return Object.getOwnPropertyDescriptor(a, o) ?? {};
 }
 function F0(e, t) {
   if (!e) return;
-  cL(e, { type: "HTMLInputElement", property: "checked" }).set?.call(e, t), t ? e.setAttribute("checked", "") : e.removeAttribute("checked");
+  uL(e, { type: "HTMLInputElement", property: "checked" }).set?.call(e, t), t ? e.setAttribute("checked", "") : e.removeAttribute("checked");
 }
 function G0(e, t) {
   const { checked: r, bubbles: o = !0 } = t;
@@ -2497,19 +2497,19 @@ function G0(e, t) {
   if (!(e instanceof a.HTMLInputElement)) return;
   F0(e, r);
   const l = new a.Event("click", { bubbles: o });
-  e.dispatchEvent(gL(l));
+  e.dispatchEvent(pL(l));
 }
-function uL(e) {
+function dL(e) {
   return e.matches("textarea, input, select, button");
 }
-function dL(e, t) {
+function fL(e, t) {
   if (!e) return;
-  const r = uL(e) ? e.form : e.closest("form"), o = (a) => {
+  const r = dL(e) ? e.form : e.closest("form"), o = (a) => {
     a.defaultPrevented || t();
   };
   return r?.addEventListener("reset", o, { passive: !0 }), () => r?.removeEventListener("reset", o);
 }
-function fL(e, t) {
+function hL(e, t) {
   const r = e?.closest("fieldset");
   if (!r) return;
   t(r.disabled);
@@ -2521,33 +2521,33 @@ function fL(e, t) {
 }
 function q0(e, t) {
   if (!e) return;
-  const { onFieldsetDisabledChange: r, onFormReset: o } = t, a = [dL(e, o), fL(e, r)];
+  const { onFieldsetDisabledChange: r, onFormReset: o } = t, a = [fL(e, o), hL(e, r)];
   return () => a.forEach((l) => l?.());
 }
 var g2 = /* @__PURE__ */ Symbol.for("zag.changeEvent");
-function hL(e) {
+function gL(e) {
   return Object.prototype.hasOwnProperty.call(e, g2);
 }
-function gL(e) {
-  return hL(e) || Object.defineProperty(e, g2, { value: !0 }), e;
+function pL(e) {
+  return gL(e) || Object.defineProperty(e, g2, { value: !0 }), e;
 }
 var p2 = (e) => Vt(e) && e.tagName === "IFRAME";
-function pL(e) {
+function mL(e) {
   const t = e.getAttribute("tabindex");
   return t ? parseInt(t, 10) : NaN;
 }
-var mL = (e) => pL(e) < 0;
-function vL(e) {
+var vL = (e) => mL(e) < 0;
+function yL(e) {
   return c2(e) && e.type === "radio";
 }
-function yL(e) {
-  if (!vL(e) || !e.name || e.checked) return !0;
+function bL(e) {
+  if (!yL(e) || !e.name || e.checked) return !0;
   const t = `input[type="radio"][name="${CSS.escape(e.name)}"]`, r = e.form ?? e.ownerDocument, o = Array.from(r.querySelectorAll(t)).filter(
     (l) => l.form === e.form && Oa(l)
   ), a = o.find((l) => l.checked);
   return a ? a === e : o[0] === e;
 }
-function bL(e, t) {
+function xL(e, t) {
   if (!t) return null;
   if (t === !0)
     return e.shadowRoot || null;
@@ -2562,7 +2562,7 @@ function m2(e, t, r) {
     const f = a[d++];
     if (!f || l.has(f)) continue;
     l.add(f);
-    const g = bL(f, t);
+    const g = xL(f, t);
     if (g) {
       const p = Array.from(g.querySelectorAll(Hg)).filter(r), v = c.get(f);
       if (v !== void 0) {
@@ -2600,7 +2600,7 @@ var Hg = "input:not([type='hidden']):not([disabled]), select:not([disabled]), te
   return o ? m2(c, o, Oa) : c;
 };
 function Oa(e) {
-  return !Vt(e) || e.closest("[inert]") ? !1 : e.matches(Hg) && z$(e);
+  return !Vt(e) || e.closest("[inert]") ? !1 : e.matches(Hg) && O$(e);
 }
 function Y0(e, t = {}) {
   if (!e) return [];
@@ -2623,25 +2623,25 @@ function Y0(e, t = {}) {
   return !l.length && r ? a : l;
 }
 function xy(e) {
-  return Vt(e) && e.tabIndex > 0 ? !0 : !Oa(e) || mL(e) ? !1 : yL(e);
+  return Vt(e) && e.tabIndex > 0 ? !0 : !Oa(e) || vL(e) ? !1 : bL(e);
 }
-function xL(e, t = {}) {
+function wL(e, t = {}) {
   const r = Y0(e, t), o = r[0] || null, a = r[r.length - 1] || null;
   return [o, a];
 }
-function wL(e) {
+function SL(e) {
   const { root: t, getInitialEl: r, filter: o, enabled: a = !0 } = e;
   if (!a) return;
   let l = typeof r == "function" ? r() : r;
   return l || (l = t?.querySelector("[data-autofocus],[autofocus]")), l || (l = Y0(t).filter((d) => o ? o(d) : !0).find((d) => !d.hasAttribute("data-no-autofocus"))), l || t || void 0;
 }
-function SL(e) {
+function CL(e) {
   const t = e.currentTarget;
   if (!t) return !1;
-  const [r, o] = xL(t);
+  const [r, o] = wL(t);
   return !(Jh(r) && e.shiftKey || Jh(o) && !e.shiftKey || !r && !o);
 }
-var CL = class y2 {
+var EL = class y2 {
   constructor() {
     vy(this, "id", null), vy(this, "fn_cleanup"), vy(this, "cleanup", () => {
       this.cancel();
@@ -2663,7 +2663,7 @@ var CL = class y2 {
   }
 };
 function $t(e) {
-  const t = CL.create();
+  const t = EL.create();
   return t.request(e), t.cleanup;
 }
 function b2(e) {
@@ -2676,7 +2676,7 @@ function b2(e) {
     t.forEach((a) => a());
   };
 }
-function EL(e, t, r) {
+function _L(e, t, r) {
   const o = $t(() => {
     e.removeEventListener(t, a, !0), r();
   }), a = () => {
@@ -2684,7 +2684,7 @@ function EL(e, t, r) {
   };
   return e.addEventListener(t, a, { once: !0, capture: !0 }), o;
 }
-function _L(e, t) {
+function kL(e, t) {
   if (!e) return;
   const { attributes: r, callback: o } = t, a = e.ownerDocument.defaultView || window, l = new a.MutationObserver((c) => {
     for (const d of c)
@@ -2692,12 +2692,12 @@ function _L(e, t) {
   });
   return l.observe(e, { attributes: !0, attributeFilter: r }), () => l.disconnect();
 }
-function kL(e, t) {
+function TL(e, t) {
   const r = $t, o = [];
   return o.push(
     r(() => {
       const a = typeof e == "function" ? e() : e;
-      o.push(_L(a, t));
+      o.push(kL(a, t));
     })
   ), () => {
     o.forEach((a) => a?.());
@@ -2708,16 +2708,16 @@ function x2(e) {
     const r = Tt(e);
     e.dispatchEvent(new r.MouseEvent("click"));
   };
-  Q$() ? EL(e, "keyup", t) : queueMicrotask(t);
+  Z$() ? _L(e, "keyup", t) : queueMicrotask(t);
 }
 function Eb(e) {
-  const t = N$(e);
-  return R$(t) ? rr(t).body : Vt(t) && w2(t) ? t : Eb(t);
+  const t = M$(e);
+  return z$(t) ? rr(t).body : Vt(t) && w2(t) ? t : Eb(t);
 }
-var TL = /auto|scroll|overlay|hidden|clip/, RL = /* @__PURE__ */ new Set(["inline", "contents"]);
+var RL = /auto|scroll|overlay|hidden|clip/, zL = /* @__PURE__ */ new Set(["inline", "contents"]);
 function w2(e) {
   const t = Tt(e), { overflow: r, overflowX: o, overflowY: a, display: l } = t.getComputedStyle(e);
-  return TL.test(r + a + o) && !RL.has(l);
+  return RL.test(r + a + o) && !zL.has(l);
 }
 function S2(e) {
   const {
@@ -2785,15 +2785,15 @@ function K0(e, t, r = X0) {
   const o = C2(e, t, r);
   return o ? e.indexOf(o) : -1;
 }
-function zL(e, t, r = !0) {
+function OL(e, t, r = !0) {
   let o = K0(e, t);
   return o = r ? (o + 1) % e.length : Math.min(o + 1, e.length - 1), e[o];
 }
-function OL(e, t, r = !0) {
+function AL(e, t, r = !0) {
   let o = K0(e, t);
   return o === -1 ? r ? e[e.length - 1] : null : (o = r ? (o - 1 + e.length) % e.length : Math.max(0, o - 1), e[o]);
 }
-function AL(e) {
+function NL(e) {
   const t = /* @__PURE__ */ new WeakMap();
   let r;
   const o = /* @__PURE__ */ new WeakMap(), a = (d) => r || (r = new d.ResizeObserver((f) => {
@@ -2820,39 +2820,39 @@ function AL(e) {
     }
   };
 }
-var _b = /* @__PURE__ */ AL({
+var _b = /* @__PURE__ */ NL({
   box: "border-box"
 });
-function NL(e) {
+function ML(e) {
   return e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth;
 }
-function ML(e, t) {
+function PL(e, t) {
   const { rootEl: r, ...o } = t || {};
-  !e || !r || !w2(r) || !NL(r) || e.scrollIntoView(o);
+  !e || !r || !w2(r) || !ML(r) || e.scrollIntoView(o);
 }
-var PL = (e) => e.split("").map((t) => {
+var IL = (e) => e.split("").map((t) => {
   const r = t.charCodeAt(0);
   return r > 0 && r < 128 ? t : r >= 128 && r <= 255 ? `/x${r.toString(16)}`.replace("/", "\\") : "";
-}).join("").trim(), IL = (e) => PL(e.dataset?.valuetext ?? e.textContent ?? ""), DL = (e, t) => e.trim().toLowerCase().startsWith(t.toLowerCase());
-function $L(e, t, r, o = X0) {
+}).join("").trim(), DL = (e) => IL(e.dataset?.valuetext ?? e.textContent ?? ""), $L = (e, t) => e.trim().toLowerCase().startsWith(t.toLowerCase());
+function LL(e, t, r, o = X0) {
   const a = r ? K0(e, r, o) : -1;
-  let l = r ? x$(e, a) : e;
-  return t.length === 1 && (l = l.filter((d) => o(d) !== r)), l.find((d) => DL(IL(d), t));
+  let l = r ? w$(e, a) : e;
+  return t.length === 1 && (l = l.filter((d) => o(d) !== r)), l.find((d) => $L(DL(d), t));
 }
 function E2(e, t) {
   if (!e) return dl;
   const r = Object.keys(t).reduce((o, a) => (o[a] = e.style.getPropertyValue(a), o), {});
-  return LL(r, t) ? dl : (Object.assign(e.style, t), () => {
+  return VL(r, t) ? dl : (Object.assign(e.style, t), () => {
     Object.assign(e.style, r), e.style.length === 0 && e.removeAttribute("style");
   });
 }
-function LL(e, t) {
+function VL(e, t) {
   return Object.keys(e).every((r) => e[r] === t[r]);
 }
-function VL(e, t) {
+function HL(e, t) {
   const { state: r, activeId: o, key: a, timeout: l = 350, itemToId: c } = t, d = r.keysSoFar + a, g = d.length > 1 && Array.from(d).every((x) => x === d[0]) ? d[0] : d;
   let p = e.slice();
-  const v = $L(p, g, o, c);
+  const v = LL(p, g, o, c);
   function y() {
     clearTimeout(r.timer), r.timer = -1;
   }
@@ -2863,11 +2863,11 @@ function VL(e, t) {
   }
   return b(d), v;
 }
-var _2 = /* @__PURE__ */ Object.assign(VL, {
+var _2 = /* @__PURE__ */ Object.assign(HL, {
   defaultOptions: { keysSoFar: "", timer: -1 },
-  isValidEvent: HL
+  isValidEvent: BL
 });
-function HL(e) {
+function BL(e) {
   return e.key.length === 1 && !e.ctrlKey && !e.metaKey;
 }
 var Q0 = {
@@ -2882,7 +2882,7 @@ var Q0 = {
   whiteSpace: "nowrap",
   wordWrap: "normal"
 };
-function BL(e, t, r) {
+function jL(e, t, r) {
   const { signal: o } = t;
   return [new Promise((c, d) => {
     const f = setTimeout(() => {
@@ -2897,9 +2897,9 @@ function BL(e, t, r) {
     });
   }), () => t.abort()];
 }
-function jL(e, t) {
+function UL(e, t) {
   const { timeout: r, rootNode: o } = t, a = Tt(o), l = rr(o), c = new a.AbortController();
-  return BL(
+  return jL(
     new Promise((d) => {
       const f = e();
       if (f) {
@@ -2919,7 +2919,7 @@ function jL(e, t) {
     r
   );
 }
-function UL(e, t, r = {}) {
+function WL(e, t, r = {}) {
   const { defer: o, onMissing: a } = r, l = () => typeof e == "function" ? e() : e, c = [], d = (g) => {
     if (!g) return a?.();
     c.push(t(g));
@@ -2948,7 +2948,7 @@ function UL(e, t, r = {}) {
     c.forEach((g) => g?.());
   };
 }
-function WL(e) {
+function FL(e) {
   const t = () => e.getRootNode?.() ?? document, r = () => rr(t());
   return {
     ...e,
@@ -2960,21 +2960,21 @@ function WL(e) {
     getById: (c) => t().getElementById(c)
   };
 }
-function FL(e) {
+function GL(e) {
   let t = Object.getOwnPropertyDescriptor(e.props, "ref")?.get, r = t && "isReactWarning" in t && t.isReactWarning;
   return r ? e.ref : (t = Object.getOwnPropertyDescriptor(e, "ref")?.get, r = t && "isReactWarning" in t && t.isReactWarning, r ? e.props.ref : e.props.ref || e.ref);
 }
-var GL = /* @__PURE__ */ Symbol.for("react.lazy");
-function qL(e) {
-  return typeof e == "object" && e !== null && "$$typeof" in e && e.$$typeof === GL;
-}
+var qL = /* @__PURE__ */ Symbol.for("react.lazy");
 function YL(e) {
+  return typeof e == "object" && e !== null && "$$typeof" in e && e.$$typeof === qL;
+}
+function XL(e) {
   if (_.isValidElement(e)) return e;
-  if (qL(e)) return _.Children.toArray(e).find(_.isValidElement);
+  if (YL(e)) return _.Children.toArray(e).find(_.isValidElement);
 }
 var wy = (e) => {
   const t = _.memo(_.forwardRef((r, o) => {
-    const { asChild: a, children: l, ...c } = r, d = a ? YL(l) : void 0, f = d ? FL(d) : void 0, g = nd(o, f);
+    const { asChild: a, children: l, ...c } = r, d = a ? XL(l) : void 0, f = d ? GL(d) : void 0, g = nd(o, f);
     return a ? d ? _.cloneElement(d, {
       ...we(c, d.props),
       ref: o ? g : f
@@ -2984,7 +2984,7 @@ var wy = (e) => {
     }, l);
   }));
   return t.displayName = e.displayName || e.name, t;
-}, XL = () => {
+}, KL = () => {
   const e = /* @__PURE__ */ new Map();
   return new Proxy(wy, {
     apply(t, r, o) {
@@ -2995,7 +2995,7 @@ var wy = (e) => {
       return e.has(o) || e.set(o, wy(o)), e.get(o);
     }
   });
-}, Ee = XL(), [kre, Bl] = Ht({
+}, Ee = KL(), [Tre, Bl] = Ht({
   name: "LocaleContext",
   hookName: "useLocaleContext",
   providerName: "<LocaleProvider />",
@@ -3012,9 +3012,9 @@ var wy = (e) => {
   });
   return r_(r, Symbol.toStringTag, { value: "Module" }), r;
 };
-const { withContext: KL } = Ko({
+const { withContext: QL } = Ko({
   key: "heading"
-}), Fo = KL("h2");
+}), Fo = QL("h2");
 var dt = () => (e, t) => t.reduce((r, o) => {
   const [a, l] = r, c = o;
   return l[c] !== void 0 && (a[c] = l[c]), delete l[c], [a, l];
@@ -3027,18 +3027,18 @@ var dt = () => (e, t) => t.reduce((r, o) => {
   "present",
   "skipAnimationOnMount",
   "unmountOnExit"
-]), QL = (e) => Reflect.get(e, "Activity"), kb = QL(mb), ZL = kb !== void 0;
+]), ZL = (e) => Reflect.get(e, "Activity"), kb = ZL(mb), JL = kb !== void 0;
 function Tb(e, t = {}) {
-  const { sync: r = !1 } = t, o = JL(e);
+  const { sync: r = !1 } = t, o = e6(e);
   return _.useCallback((...a) => r ? queueMicrotask(() => o.current?.(...a)) : o.current?.(...a), [r, o]);
 }
-function JL(e) {
+function e6(e) {
   const t = _.useRef(e);
   return t.current = e, t;
 }
 var Sy = { exports: {} }, ln = {};
 var o_;
-function e6() {
+function t6() {
   if (o_) return ln;
   o_ = 1;
   var e = Zu();
@@ -3187,7 +3187,7 @@ function T2() {
         console.error(t);
       }
   }
-  return e(), Sy.exports = e6(), Sy.exports;
+  return e(), Sy.exports = t6(), Sy.exports;
 }
 var ld = T2(), R2 = typeof globalThis.document < "u" ? _.useLayoutEffect : _.useEffect;
 function eg(e) {
@@ -3209,7 +3209,7 @@ function eg(e) {
     ref: d,
     get: p,
     set(v) {
-      (e().sync ? ld.flushSync : QD)(() => g(v));
+      (e().sync ? ld.flushSync : ZD)(() => g(v));
     },
     invoke(v, y) {
       e().onChange?.(v, y);
@@ -3239,7 +3239,7 @@ function Vh(e) {
   const t = _.useRef(e);
   return t.current = e, _.useMemo(() => ((...r) => t.current(...r)), []);
 }
-function t6(e) {
+function n6(e) {
   const t = _.useRef(e);
   return z2(() => ({
     get(r) {
@@ -3250,7 +3250,7 @@ function t6(e) {
     }
   }));
 }
-var n6 = (e, t) => {
+var r6 = (e, t) => {
   const r = _.useRef(!1), o = _.useRef(!1);
   _.useEffect(() => {
     if (r.current && o.current) return t();
@@ -3262,10 +3262,10 @@ var n6 = (e, t) => {
 function Ka(e, t = {}) {
   const r = _.useMemo(() => {
     const { id: B, ids: q, getRootNode: I } = t;
-    return WL({ id: B, ids: q, getRootNode: I });
+    return FL({ id: B, ids: q, getRootNode: I });
   }, [t]), o = (...B) => {
     e.debug && console.log(...B);
-  }, a = e.props?.({ props: V0(t), scope: r }) ?? t, l = r6(a), c = e.context?.({
+  }, a = e.props?.({ props: V0(t), scope: r }) ?? t, l = o6(a), c = e.context?.({
     prop: l,
     bindable: eg,
     scope: r,
@@ -3307,16 +3307,16 @@ function Ka(e, t = {}) {
   }), x = () => ({
     ...N,
     matches(...B) {
-      return B.some((q) => p$(N.ref.current, q));
+      return B.some((q) => m$(N.ref.current, q));
     },
     hasTag(B) {
-      return m$(e, N.ref.current, B);
+      return v$(e, N.ref.current, B);
     }
-  }), w = t6(e.refs?.({ prop: l, context: f }) ?? {}), S = Vh((B) => {
+  }), w = n6(e.refs?.({ prop: l, context: f }) ?? {}), S = Vh((B) => {
     queueMicrotask(() => {
       if (H.current !== Ca.Started) return;
       v.current = y.current, y.current = B;
-      const q = j(), { transitions: I, source: W } = h$(e, q, B.type), D = A(I);
+      const q = j(), { transitions: I, source: W } = g$(e, q, B.type), D = A(I);
       if (!D) return;
       p.current = D;
       const F = JE(e, D.target ?? q, W);
@@ -3341,7 +3341,7 @@ function Ka(e, t = {}) {
     send: S,
     action: E,
     guard: z,
-    track: n6,
+    track: r6,
     refs: w,
     computed: k,
     flush: a_,
@@ -3372,13 +3372,13 @@ function Ka(e, t = {}) {
       F && W.push(F);
     }
     return () => W.forEach((D) => D?.());
-  }, A = (B) => LD(B).find((q) => {
+  }, A = (B) => VD(B).find((q) => {
     let I = !q.guard;
     return $h(q.guard) ? I = !!z(q.guard) : Ii(q.guard) && (I = q.guard(T())), I;
   }), N = eg(() => ({
     defaultValue: JE(e, e.initialState({ prop: l })),
     onChange(B, q) {
-      const { exiting: I, entering: W } = g$(e, q, B, p.current?.reenter);
+      const { exiting: I, entering: W } = p$(e, q, B, p.current?.reenter);
       if (I.forEach((D) => {
         g.current.get(D.path)?.(), g.current.delete(D.path);
       }), I.forEach((D) => {
@@ -3434,7 +3434,7 @@ function O2(e) {
   const t = _.useRef(e);
   return t.current = e, t;
 }
-function r6(e) {
+function o6(e) {
   const t = O2(e);
   return Vh(function(o) {
     return t.current[o];
@@ -3445,15 +3445,15 @@ function a_(e) {
     ld.flushSync(() => e());
   });
 }
-function o6(e) {
+function i6(e) {
   return new Proxy({}, {
     get(t, r) {
       return r === "style" ? (o) => e({ style: o }).style : e;
     }
   });
 }
-var jl = o6((e) => e);
-function i6(e, t) {
+var jl = i6((e) => e);
+function a6(e, t) {
   const { state: r, send: o, context: a } = e, l = r.matches("mounted", "unmountSuspended");
   return {
     skip: !a.get("initial"),
@@ -3466,7 +3466,7 @@ function i6(e, t) {
     }
   };
 }
-var a6 = Ya({
+var s6 = Ya({
   props({ props: e }) {
     return { ...e, present: !!e.present };
   },
@@ -3636,9 +3636,9 @@ var Z0 = (e = {}) => {
     present: a,
     onEnterComplete: Tb(e.onEnterComplete),
     onExitComplete: Tb(e.onExitComplete)
-  }, g = Ka(a6, f), p = i6(g);
+  }, g = Ka(s6, f), p = a6(g);
   p.present && (d.current = !0);
-  const v = !p.present && !d.current && t || r && !p.present && d.current, y = o === "activity" && ZL ? "activity" : "display-none", b = () => ({
+  const v = !p.present && !d.current && t || r && !p.present && d.current, y = o === "activity" && JL ? "activity" : "display-none", b = () => ({
     "data-state": p.skip && l ? void 0 : a ? "open" : "closed",
     hidden: y === "activity" ? !1 : !p.present
   });
@@ -3664,7 +3664,7 @@ const fu = et("span");
 fu.displayName = "Span";
 var ke = (e, t = []) => ({
   parts: (...r) => {
-    if (s6(t))
+    if (l6(t))
       return ke(e, r);
     throw new Error("createAnatomy().parts(...) should only be called once. Did you mean to use .extendWith(...) ?");
   },
@@ -3684,19 +3684,19 @@ var ke = (e, t = []) => ({
     }),
     {}
   )
-}), Js = (e) => e.replace(/([A-Z])([A-Z])/g, "$1-$2").replace(/([a-z])([A-Z])/g, "$1-$2").replace(/[\s_]+/g, "-").toLowerCase(), s6 = (e) => e.length === 0, l6 = ke("tabs").parts("root", "list", "trigger", "content", "indicator"), nu = l6.build(), c6 = (e) => e.ids?.root ?? `tabs:${e.id}`, wu = (e) => e.ids?.list ?? `tabs:${e.id}:list`, Rb = (e, t) => e.ids?.content?.(t) ?? `tabs:${e.id}:content-${t}`, Aa = (e, t) => e.ids?.trigger?.(t) ?? `tabs:${e.id}:trigger-${t}`, N2 = (e) => e.ids?.indicator ?? `tabs:${e.id}:indicator`, M2 = (e) => e.getById(wu(e)), u6 = (e, t) => e.getById(Rb(e, t)), Hh = (e, t) => t != null ? e.getById(Aa(e, t)) : null, s_ = (e) => e.getById(N2(e)), Ul = (e) => {
+}), Js = (e) => e.replace(/([A-Z])([A-Z])/g, "$1-$2").replace(/([a-z])([A-Z])/g, "$1-$2").replace(/[\s_]+/g, "-").toLowerCase(), l6 = (e) => e.length === 0, c6 = ke("tabs").parts("root", "list", "trigger", "content", "indicator"), nu = c6.build(), u6 = (e) => e.ids?.root ?? `tabs:${e.id}`, wu = (e) => e.ids?.list ?? `tabs:${e.id}:list`, Rb = (e, t) => e.ids?.content?.(t) ?? `tabs:${e.id}:content-${t}`, Aa = (e, t) => e.ids?.trigger?.(t) ?? `tabs:${e.id}:trigger-${t}`, N2 = (e) => e.ids?.indicator ?? `tabs:${e.id}:indicator`, M2 = (e) => e.getById(wu(e)), d6 = (e, t) => e.getById(Rb(e, t)), Hh = (e, t) => t != null ? e.getById(Aa(e, t)) : null, s_ = (e) => e.getById(N2(e)), Ul = (e) => {
   const t = `[role=tab]${id(wu(e))}:not([disabled])`;
   return sd(M2(e), t);
-}, d6 = (e) => KR(Ul(e)), f6 = (e) => QR(Ul(e)), h6 = (e, t) => zL(Ul(e), Aa(e, t.value), t.loopFocus), g6 = (e, t) => OL(Ul(e), Aa(e, t.value), t.loopFocus), P2 = (e) => ({
+}, f6 = (e) => KR(Ul(e)), h6 = (e) => QR(Ul(e)), g6 = (e, t) => OL(Ul(e), Aa(e, t.value), t.loopFocus), p6 = (e, t) => AL(Ul(e), Aa(e, t.value), t.loopFocus), P2 = (e) => ({
   x: e?.offsetLeft ?? 0,
   y: e?.offsetTop ?? 0,
   width: e?.offsetWidth ?? 0,
   height: e?.offsetHeight ?? 0
-}), p6 = (e, t) => {
+}), m6 = (e, t) => {
   const r = C2(Ul(e), Aa(e, t));
   return P2(r);
 };
-function m6(e, t) {
+function v6(e, t) {
   const { state: r, send: o, context: a, prop: l, scope: c } = e, d = l("translations"), f = r.matches("focused"), g = l("orientation") === "vertical", p = l("orientation") === "horizontal", v = l("composite");
   function y(b) {
     return {
@@ -3734,7 +3734,7 @@ function m6(e, t) {
     getRootProps() {
       return t.element({
         ...nu.root.attrs,
-        id: c6(c),
+        id: u6(c),
         "data-orientation": l("orientation"),
         "data-focus": Ce(f),
         dir: l("dir")
@@ -3751,7 +3751,7 @@ function m6(e, t) {
         "data-orientation": l("orientation"),
         "aria-label": d?.listLabel,
         onKeyDown(b) {
-          if (b.defaultPrevented || eL(b) || !fo(b.currentTarget, Lt(b))) return;
+          if (b.defaultPrevented || tL(b) || !fo(b.currentTarget, Lt(b))) return;
           const x = {
             ArrowDown() {
               p || o({ type: "ARROW_NEXT", key: "ArrowDown" });
@@ -3838,7 +3838,7 @@ function m6(e, t) {
         ...nu.indicator.attrs,
         dir: l("dir"),
         "data-orientation": l("orientation"),
-        hidden: v6(b),
+        hidden: y6(b),
         onTransitionEnd(w) {
           Lt(w) === w.currentTarget && o({ type: "INDICATOR_TRANSITION_END" });
         },
@@ -3859,7 +3859,7 @@ function m6(e, t) {
     }
   };
 }
-var v6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { createMachine: y6 } = v$(), b6 = y6({
+var y6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { createMachine: b6 } = y$(), x6 = b6({
   props({ props: e }) {
     return {
       dir: "ltr",
@@ -4028,18 +4028,18 @@ var v6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       },
       focusFirstTab({ scope: e }) {
         $t(() => {
-          d6(e)?.focus();
+          f6(e)?.focus();
         });
       },
       focusLastTab({ scope: e }) {
         $t(() => {
-          f6(e)?.focus();
+          h6(e)?.focus();
         });
       },
       focusNextTab({ context: e, prop: t, scope: r, event: o }) {
         const a = o.value ?? e.get("focusedValue");
         if (!a) return;
-        const l = h6(r, {
+        const l = g6(r, {
           value: a,
           loopFocus: t("loopFocus")
         });
@@ -4050,7 +4050,7 @@ var v6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       focusPrevTab({ context: e, prop: t, scope: r, event: o }) {
         const a = o.value ?? e.get("focusedValue");
         if (!a) return;
-        const l = g6(r, {
+        const l = p6(r, {
           value: a,
           loopFocus: t("loopFocus")
         });
@@ -4062,7 +4062,7 @@ var v6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
         $t(() => {
           const r = e.get("value");
           if (!r) return;
-          const o = u6(t, r);
+          const o = d6(t, r);
           if (!o) return;
           v2(o).length > 0 ? o.removeAttribute("tabindex") : o.setAttribute("tabindex", "0");
         });
@@ -4073,7 +4073,7 @@ var v6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
       },
       setIndicatorRect({ context: e, event: t, scope: r }) {
         const o = t.id ?? e.get("value");
-        !s_(r) || !o || !Hh(r, o) || e.set("indicatorRect", p6(r, o));
+        !s_(r) || !o || !Hh(r, o) || e.set("indicatorRect", m6(r, o));
       },
       syncSsr({ context: e }) {
         e.set("ssr", !1);
@@ -4116,7 +4116,7 @@ var v6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
   name: "TabsContext",
   hookName: "useTabsContext",
   providerName: "<TabsProvider />"
-}), [D2, x6] = Ht({
+}), [D2, w6] = Ht({
   name: "RenderStrategyContext",
   hookName: "useRenderStrategyContext",
   providerName: "<RenderStrategyPropsProvider />"
@@ -4124,8 +4124,8 @@ var v6 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
   "lazyMount",
   "unmountOnExit",
   "hideMode"
-]), w6 = dt(), L2 = _.forwardRef((e, t) => {
-  const [r, o] = w6(e, ["value"]), a = cd(), l = x6(), c = Z0({
+]), S6 = dt(), L2 = _.forwardRef((e, t) => {
+  const [r, o] = S6(e, ["value"]), a = cd(), l = w6(), c = Z0({
     ...l,
     present: a.value === e.value,
     immediate: !0
@@ -4158,24 +4158,24 @@ var H2 = _.forwardRef((e, t) => {
   });
 });
 H2.displayName = "TabList";
-var S6 = dt(), B2 = _.forwardRef((e, t) => {
-  const [r, o] = S6(e, ["disabled", "value"]), a = cd(), l = we(a.getTriggerProps(r), o);
+var C6 = dt(), B2 = _.forwardRef((e, t) => {
+  const [r, o] = C6(e, ["disabled", "value"]), a = cd(), l = we(a.getTriggerProps(r), o);
   return /* @__PURE__ */ P.jsx(Ee.button, {
     ...l,
     ref: t
   });
 });
 B2.displayName = "TabTrigger";
-var C6 = (e) => e.children(cd()), E6 = (e) => {
+var E6 = (e) => e.children(cd()), _6 = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = {
     id: t,
     dir: o,
     getRootNode: r,
     ...e
-  }, l = Ka(b6, a);
-  return m6(l, jl);
-}, _6 = dt(), j2 = _.forwardRef((e, t) => {
-  const [r, o] = $2(e), [a, l] = _6(o, [
+  }, l = Ka(x6, a);
+  return v6(l, jl);
+}, k6 = dt(), j2 = _.forwardRef((e, t) => {
+  const [r, o] = $2(e), [a, l] = k6(o, [
     "activationMode",
     "composite",
     "defaultValue",
@@ -4189,7 +4189,7 @@ var C6 = (e) => e.children(cd()), E6 = (e) => {
     "orientation",
     "translations",
     "value"
-  ]), c = E6(a), d = we(c.getRootProps(), l);
+  ]), c = _6(a), d = we(c.getRootProps(), l);
   return /* @__PURE__ */ P.jsx(I2, {
     value: c,
     children: /* @__PURE__ */ P.jsx(D2, {
@@ -4202,8 +4202,8 @@ var C6 = (e) => e.children(cd()), E6 = (e) => {
   });
 });
 j2.displayName = "TabsRoot";
-var k6 = dt(), U2 = _.forwardRef((e, t) => {
-  const [r, o] = $2(e), [{ value: a }, l] = k6(o, ["value"]), c = we(a.getRootProps(), l);
+var T6 = dt(), U2 = _.forwardRef((e, t) => {
+  const [r, o] = $2(e), [{ value: a }, l] = T6(o, ["value"]), c = we(a.getRootProps(), l);
   return /* @__PURE__ */ P.jsx(I2, {
     value: a,
     children: /* @__PURE__ */ P.jsx(D2, {
@@ -4218,14 +4218,14 @@ var k6 = dt(), U2 = _.forwardRef((e, t) => {
 U2.displayName = "TabsRootProvider";
 var Wl = /* @__PURE__ */ Xa({
   Content: () => L2,
-  Context: () => C6,
+  Context: () => E6,
   Indicator: () => V2,
   List: () => H2,
   Root: () => j2,
   RootProvider: () => U2,
   Trigger: () => B2
 });
-function T6(e) {
+function R6(e) {
   const { key: t, recipe: r } = e, o = Ig();
   return _.useMemo(() => r ? o.sva(r) : t != null ? o.getSlotRecipeFn(t) : o.sva({ slots: [] }), [t, r, o]);
 }
@@ -4246,7 +4246,7 @@ const or = (e) => {
     defaultValue: {}
   });
   function p(x) {
-    const { unstyled: w, ...S } = x, k = T6({
+    const { unstyled: w, ...S } = x, k = R6({
       key: t,
       recipe: S.recipe || r
     }), [T, E] = _.useMemo(
@@ -4255,7 +4255,7 @@ const or = (e) => {
     );
     return {
       styles: _.useMemo(
-        () => w ? $D : k(T),
+        () => w ? LD : k(T),
         [w, T, k]
       ),
       classNames: k.classNameMap,
@@ -4263,7 +4263,7 @@ const or = (e) => {
     };
   }
   function v(x, w = {}) {
-    const { defaultProps: S, displayName: k } = w, T = Dh(x), E = DD(
+    const { defaultProps: S, displayName: k } = w, T = Dh(x), E = $D(
       o,
       T
     ), z = (O) => {
@@ -4331,11 +4331,11 @@ const or = (e) => {
   withContext: ud
 } = or({ key: "tabs" });
 W2(Wl.RootProvider, "root", { forwardAsChild: !0 });
-const R6 = W2(
+const z6 = W2(
   Wl.Root,
   "root",
   { forwardAsChild: !0 }
-), z6 = ud(
+), O6 = ud(
   Wl.Trigger,
   "trigger",
   { forwardAsChild: !0 }
@@ -4345,7 +4345,7 @@ const R6 = W2(
   { forwardAsChild: !0 }
 );
 ud("div", "contentGroup");
-const O6 = ud(
+const A6 = ud(
   Wl.List,
   "list",
   { forwardAsChild: !0 }
@@ -4355,13 +4355,13 @@ ud(
   "indicator",
   { forwardAsChild: !0 }
 );
-const { withContext: A6 } = Ko({
+const { withContext: N6 } = Ko({
   key: "text"
-}), be = A6("p");
+}), be = N6("p");
 var F2 = ke("accordion").parts("root", "item", "itemTrigger", "itemContent", "itemIndicator");
 F2.build();
 var hu = (e, t) => ({ x: e, y: t });
-function N6(e) {
+function M6(e) {
   const { x: t, y: r, width: o, height: a } = e, l = t + o / 2, c = r + a / 2;
   return {
     x: t,
@@ -4377,12 +4377,12 @@ function N6(e) {
     center: hu(l, c)
   };
 }
-function M6(e) {
+function P6(e) {
   const t = hu(e.minX, e.minY), r = hu(e.maxX, e.minY), o = hu(e.maxX, e.maxY), a = hu(e.minX, e.maxY);
   return { top: t, right: r, bottom: o, left: a };
 }
-function P6(e, t) {
-  const r = N6(e), { top: o, right: a, left: l, bottom: c } = M6(r), [d] = t.split("-");
+function I6(e, t) {
+  const r = M6(e), { top: o, right: a, left: l, bottom: c } = P6(r), [d] = t.split("-");
   return {
     top: [l, o, a, c],
     right: [o, a, c, l],
@@ -4401,7 +4401,7 @@ function G2(e, t) {
 }
 var q2 = ke("avatar").parts("root", "image", "fallback");
 q2.build();
-function I6(e) {
+function D6(e) {
   const t = {
     each(r) {
       for (let o = 0; o < e.frames?.length; o += 1) {
@@ -4433,7 +4433,7 @@ function I6(e) {
   };
   return t;
 }
-function D6(e) {
+function $6(e) {
   const t = e.frameElement != null ? e.parent : null;
   return {
     addEventListener: (r, o, a) => {
@@ -4457,18 +4457,18 @@ function D6(e) {
   };
 }
 var l_ = "pointerdown.outside", c_ = "focus.outside";
-function $6(e) {
+function L6(e) {
   for (const t of e)
     if (Vt(t) && Oa(t)) return !0;
   return !1;
 }
 var Y2 = (e) => "clientY" in e;
-function L6(e, t) {
+function V6(e, t) {
   if (!Y2(t) || !e) return !1;
   const r = e.getBoundingClientRect();
   return r.width === 0 || r.height === 0 ? !1 : r.top <= t.clientY && t.clientY <= r.top + r.height && r.left <= t.clientX && t.clientX <= r.left + r.width;
 }
-function V6(e, t) {
+function H6(e, t) {
   return e.y <= t.y && t.y <= e.y + e.height && e.x <= t.x && t.x <= e.x + e.width;
 }
 function u_(e, t) {
@@ -4482,9 +4482,9 @@ function u_(e, t) {
     x: e.clientX,
     y: e.clientY
   };
-  return V6(c, d) ? o || l : !1;
+  return H6(c, d) ? o || l : !1;
 }
-function H6(e, t) {
+function B6(e, t) {
   const {
     exclude: r,
     onFocusOutside: o,
@@ -4494,9 +4494,9 @@ function H6(e, t) {
     followControlledElements: d = !0
   } = t;
   if (!e) return;
-  const f = rr(e), g = Tt(e), p = I6(g), v = D6(g);
+  const f = rr(e), g = Tt(e), p = D6(g), v = $6(g);
   function y(z, O) {
-    if (!Vt(O) || !O.isConnected || fo(e, O) || L6(e, z) || d && $$(e, O)) return !1;
+    if (!Vt(O) || !O.isConnected || fo(e, O) || V6(e, z) || d && L$(e, O)) return !1;
     const A = f.querySelector(`[aria-controls="${e.id}"]`);
     if (A) {
       const L = Eb(A);
@@ -4528,7 +4528,7 @@ function H6(e, t) {
             detail: {
               originalEvent: H,
               contextmenu: h2(H),
-              focusable: $6(V),
+              focusable: L6(V),
               target: j
             }
           });
@@ -4566,12 +4566,12 @@ function H6(e, t) {
     clearTimeout(T), b.forEach((z) => z()), k.forEach((z) => z());
   };
 }
-function B6(e, t) {
+function j6(e, t) {
   const { defer: r } = t, o = r ? $t : (l) => l(), a = [];
   return a.push(
     o(() => {
       const l = typeof e == "function" ? e() : e;
-      a.push(H6(l, t));
+      a.push(B6(l, t));
     })
   ), () => {
     a.forEach((l) => l?.());
@@ -4581,7 +4581,7 @@ function d_(e, t, r) {
   const o = e.ownerDocument.defaultView || window, a = new o.CustomEvent(t, r);
   return e.dispatchEvent(a);
 }
-function j6(e, t) {
+function U6(e, t) {
   const r = (o) => {
     o.key === "Escape" && (o.isComposing || t?.(o));
   };
@@ -4646,7 +4646,7 @@ var f_ = "layer:request-dismiss", $n = {
     if (t < 0) return;
     this.layers[t].styleTargets?.forEach((o) => {
       const a = o();
-      a && U6(a);
+      a && W6(a);
     }), this.recentlyRemoved.add(e), b2(() => this.recentlyRemoved.delete(e)), t < this.count() - 1 && this.getNestedLayers(e).forEach((a) => $n.dismiss(a.node, e)), this.layers.splice(t, 1), this.syncLayers();
   },
   removeBranch(e) {
@@ -4671,9 +4671,9 @@ var f_ = "layer:request-dismiss", $n = {
     const r = this.indexOf(e);
     if (r === -1) return;
     const o = this.layers[r];
-    F6(e, f_, (a) => {
+    G6(e, f_, (a) => {
       o.requestDismiss?.(a), a.defaultPrevented || o?.dismiss();
-    }), W6(e, f_, {
+    }), F6(e, f_, {
       originalLayer: e,
       targetLayer: t,
       originalIndex: r,
@@ -4689,25 +4689,25 @@ function h_(e, t, r) {
   const a = $n.countNestedLayersOfType(e.node, e.type);
   a > 0 && r.setAttribute("data-has-nested", e.type), r.style.setProperty("--nested-layer-count", `${a}`);
 }
-function U6(e) {
+function W6(e) {
   e.style.removeProperty("--layer-index"), e.style.removeProperty("--nested-layer-count"), e.style.removeProperty("--z-index"), e.removeAttribute("data-nested"), e.removeAttribute("data-has-nested");
 }
-function W6(e, t, r) {
+function F6(e, t, r) {
   const o = e.ownerDocument.defaultView || window, a = new o.CustomEvent(t, { cancelable: !0, bubbles: !0, detail: r });
   return e.dispatchEvent(a);
 }
-function F6(e, t, r) {
+function G6(e, t, r) {
   e.addEventListener(t, r, { once: !0 });
 }
 var Cy = /* @__PURE__ */ new WeakMap(), Su = /* @__PURE__ */ new WeakMap();
-function G6(e) {
+function q6(e) {
   return $n.isBelowPointerBlockingLayer(e) ? "none" : "auto";
 }
 function X2(e) {
-  const t = G6(e);
+  const t = q6(e);
   e.style.pointerEvents !== t && (e.style.pointerEvents = t);
 }
-function q6(e) {
+function Y6(e) {
   if (Su.has(e)) return;
   const t = Tt(e);
   if (typeof t.MutationObserver > "u") return;
@@ -4718,20 +4718,20 @@ function q6(e) {
 }
 function g_() {
   $n.layers.forEach(({ node: e }) => {
-    X2(e), q6(e);
+    X2(e), Y6(e);
   });
 }
-function Y6(e) {
+function X6(e) {
   const t = Su.get(e);
   t && (t.disconnect(), Su.delete(e)), e.style.pointerEvents = "";
 }
-function X6(e, t) {
+function K6(e, t) {
   const r = rr(e), o = [];
   return $n.hasPointerBlockingLayer() && !r.body.hasAttribute("data-inert") && (Cy.set(r.body, r.body.style.pointerEvents), queueMicrotask(() => {
     const a = r.body;
     a && (a.style.pointerEvents = "none", a.setAttribute("data-inert", ""));
   })), t?.forEach((a) => {
-    const [l, c] = jL(
+    const [l, c] = UL(
       () => {
         const d = a();
         return Vt(d) ? d : null;
@@ -4748,7 +4748,7 @@ function X6(e, t) {
     }), o.forEach((a) => a()));
   };
 }
-function K6(e, t) {
+function Q6(e, t) {
   const {
     onDismiss: r,
     onRequestDismiss: o,
@@ -4782,17 +4782,17 @@ function K6(e, t) {
     return T && k.push(...T), k.some((E) => fo(E, w)) || $n.isInNestedLayer(e, w);
   }
   const x = [
-    a ? X6(e, t.persistentElements) : void 0,
-    j6(e, y),
-    B6(e, { exclude: b, onFocusOutside: v, onPointerDownOutside: p, defer: t.defer })
+    a ? K6(e, t.persistentElements) : void 0,
+    U6(e, y),
+    j6(e, { exclude: b, onFocusOutside: v, onPointerDownOutside: p, defer: t.defer })
   ];
   return () => {
-    $n.remove(e), g_(), Y6(e), x.forEach((w) => w?.());
+    $n.remove(e), g_(), X6(e), x.forEach((w) => w?.());
   };
 }
-function Q6(e, t) {
+function Z6(e, t) {
   const { warnOnMissingNode: r = !0 } = t;
-  return UL(e, (o) => K6(o, t), {
+  return WL(e, (o) => Q6(o, t), {
     defer: t.defer,
     onMissing: r ? () => Lh("[@zag-js/dismissable] node is `null` or `undefined`") : void 0
   });
@@ -4810,11 +4810,11 @@ var K2 = ke("carousel").parts(
   "progressText"
 );
 K2.build();
-var Z6 = K2.extendWith("progressText", "autoplayIndicator"), Q2 = ke("checkbox").parts("root", "label", "control", "indicator"), ch = Q2.build();
-function J6(e) {
+var J6 = K2.extendWith("progressText", "autoplayIndicator"), Q2 = ke("checkbox").parts("root", "label", "control", "indicator"), ch = Q2.build();
+function eV(e) {
   return !(e.metaKey || !ad() && e.altKey || e.ctrlKey || e.key === "Control" || e.key === "Shift" || e.key === "Meta");
 }
-var eV = /* @__PURE__ */ new Set(["checkbox", "radio", "range", "color", "file", "image", "button", "submit", "reset"]), tV = [
+var tV = /* @__PURE__ */ new Set(["checkbox", "radio", "range", "color", "file", "image", "button", "submit", "reset"]), nV = [
   "a[href]",
   "audio[controls]",
   "button",
@@ -4828,11 +4828,11 @@ var eV = /* @__PURE__ */ new Set(["checkbox", "radio", "range", "color", "file",
   "textarea",
   "video[controls]"
 ].join(",");
-function nV(e, t, r) {
+function rV(e, t, r) {
   const o = r ? Lt(r) : null, a = rr(o), l = Tt(o), c = Lg(a);
-  return e = e || c instanceof l.HTMLInputElement && !eV.has(c?.type) || c instanceof l.HTMLTextAreaElement || c instanceof l.HTMLElement && c.isContentEditable, !(e && t === "keyboard" && r instanceof l.KeyboardEvent && !Reflect.has(oV, r.key));
+  return e = e || c instanceof l.HTMLInputElement && !tV.has(c?.type) || c instanceof l.HTMLTextAreaElement || c instanceof l.HTMLElement && c.isContentEditable, !(e && t === "keyboard" && r instanceof l.KeyboardEvent && !Reflect.has(iV, r.key));
 }
-var Go = null, zb = /* @__PURE__ */ new Set(), tg = /* @__PURE__ */ new Map(), Da = !1, $i = null, Ob = !1, Ey = null, rV = !1, oV = {
+var Go = null, zb = /* @__PURE__ */ new Set(), tg = /* @__PURE__ */ new Map(), Da = !1, $i = null, Ob = !1, Ey = null, oV = !1, iV = {
   Tab: !0,
   Escape: !0
 };
@@ -4841,30 +4841,30 @@ function Bg(e, t) {
     r(e, t);
 }
 function ng(e) {
-  $i = null, Da = !0, J6(e) && (Go = "keyboard", Bg("keyboard", e));
+  $i = null, Da = !0, eV(e) && (Go = "keyboard", Bg("keyboard", e));
 }
 function vr(e) {
   (e.type === "pointermove" || e.type === "mousemove") && Ey?.x === e.clientX && Ey?.y === e.clientY || (Ey = { x: e.clientX, y: e.clientY }, Go = "pointer", (e.type === "mousedown" || e.type === "pointerdown") && ($i = null, Da = !0, Bg("pointer", e)));
 }
 function Z2(e) {
-  if (rL(e)) {
+  if (oL(e)) {
     $i = null, Da = !0, Go = "virtual";
     return;
   }
   $i = null;
   const t = Lt(e), r = t?.closest("label"), o = r?.control;
   if (!r || !o || o.matches(":disabled")) return;
-  const a = t?.closest(tV);
+  const a = t?.closest(nV);
   a && r.contains(a) && a !== o || o !== Lg(r.ownerDocument) && ($i = o);
 }
 function J2(e) {
   const t = Lt(e), r = t === $i;
-  t === Tt(t) || t === rr(t) || rV || !e.isTrusted || (!Da && !r && !Ob && (Go = "virtual", Bg("virtual", e)), Da = !1, $i = null, Ob = !1);
+  t === Tt(t) || t === rr(t) || oV || !e.isTrusted || (!Da && !r && !Ob && (Go = "virtual", Bg("virtual", e)), Da = !1, $i = null, Ob = !1);
 }
 function ez() {
   Da = !1, $i = null, Ob = !0;
 }
-function iV(e) {
+function aV(e) {
   if (typeof window > "u" || tg.get(Tt(e)))
     return;
   const t = Tt(e), r = rr(e);
@@ -4882,12 +4882,12 @@ function iV(e) {
   r.addEventListener("keydown", ng, !0), r.addEventListener("keyup", ng, !0), r.addEventListener("click", Z2, !0), t.addEventListener("focus", J2, !0), t.addEventListener("blur", ez, !1), typeof t.PointerEvent < "u" ? (r.addEventListener("pointerdown", vr, !0), r.addEventListener("pointermove", vr, !0), r.addEventListener("pointerup", vr, !0)) : (r.addEventListener("mousedown", vr, !0), r.addEventListener("mousemove", vr, !0), r.addEventListener("mouseup", vr, !0)), t.addEventListener(
     "beforeunload",
     () => {
-      aV(e);
+      sV(e);
     },
     { once: !0 }
   ), tg.set(t, { focus: o });
 }
-var aV = (e, t) => {
+var sV = (e, t) => {
   const r = Tt(e), o = rr(e), a = tg.get(r);
   if (a) {
     try {
@@ -4903,7 +4903,7 @@ var aV = (e, t) => {
 function Ab() {
   return Go;
 }
-function sV(e) {
+function lV(e) {
   Go = e, Bg(e, null);
 }
 function Nu() {
@@ -4911,16 +4911,16 @@ function Nu() {
 }
 function jg(e = {}) {
   const { isTextInput: t, autoFocus: r, onChange: o, root: a } = e;
-  iV(a), o?.({ isFocusVisible: r || Nu(), modality: Go });
+  aV(a), o?.({ isFocusVisible: r || Nu(), modality: Go });
   const l = (c, d) => {
-    nV(!!t, c, d) && o?.({ isFocusVisible: Nu(), modality: c });
+    rV(!!t, c, d) && o?.({ isFocusVisible: Nu(), modality: c });
   };
   return zb.add(l), () => {
     zb.delete(l);
   };
 }
-var tz = (e) => e.ids?.root ?? `checkbox:${e.id}`, p_ = (e) => e.ids?.label ?? `checkbox:${e.id}:label`, lV = (e) => e.ids?.control ?? `checkbox:${e.id}:control`, Nb = (e) => e.ids?.hiddenInput ?? `checkbox:${e.id}:input`, cV = (e) => e.getById(tz(e)), gu = (e) => e.getById(Nb(e));
-function uV(e, t) {
+var tz = (e) => e.ids?.root ?? `checkbox:${e.id}`, p_ = (e) => e.ids?.label ?? `checkbox:${e.id}:label`, cV = (e) => e.ids?.control ?? `checkbox:${e.id}:control`, Nb = (e) => e.ids?.hiddenInput ?? `checkbox:${e.id}:input`, uV = (e) => e.getById(tz(e)), gu = (e) => e.getById(Nb(e));
+function dV(e, t) {
   const { send: r, context: o, prop: a, computed: l, scope: c } = e, d = !!a("disabled"), f = !!a("readOnly"), g = !!a("required"), p = !!a("invalid"), v = !d && o.get("focused"), y = !d && o.get("focusVisible"), b = l("checked"), x = l("indeterminate"), w = o.get("checked"), S = {
     "data-active": Ce(o.get("active")),
     "data-focus": Ce(v),
@@ -4975,7 +4975,7 @@ function uV(e, t) {
         ...ch.control.attrs,
         ...S,
         dir: a("dir"),
-        id: lV(c),
+        id: cV(c),
         "aria-hidden": !0
       });
     },
@@ -5019,7 +5019,7 @@ function uV(e, t) {
     }
   };
 }
-var { not: m_ } = od(), dV = Ya({
+var { not: m_ } = od(), fV = Ya({
   props({ props: e }) {
     return {
       value: "on",
@@ -5079,7 +5079,7 @@ var { not: m_ } = od(), dV = Ya({
   },
   computed: {
     indeterminate: ({ context: e }) => Bh(e.get("checked")),
-    checked: ({ context: e }) => fV(e.get("checked")),
+    checked: ({ context: e }) => hV(e.get("checked")),
     disabled: ({ context: e, prop: t }) => !!t("disabled") || e.get("fieldsetDisabled")
   },
   states: {
@@ -5093,7 +5093,7 @@ var { not: m_ } = od(), dV = Ya({
       trackPressEvent({ context: e, computed: t, scope: r }) {
         if (!t("disabled"))
           return S2({
-            pointerNode: cV(r),
+            pointerNode: uV(r),
             keyboardNode: gu(r),
             isValidKey: (o) => o.key === " ",
             onPress: () => e.set("active", !1),
@@ -5147,7 +5147,7 @@ var { not: m_ } = od(), dV = Ya({
 function Bh(e) {
   return e === "indeterminate";
 }
-function fV(e) {
+function hV(e) {
   return Bh(e) ? !1 : !!e;
 }
 var tx = Q2.extendWith("group"), nz = ke("clipboard").parts("root", "control", "trigger", "indicator", "input", "label");
@@ -5181,10 +5181,10 @@ var oz = ke("color-picker", [
   "formatSelect"
 ]);
 oz.build();
-const hV = ["top", "right", "bottom", "left"], Vi = Math.min, jo = Math.max, rg = Math.round, uh = Math.floor, Uo = (e) => ({
+const gV = ["top", "right", "bottom", "left"], Vi = Math.min, jo = Math.max, rg = Math.round, uh = Math.floor, Uo = (e) => ({
   x: e,
   y: e
-}), gV = {
+}), pV = {
   left: "right",
   right: "left",
   bottom: "top",
@@ -5215,42 +5215,42 @@ function so(e) {
 function ox(e) {
   return nx(so(e));
 }
-function pV(e, t, r) {
+function mV(e, t, r) {
   r === void 0 && (r = !1);
   const o = Fl(e), a = ox(e), l = rx(a);
   let c = a === "x" ? o === (r ? "end" : "start") ? "right" : "left" : o === "start" ? "bottom" : "top";
   return t.reference[l] > t.floating[l] && (c = og(c)), [c, og(c)];
 }
-function mV(e) {
+function vV(e) {
   const t = og(e);
   return [Mb(e), t, Mb(t)];
 }
 function Mb(e) {
   return e.includes("start") ? e.replace("start", "end") : e.replace("end", "start");
 }
-const v_ = ["left", "right"], y_ = ["right", "left"], vV = ["top", "bottom"], yV = ["bottom", "top"];
-function bV(e, t, r) {
+const v_ = ["left", "right"], y_ = ["right", "left"], yV = ["top", "bottom"], bV = ["bottom", "top"];
+function xV(e, t, r) {
   switch (e) {
     case "top":
     case "bottom":
       return r ? t ? y_ : v_ : t ? v_ : y_;
     case "left":
     case "right":
-      return t ? vV : yV;
+      return t ? yV : bV;
     default:
       return [];
   }
 }
-function xV(e, t, r, o) {
+function wV(e, t, r, o) {
   const a = Fl(e);
-  let l = bV(Hi(e), r === "start", o);
+  let l = xV(Hi(e), r === "start", o);
   return a && (l = l.map((c) => c + "-" + a), t && (l = l.concat(l.map(Mb)))), l;
 }
 function og(e) {
   const t = Hi(e);
-  return gV[t] + e.slice(t.length);
+  return pV[t] + e.slice(t.length);
 }
-function wV(e) {
+function SV(e) {
   var t, r, o, a;
   return {
     top: (t = e.top) != null ? t : 0,
@@ -5260,7 +5260,7 @@ function wV(e) {
   };
 }
 function az(e) {
-  return typeof e != "number" ? wV(e) : {
+  return typeof e != "number" ? SV(e) : {
     top: e,
     right: e,
     bottom: e,
@@ -5326,7 +5326,7 @@ function b_(e, t, r) {
   const x = Fl(t);
   return x && (b[c] += y * (x === "end" ? 1 : -1) * (r && g ? -1 : 1)), b;
 }
-async function SV(e, t) {
+async function CV(e, t) {
   var r;
   t === void 0 && (t = {});
   const {
@@ -5368,7 +5368,7 @@ async function SV(e, t) {
     right: (O.right - k.right + x.right) / z.x
   };
 }
-const CV = 50, EV = async (e, t, r) => {
+const EV = 50, _V = async (e, t, r) => {
   const {
     placement: o = "bottom",
     strategy: a = "absolute",
@@ -5376,7 +5376,7 @@ const CV = 50, EV = async (e, t, r) => {
     platform: c
   } = r, d = c.detectOverflow ? c : {
     ...c,
-    detectOverflow: SV
+    detectOverflow: CV
   }, f = await (c.isRTL == null ? void 0 : c.isRTL(t));
   let g = await c.getElementRects({
     reference: e,
@@ -5416,7 +5416,7 @@ const CV = 50, EV = async (e, t, r) => {
     p = E ?? p, v = z ?? v, x[k] = {
       ...x[k],
       ...O
-    }, A && b < CV && (b++, typeof A == "object" && (A.placement && (y = A.placement), A.rects && (g = A.rects === !0 ? await c.getElementRects({
+    }, A && b < EV && (b++, typeof A == "object" && (A.placement && (y = A.placement), A.rects && (g = A.rects === !0 ? await c.getElementRects({
       reference: e,
       floating: t,
       strategy: a
@@ -5432,7 +5432,7 @@ const CV = 50, EV = async (e, t, r) => {
     strategy: a,
     middlewareData: x
   };
-}, _V = (e) => ({
+}, kV = (e) => ({
   name: "arrow",
   options: e,
   async fn(t) {
@@ -5469,7 +5469,7 @@ const CV = 50, EV = async (e, t, r) => {
       reset: W
     };
   }
-}), kV = function(e) {
+}), TV = function(e) {
   return e === void 0 && (e = {}), {
     name: "flip",
     options: e,
@@ -5493,12 +5493,12 @@ const CV = 50, EV = async (e, t, r) => {
       } = qo(e, t);
       if ((r = l.arrow) != null && r.alignmentOffset)
         return {};
-      const k = Hi(a), T = so(d), E = Hi(d) === d, z = await (f.isRTL == null ? void 0 : f.isRTL(g.floating)), O = y || (E || !w ? [og(d)] : mV(d)), A = x !== "none";
-      !y && A && O.push(...xV(d, w, x, z));
+      const k = Hi(a), T = so(d), E = Hi(d) === d, z = await (f.isRTL == null ? void 0 : f.isRTL(g.floating)), O = y || (E || !w ? [og(d)] : vV(d)), A = x !== "none";
+      !y && A && O.push(...wV(d, w, x, z));
       const N = [d, ...O], L = await f.detectOverflow(t, S), H = [];
       let V = ((o = l.flip) == null ? void 0 : o.overflows) || [];
       if (p && H.push(L[k]), v) {
-        const I = pV(a, c, z);
+        const I = mV(a, c, z);
         H.push(L[I[0]], L[I[1]]);
       }
       if (V = [...V, {
@@ -5560,9 +5560,9 @@ function x_(e, t) {
   };
 }
 function w_(e) {
-  return hV.some((t) => e[t] >= 0);
+  return gV.some((t) => e[t] >= 0);
 }
-const TV = function(e) {
+const RV = function(e) {
   return e === void 0 && (e = {}), {
     name: "hide",
     options: e,
@@ -5605,7 +5605,7 @@ const TV = function(e) {
     }
   };
 }, sz = /* @__PURE__ */ new Set(["left", "top"]);
-async function RV(e, t) {
+async function zV(e, t) {
   const {
     placement: r,
     platform: o,
@@ -5632,7 +5632,7 @@ async function RV(e, t) {
     y: b * p
   };
 }
-const zV = function(e) {
+const OV = function(e) {
   return e === void 0 && (e = 0), {
     name: "offset",
     options: e,
@@ -5643,7 +5643,7 @@ const zV = function(e) {
         y: l,
         placement: c,
         middlewareData: d
-      } = t, f = await RV(t, e);
+      } = t, f = await zV(t, e);
       return c === ((r = d.offset) == null ? void 0 : r.placement) && (o = d.arrow) != null && o.alignmentOffset ? {} : {
         x: a + f.x,
         y: l + f.y,
@@ -5654,7 +5654,7 @@ const zV = function(e) {
       };
     }
   };
-}, OV = function(e) {
+}, AV = function(e) {
   return e === void 0 && (e = {}), {
     name: "shift",
     options: e,
@@ -5705,7 +5705,7 @@ const zV = function(e) {
       };
     }
   };
-}, AV = function(e) {
+}, NV = function(e) {
   return e === void 0 && (e = {}), {
     options: e,
     fn(t) {
@@ -5747,7 +5747,7 @@ const zV = function(e) {
       };
     }
   };
-}, NV = function(e) {
+}, MV = function(e) {
   return e === void 0 && (e = {}), {
     name: "size",
     options: e,
@@ -5818,7 +5818,7 @@ function Wg(e) {
   } = go(e);
   return /auto|scroll|overlay|hidden|clip/.test(t + o + r) && a !== "inline" && a !== "contents";
 }
-function MV(e) {
+function PV(e) {
   return /^(table|td|th)$/.test(Gl(e));
 }
 function Fg(e) {
@@ -5833,13 +5833,13 @@ function Fg(e) {
     return !1;
   }
 }
-const PV = /transform|translate|scale|rotate|perspective|filter/, IV = /paint|layout|strict|content/, xa = (e) => !!e && e !== "none";
+const IV = /transform|translate|scale|rotate|perspective|filter/, DV = /paint|layout|strict|content/, xa = (e) => !!e && e !== "none";
 let _y;
 function ix(e) {
   const t = ho(e) ? go(e) : e;
-  return xa(t.transform) || xa(t.translate) || xa(t.scale) || xa(t.rotate) || xa(t.perspective) || !ax() && (xa(t.backdropFilter) || xa(t.filter)) || PV.test(t.willChange || "") || IV.test(t.contain || "");
+  return xa(t.transform) || xa(t.translate) || xa(t.scale) || xa(t.rotate) || xa(t.perspective) || !ax() && (xa(t.backdropFilter) || xa(t.filter)) || IV.test(t.willChange || "") || DV.test(t.contain || "");
 }
-function DV(e) {
+function $V(e) {
   let t = $a(e);
   for (; Ui(t) && !Mu(t); ) {
     if (ix(t))
@@ -5925,15 +5925,15 @@ function bl(e) {
     y: d
   };
 }
-const $V = /* @__PURE__ */ Uo(0);
+const LV = /* @__PURE__ */ Uo(0);
 function dz(e) {
   const t = Hn(e);
-  return !ax() || !t.visualViewport ? $V : {
+  return !ax() || !t.visualViewport ? LV : {
     x: t.visualViewport.offsetLeft,
     y: t.visualViewport.offsetTop
   };
 }
-function LV(e, t, r) {
+function VV(e, t, r) {
   return t === void 0 && (t = !1), !!r && t && r === Hn(e);
 }
 function La(e, t, r, o) {
@@ -5941,7 +5941,7 @@ function La(e, t, r, o) {
   const a = e.getBoundingClientRect(), l = sx(e);
   let c = Uo(1);
   t && (o ? ho(o) && (c = bl(o)) : c = bl(e));
-  const d = LV(l, r, o) ? dz(l) : Uo(0);
+  const d = VV(l, r, o) ? dz(l) : Uo(0);
   let f = (a.left + d.x) / c.x, g = (a.top + d.y) / c.y, p = a.width / c.x, v = a.height / c.y;
   if (l && o) {
     const y = Hn(l), b = ho(o) ? Hn(o) : o;
@@ -5969,7 +5969,7 @@ function fz(e, t) {
     y: a
   };
 }
-function VV(e) {
+function HV(e) {
   let {
     elements: t,
     rect: r,
@@ -5996,10 +5996,10 @@ function VV(e) {
     y: r.y * g.y - f.scrollTop * g.y + p.y + y.y
   };
 }
-function HV(e) {
+function BV(e) {
   return e.getClientRects ? Array.from(e.getClientRects()) : [];
 }
-function BV(e) {
+function jV(e) {
   const t = Gg(e), r = e.ownerDocument.body, o = jo(e.scrollWidth, e.clientWidth, r.scrollWidth, r.clientWidth), a = jo(e.scrollHeight, e.clientHeight, r.scrollHeight, r.clientHeight);
   let l = -t.scrollLeft + qg(e);
   const c = -t.scrollTop;
@@ -6010,8 +6010,8 @@ function BV(e) {
     y: c
   };
 }
-const jV = 25;
-function UV(e, t, r) {
+const UV = 25;
+function WV(e, t, r) {
   r === void 0 && (r = "viewport");
   const o = r === "layoutViewport", a = Hn(e), l = Qo(e), c = a.visualViewport;
   let d = l.clientWidth, f = l.clientHeight, g = 0, p = 0;
@@ -6021,7 +6021,7 @@ function UV(e, t, r) {
   }
   if (qg(l) <= 0) {
     const y = l.ownerDocument, b = y.body, x = getComputedStyle(b), w = y.compatMode === "CSS1Compat" && parseFloat(x.marginLeft) + parseFloat(x.marginRight) || 0, S = Math.abs(l.clientWidth - b.clientWidth - w), k = getComputedStyle(l).scrollbarGutter === "stable both-edges" ? S / 2 : S;
-    k <= jV && (d -= k);
+    k <= UV && (d -= k);
   }
   return {
     width: d,
@@ -6030,7 +6030,7 @@ function UV(e, t, r) {
     y: p
   };
 }
-function WV(e, t) {
+function FV(e, t) {
   const r = La(e, !0, t === "fixed"), o = r.top + e.clientTop, a = r.left + e.clientLeft, l = bl(e), c = e.clientWidth * l.x, d = e.clientHeight * l.y, f = a * l.x, g = o * l.y;
   return {
     width: c,
@@ -6042,11 +6042,11 @@ function WV(e, t) {
 function C_(e, t, r) {
   let o;
   if (t === "viewport" || t === "layoutViewport")
-    o = UV(e, r, t);
+    o = WV(e, r, t);
   else if (t === "document")
-    o = BV(Qo(e));
+    o = jV(Qo(e));
   else if (ho(t))
-    o = WV(t, r);
+    o = FV(t, r);
   else {
     const a = dz(e);
     o = {
@@ -6058,7 +6058,7 @@ function C_(e, t, r) {
   }
   return ig(o);
 }
-function FV(e, t) {
+function GV(e, t) {
   const r = t.get(e);
   if (r)
     return r;
@@ -6071,14 +6071,14 @@ function FV(e, t) {
   }
   return t.set(e, o), o;
 }
-function GV(e) {
+function qV(e) {
   let {
     element: t,
     boundary: r,
     rootBoundary: o,
     strategy: a
   } = e;
-  const c = [...r === "clippingAncestors" ? Fg(t) ? [] : FV(t, this._c) : [].concat(r), o], d = C_(t, c[0], a);
+  const c = [...r === "clippingAncestors" ? Fg(t) ? [] : GV(t, this._c) : [].concat(r), o], d = C_(t, c[0], a);
   let f = d.top, g = d.right, p = d.bottom, v = d.left;
   for (let y = 1; y < c.length; y++) {
     const b = C_(t, c[y], a);
@@ -6091,7 +6091,7 @@ function GV(e) {
     y: f
   };
 }
-function qV(e) {
+function YV(e) {
   const {
     width: t,
     height: r
@@ -6101,7 +6101,7 @@ function qV(e) {
     height: r
   };
 }
-function YV(e, t, r) {
+function XV(e, t, r) {
   const o = Ui(t), a = Qo(t), l = r === "fixed", c = La(e, !0, l, t);
   let d = {
     scrollLeft: 0,
@@ -6146,14 +6146,14 @@ function hz(e, t) {
     return r;
   }
   let o = E_(e, t);
-  for (; o && MV(o) && ky(o); )
+  for (; o && PV(o) && ky(o); )
     o = E_(o, t);
-  return o && Mu(o) && ky(o) && !ix(o) ? r : o || DV(e) || r;
+  return o && Mu(o) && ky(o) && !ix(o) ? r : o || $V(e) || r;
 }
-const XV = async function(e) {
+const KV = async function(e) {
   const t = this.getOffsetParent || hz, r = this.getDimensions, o = await r(e.floating);
   return {
-    reference: YV(e.reference, await t(e.floating), e.strategy),
+    reference: XV(e.reference, await t(e.floating), e.strategy),
     floating: {
       x: 0,
       y: 0,
@@ -6162,25 +6162,25 @@ const XV = async function(e) {
     }
   };
 };
-function KV(e) {
+function QV(e) {
   return go(e).direction === "rtl";
 }
-const QV = {
-  convertOffsetParentRelativeRectToViewportRelativeRect: VV,
+const ZV = {
+  convertOffsetParentRelativeRectToViewportRelativeRect: HV,
   getDocumentElement: Qo,
-  getClippingRect: GV,
+  getClippingRect: qV,
   getOffsetParent: hz,
-  getElementRects: XV,
-  getClientRects: HV,
-  getDimensions: qV,
+  getElementRects: KV,
+  getClientRects: BV,
+  getDimensions: YV,
   getScale: bl,
   isElement: ho,
-  isRTL: KV
+  isRTL: QV
 };
 function gz(e, t) {
   return e.x === t.x && e.y === t.y && e.width === t.width && e.height === t.height;
 }
-function ZV(e, t, r) {
+function JV(e, t, r) {
   let o = null, a;
   const l = Qo(e);
   function c() {
@@ -6231,7 +6231,7 @@ function ZV(e, t, r) {
     f.removeEventListener("resize", g), c();
   };
 }
-function JV(e, t, r, o) {
+function eH(e, t, r, o) {
   o === void 0 && (o = {});
   const {
     ancestorScroll: a = !0,
@@ -6243,7 +6243,7 @@ function JV(e, t, r, o) {
   p.forEach((k) => {
     a && k.addEventListener("scroll", r), l && k.addEventListener("resize", r);
   });
-  const v = g && d ? ZV(g, r, l) : null;
+  const v = g && d ? JV(g, r, l) : null;
   let y = -1, b = null;
   c && (b = new ResizeObserver((k) => {
     let [T] = k;
@@ -6265,13 +6265,13 @@ function JV(e, t, r, o) {
     }), v?.(), (k = b) == null || k.disconnect(), b = null, f && cancelAnimationFrame(x);
   };
 }
-const eH = zV, tH = OV, nH = kV, rH = NV, oH = TV, iH = _V, aH = AV, sH = (e, t, r) => {
+const tH = OV, nH = AV, rH = TV, oH = MV, iH = RV, aH = kV, sH = NV, lH = (e, t, r) => {
   const o = /* @__PURE__ */ new Map(), a = r ?? {}, l = {
-    ...QV,
+    ...ZV,
     ...a.platform,
     _c: o
   };
-  return EV(e, t, {
+  return _V(e, t, {
     ...a,
     platform: l
   });
@@ -6291,17 +6291,17 @@ function __(e = 0, t = 0, r = 0, o = 0) {
   };
   return { ...a, toJSON: () => a };
 }
-function lH(e) {
+function cH(e) {
   if (!e) return __();
   const { x: t, y: r, width: o, height: a } = e;
   return __(t, r, o, a);
 }
-function cH(e, t) {
+function uH(e, t) {
   return {
     contextElement: Vt(e) ? e : e?.contextElement,
     getBoundingClientRect: () => {
       const r = e, o = t?.(r);
-      return o || !r ? lH(o) : r.getBoundingClientRect();
+      return o || !r ? cH(o) : r.getBoundingClientRect();
     }
   };
 }
@@ -6311,12 +6311,12 @@ var ru = (e) => ({ variable: e, reference: `var(${e})` }), Vo = {
   arrowBg: ru("--arrow-background"),
   transformOrigin: ru("--transform-origin"),
   arrowOffset: ru("--arrow-offset")
-}, uH = (e) => e === "top" || e === "bottom" ? "y" : "x";
-function dH(e, t) {
+}, dH = (e) => e === "top" || e === "bottom" ? "y" : "x";
+function fH(e, t) {
   return {
     name: "transformOrigin",
     fn(r) {
-      const { elements: o, middlewareData: a, placement: l, rects: c, y: d } = r, f = l.split("-")[0], g = uH(f), p = a.arrow?.x || 0, v = a.arrow?.y || 0, y = t?.clientWidth || 0, b = t?.clientHeight || 0, x = p + y / 2, w = v + b / 2, S = Math.abs(a.shift?.y || 0), k = c.reference.height / 2, T = b / 2, E = e.offset?.mainAxis ?? e.gutter, z = typeof E == "number" ? E + T : E ?? T, O = S > z, A = {
+      const { elements: o, middlewareData: a, placement: l, rects: c, y: d } = r, f = l.split("-")[0], g = dH(f), p = a.arrow?.x || 0, v = a.arrow?.y || 0, y = t?.clientWidth || 0, b = t?.clientHeight || 0, x = p + y / 2, w = v + b / 2, S = Math.abs(a.shift?.y || 0), k = c.reference.height / 2, T = b / 2, E = e.offset?.mainAxis ?? e.gutter, z = typeof E == "number" ? E + T : E ?? T, O = S > z, A = {
         top: `${x}px calc(100% + ${z}px)`,
         bottom: `${x}px ${-z}px`,
         left: `calc(100% + ${z}px) ${w}px`,
@@ -6333,14 +6333,14 @@ function dH(e, t) {
     }
   };
 }
-var fH = {
+var hH = {
   name: "rects",
   fn({ rects: e }) {
     return {
       data: e
     };
   }
-}, hH = (e) => {
+}, gH = (e) => {
   if (e)
     return {
       name: "shiftArrow",
@@ -6355,14 +6355,14 @@ var fH = {
       }
     };
 };
-function gH(e) {
+function pH(e) {
   const [t, r] = e.split("-");
   return { side: t, align: r, hasAlign: r != null };
 }
 function pz(e) {
   return e.split("-")[0];
 }
-var pH = {
+var mH = {
   strategy: "absolute",
   placement: "bottom",
   listeners: !0,
@@ -6387,14 +6387,14 @@ function fl(e, t) {
 function Yg(e) {
   return typeof e == "function" ? e() : e === "clipping-ancestors" ? "clippingAncestors" : e;
 }
-function mH(e, t, r) {
+function vH(e, t, r) {
   const o = e || t.createElement("div");
-  return iH({ element: o, padding: r.arrowPadding });
+  return aH({ element: o, padding: r.arrowPadding });
 }
-function vH(e, t) {
-  if (!WD(t.offset ?? t.gutter))
-    return eH(({ placement: r }) => {
-      const o = (e?.clientHeight || 0) / 2, a = t.offset?.mainAxis ?? t.gutter, l = typeof a == "number" ? a + o : a ?? o, { hasAlign: c } = gH(r), d = c ? void 0 : t.shift, f = t.offset?.crossAxis ?? d;
+function yH(e, t) {
+  if (!FD(t.offset ?? t.gutter))
+    return tH(({ placement: r }) => {
+      const o = (e?.clientHeight || 0) / 2, a = t.offset?.mainAxis ?? t.gutter, l = typeof a == "number" ? a + o : a ?? o, { hasAlign: c } = pH(r), d = c ? void 0 : t.shift, f = t.offset?.crossAxis ?? d;
       return V0({
         crossAxis: f,
         mainAxis: l,
@@ -6402,9 +6402,9 @@ function vH(e, t) {
       });
     });
 }
-function yH(e) {
+function bH(e) {
   if (e.flip)
-    return nH(() => {
+    return rH(() => {
       const t = Yg(e.boundary);
       return {
         ...t ? { boundary: t } : void 0,
@@ -6413,23 +6413,23 @@ function yH(e) {
       };
     });
 }
-function bH(e) {
+function xH(e) {
   if (!(!e.slide && !e.overlap))
-    return tH(() => {
+    return nH(() => {
       const t = Yg(e.boundary);
       return {
         ...t ? { boundary: t } : void 0,
         mainAxis: e.slide,
         crossAxis: e.overlap,
         padding: e.overflowPadding,
-        limiter: aH()
+        limiter: sH()
       };
     });
 }
-function xH(e) {
+function wH(e) {
   if (e.sizeMiddleware === !1 && !e.sameWidth && !e.fitViewport) return;
   let t, r, o, a;
-  return rH(() => {
+  return oH(() => {
     const l = Yg(e.boundary);
     return {
       padding: e.overflowPadding,
@@ -6441,17 +6441,17 @@ function xH(e) {
     };
   });
 }
-function wH(e) {
+function SH(e) {
   if (e.hideWhenDetached)
-    return oH(() => ({
+    return iH(() => ({
       strategy: "referenceHidden",
       boundary: Yg(e.boundary) ?? "clippingAncestors"
     }));
 }
-function SH(e) {
+function CH(e) {
   return e ? e === !0 ? { ancestorResize: !0, ancestorScroll: !0, elementResize: !0, layoutShift: !0 } : e : {};
 }
-var CH = [
+var EH = [
   "transform",
   "visibility",
   "pointer-events",
@@ -6463,7 +6463,7 @@ var CH = [
   "--available-width",
   "--available-height",
   "--transform-origin"
-], EH = ["top", "right", "bottom", "left"];
+], _H = ["top", "right", "bottom", "left"];
 function T_(e, t) {
   if (!e) return t2;
   const r = new Map(t.map((o) => [o, e.style.getPropertyValue(o)]));
@@ -6476,41 +6476,41 @@ function T_(e, t) {
 function R_(e) {
   return e == null ? null : Vt(e) ? e : typeof e == "object" && e && "contextElement" in e && e.contextElement ? e.contextElement : e;
 }
-function _H(e, t, r = {}) {
+function kH(e, t, r = {}) {
   const o = () => (typeof t == "function" ? t() : t) ?? null, a = () => {
     const V = typeof e == "function" ? e() : e;
     return r.getAnchorElement?.() ?? V;
   }, l = () => {
     const V = a();
-    return !V && !r.getAnchorRect ? null : cH(V, r.getAnchorRect);
-  }, c = Object.assign({}, pH, r);
+    return !V && !r.getAnchorRect ? null : uH(V, r.getAnchorRect);
+  }, c = Object.assign({}, mH, r);
   let d = [], f = null, g, p;
   function v(V) {
-    g?.(), p?.(), f = V, g = c.restoreStyles ? T_(V, CH) : void 0;
+    g?.(), p?.(), f = V, g = c.restoreStyles ? T_(V, EH) : void 0;
     const j = V.querySelector("[data-part=arrow]");
-    p = c.restoreStyles ? T_(j, EH) : void 0, d = [
-      vH(j, c),
-      yH(c),
+    p = c.restoreStyles ? T_(j, _H) : void 0, d = [
+      yH(j, c),
       bH(c),
-      mH(j, V.ownerDocument, c),
-      hH(j),
-      dH(
+      xH(c),
+      vH(j, V.ownerDocument, c),
+      gH(j),
+      fH(
         { gutter: c.gutter, offset: c.offset, overlap: c.overlap },
         j
       ),
-      xH(c),
       wH(c),
-      fH
+      SH(c),
+      hH
     ];
   }
   const { placement: y, strategy: b, onComplete: x, onPositioned: w } = c;
   let S, k, T = !1, E, z, O = t2;
-  const A = SH(c.listeners);
+  const A = CH(c.listeners);
   function N() {
     if (!c.listeners) return;
     const V = a(), j = l(), B = o();
     if (!j || !B) return;
-    (R_(V) !== R_(E) || B !== z) && (O(), E = V, z = B, O = JV(j, B, H, A));
+    (R_(V) !== R_(E) || B !== z) && (O(), E = V, z = B, O = eH(j, B, H, A));
   }
   async function L() {
     N();
@@ -6519,7 +6519,7 @@ function _H(e, t, r = {}) {
     V !== f && (v(V), T = !1);
     const j = l();
     if (!j) return;
-    const B = await sH(j, V, {
+    const B = await lH(j, V, {
       placement: y,
       middleware: d,
       strategy: b
@@ -6540,19 +6540,19 @@ function z_(e, t, r = {}) {
   const { defer: o, ...a } = r, l = o ? $t : (d) => d(), c = [];
   return c.push(
     l(() => {
-      c.push(_H(e, t, a));
+      c.push(kH(e, t, a));
     })
   ), () => {
     c.forEach((d) => d?.());
   };
 }
-var kH = {
+var TH = {
   bottom: "rotate(45deg)",
   left: "rotate(135deg)",
   top: "rotate(225deg)",
   right: "rotate(315deg)"
 };
-function TH(e = {}) {
+function RH(e = {}) {
   const { placement: t, sameWidth: r, fitViewport: o, strategy: a = "absolute" } = e;
   return {
     arrow: {
@@ -6564,7 +6564,7 @@ function TH(e = {}) {
     },
     arrowTip: {
       // @ts-expect-error - Fix this
-      transform: t ? kH[t.split("-")[0]] : void 0,
+      transform: t ? TH[t.split("-")[0]] : void 0,
       background: Vo.arrowBg.reference,
       top: "0",
       left: "0",
@@ -6589,7 +6589,7 @@ function TH(e = {}) {
     }
   };
 }
-var RH = oz.extendWith("view"), mz = ke("combobox").parts(
+var zH = oz.extendWith("view"), mz = ke("combobox").parts(
   "root",
   "clearTrigger",
   "content",
@@ -6606,7 +6606,7 @@ var RH = oz.extendWith("view"), mz = ke("combobox").parts(
   "trigger"
 );
 mz.build();
-var zH = mz.extendWith("empty"), vz = ke("date-input").parts(
+var OH = mz.extendWith("empty"), vz = ke("date-input").parts(
   "root",
   "label",
   "control",
@@ -6642,7 +6642,7 @@ var yz = ke("date-picker").parts(
   "yearSelect"
 );
 yz.build();
-var OH = yz.extendWith("view", "valueText"), lx = ke("dialog").parts(
+var AH = yz.extendWith("view", "valueText"), lx = ke("dialog").parts(
   "trigger",
   "backdrop",
   "positioner",
@@ -6710,7 +6710,7 @@ var _z = ke("listbox").parts(
   "valueText"
 );
 _z.build();
-var AH = _z.extendWith("empty"), kz = ke("marquee").parts("root", "viewport", "content", "edge", "item");
+var NH = _z.extendWith("empty"), kz = ke("marquee").parts("root", "viewport", "content", "edge", "item");
 kz.build();
 var Tz = ke("menu").parts(
   "arrow",
@@ -6733,32 +6733,32 @@ var Tz = ke("menu").parts(
 }, Ib = (e, t) => {
   const r = e.ids?.contextTrigger;
   return r != null ? Ii(r) ? r(t) : r : t ? `menu:${e.id}:ctx-trigger:${t}` : `menu:${e.id}:ctx-trigger`;
-}, ka = (e) => e.ids?.content ?? `menu:${e.id}:content`, NH = (e) => e.ids?.arrow ?? `menu:${e.id}:arrow`, Rz = (e) => e.ids?.positioner ?? `menu:${e.id}:popper`, MH = (e, t) => e.ids?.group?.(t) ?? `menu:${e.id}:group:${t}`, Iu = (e, t) => `${e.id}/${t}`, wa = (e) => e?.dataset.value ?? null, O_ = (e, t) => e.ids?.groupLabel?.(t) ?? `menu:${e.id}:group-label:${t}`, no = (e) => e.getById(ka(e)), A_ = (e) => e.getById(Rz(e)), zz = (e) => e.getById(Va(e)), PH = (e, t) => t ? e.getById(Iu(e, t)) : null, IH = (e) => e.getById(Ib(e)), Oz = (e) => sd(e.getRootNode(), `[data-scope="menu"][data-part="trigger"]${id(e.id)}`), N_ = (e) => sd(e.getRootNode(), `[data-scope="menu"][data-part="context-trigger"]${id(e.id)}`), dh = (e, t) => t == null ? zz(e) ?? Oz(e)[0] : e.getById(Va(e, t)), dd = (e) => {
+}, ka = (e) => e.ids?.content ?? `menu:${e.id}:content`, MH = (e) => e.ids?.arrow ?? `menu:${e.id}:arrow`, Rz = (e) => e.ids?.positioner ?? `menu:${e.id}:popper`, PH = (e, t) => e.ids?.group?.(t) ?? `menu:${e.id}:group:${t}`, Iu = (e, t) => `${e.id}/${t}`, wa = (e) => e?.dataset.value ?? null, O_ = (e, t) => e.ids?.groupLabel?.(t) ?? `menu:${e.id}:group-label:${t}`, no = (e) => e.getById(ka(e)), A_ = (e) => e.getById(Rz(e)), zz = (e) => e.getById(Va(e)), IH = (e, t) => t ? e.getById(Iu(e, t)) : null, DH = (e) => e.getById(Ib(e)), Oz = (e) => sd(e.getRootNode(), `[data-scope="menu"][data-part="trigger"]${id(e.id)}`), N_ = (e) => sd(e.getRootNode(), `[data-scope="menu"][data-part="context-trigger"]${id(e.id)}`), dh = (e, t) => t == null ? zz(e) ?? Oz(e)[0] : e.getById(Va(e, t)), dd = (e) => {
   const t = `[role^="menuitem"]${id(ka(e))}:not([data-disabled])`;
   return sd(no(e), t);
-}, DH = (e) => KR(dd(e)), $H = (e) => QR(dd(e)), cx = (e, t) => t ? e.id === t || e.dataset.value === t : !1, LH = (e, t) => {
+}, $H = (e) => KR(dd(e)), LH = (e) => QR(dd(e)), cx = (e, t) => t ? e.id === t || e.dataset.value === t : !1, VH = (e, t) => {
   const r = dd(e), o = r.findIndex((a) => cx(a, t.value));
-  return VD(r, o, { loop: t.loop ?? t.loopFocus });
-}, VH = (e, t) => {
-  const r = dd(e), o = r.findIndex((a) => cx(a, t.value));
-  return BD(r, o, { loop: t.loop ?? t.loopFocus });
+  return HD(r, o, { loop: t.loop ?? t.loopFocus });
 }, HH = (e, t) => {
+  const r = dd(e), o = r.findIndex((a) => cx(a, t.value));
+  return jD(r, o, { loop: t.loop ?? t.loopFocus });
+}, BH = (e, t) => {
   const r = dd(e), o = r.find((a) => cx(a, t.value));
   return _2(r, { state: t.typeaheadState, key: t.key, activeId: o?.id ?? null });
 }, fh = (e) => Vt(e) && (e.dataset.disabled === "" || e.hasAttribute("disabled")), M_ = (e) => !!e?.getAttribute("role")?.startsWith("menuitem") && !!e?.hasAttribute("data-controls"), Db = "menu:select";
-function BH(e, t) {
+function jH(e, t) {
   if (!e) return;
   const r = Tt(e), o = new r.CustomEvent(Db, { detail: { value: t } });
   e.dispatchEvent(o);
 }
-function jH(e) {
+function UH(e) {
   const t = ka(e);
   return no(e) ?? e.getDoc().getElementById(t);
 }
 function Az(e, t) {
   if (!Vt(e)) return !1;
   for (const r in t) {
-    const o = t[r], a = jH(o.scope);
+    const o = t[r], a = UH(o.scope);
     if (a && fo(a, e)) return !0;
     const l = o.refs.get("children");
     if (Object.keys(l).length > 0 && Az(e, l)) return !0;
@@ -6771,10 +6771,10 @@ function P_(e) {
     t = t.refs.get("parent");
   t?.send({ type: "CLOSE" });
 }
-function UH(e, t) {
+function WH(e, t) {
   return e ? G2(e, t) : !1;
 }
-function WH(e, t, r) {
+function FH(e, t, r) {
   const o = Object.keys(e).length > 0;
   if (!t) return null;
   if (!o)
@@ -6800,14 +6800,14 @@ function Nz(e) {
   }
   return !1;
 }
-function FH(e, t) {
+function GH(e, t) {
   e && (e.refs.get("pointerRoutingLocked") || t && Nz(e) || xl(e, !1));
 }
-function GH(e) {
+function qH(e) {
   e && (Nz(e) || xl(e, !1));
 }
-function qH(e, t) {
-  const { context: r, send: o, state: a, computed: l, prop: c, scope: d } = e, f = a.hasTag("open"), g = r.get("isSubmenu"), p = l("isTypingAhead"), v = c("composite"), y = r.get("currentPlacement"), b = y ? pz(y) : void 0, x = r.get("anchorPoint"), w = r.get("highlightedValue"), S = r.get("triggerValue"), k = TH({
+function YH(e, t) {
+  const { context: r, send: o, state: a, computed: l, prop: c, scope: d } = e, f = a.hasTag("open"), g = r.get("isSubmenu"), p = l("isTypingAhead"), v = c("composite"), y = r.get("currentPlacement"), b = y ? pz(y) : void 0, x = r.get("anchorPoint"), w = r.get("highlightedValue"), S = r.get("triggerValue"), k = RH({
     ...c("positioning"),
     placement: y
   });
@@ -7032,7 +7032,7 @@ function qH(e, t) {
     },
     getArrowProps() {
       return t.element({
-        id: NH(d),
+        id: MH(d),
         ...Tn.arrow.attrs,
         dir: c("dir"),
         style: k.arrow
@@ -7066,7 +7066,7 @@ function qH(e, t) {
           if (A.defaultPrevented || !fo(A.currentTarget, Lt(A))) return;
           const N = Lt(A);
           if (!(N?.closest("[role=menu]") === A.currentTarget || N === A.currentTarget)) return;
-          if (A.key === "Tab" && !SL(A)) {
+          if (A.key === "Tab" && !CL(A)) {
             A.preventDefault();
             return;
           }
@@ -7100,7 +7100,7 @@ function qH(e, t) {
             j(A), A.stopPropagation(), A.preventDefault();
             return;
           }
-          c("typeahead") && nL(A) && (iL(A) || d2(N) || (o({ type: "TYPEAHEAD", key: A.key }), A.preventDefault()));
+          c("typeahead") && rL(A) && (aL(A) || d2(N) || (o({ type: "TYPEAHEAD", key: A.key }), A.preventDefault()));
         }
       });
     },
@@ -7165,7 +7165,7 @@ function qH(e, t) {
     },
     getItemGroupProps(A) {
       return t.element({
-        id: MH(d, A.id),
+        id: PH(d, A.id),
         ...Tn.itemGroup.attrs,
         dir: c("dir"),
         "aria-labelledby": O_(d, A.id),
@@ -7174,7 +7174,7 @@ function qH(e, t) {
     }
   };
 }
-var { not: pr, and: el, or: YH } = od(), XH = Ya({
+var { not: pr, and: el, or: XH } = od(), KH = Ya({
   props({ props: e }) {
     return {
       closeOnSelect: !0,
@@ -7249,7 +7249,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
   computed: {
     isRtl: ({ prop: e }) => e("dir") === "rtl",
     isTypingAhead: ({ refs: e }) => e.get("typeaheadState").keysSoFar !== "",
-    highlightedId: ({ context: e, scope: t, refs: r }) => WH(r.get("children"), e.get("highlightedValue"), t)
+    highlightedId: ({ context: e, scope: t, refs: r }) => FH(r.get("children"), e.get("highlightedValue"), t)
   },
   watch({ track: e, action: t, context: r, prop: o }) {
     e([() => r.get("isSubmenu")], () => {
@@ -7470,7 +7470,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
       on: {
         "CONTROLLED.OPEN": [
           {
-            guard: YH("isOpenAutoFocusEvent", "isArrowDownEvent"),
+            guard: XH("isOpenAutoFocusEvent", "isArrowDownEvent"),
             target: "open",
             actions: ["highlightFirstItem"]
           },
@@ -7706,7 +7706,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
         return jg({ root: e.getRootNode?.() });
       },
       trackPositioning({ context: e, prop: t, scope: r, refs: o }) {
-        if (IH(r) || N_(r).length > 0) return;
+        if (DH(r) || N_(r).length > 0) return;
         const l = {
           ...t("positioning"),
           ...o.get("positioningOverride")
@@ -7723,7 +7723,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
         const l = () => no(t);
         let c = !0;
         const d = (f) => N_(t).some((g) => fo(g, f));
-        return Q6(l, {
+        return Z6(l, {
           type: "menu",
           defer: !0,
           exclude: [zz(t), ...Oz(t)].filter(Boolean),
@@ -7764,7 +7764,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
         xl(a, !0);
         const l = t.getDoc();
         return mr(l, "pointermove", (c) => {
-          UH(e.get("intentPolygon"), {
+          WH(e.get("intentPolygon"), {
             x: c.clientX,
             y: c.clientY
           }) || (r({ type: "POINTER_MOVED_AWAY_FROM_SUBMENU" }), xl(a, !1));
@@ -7774,11 +7774,11 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
         const r = () => {
           if (Ab() === "pointer") return;
           const l = e.getById(t("highlightedId")), c = no(e);
-          ML(l, { rootEl: c, block: "nearest" });
+          PL(l, { rootEl: c, block: "nearest" });
         };
         return $t(() => {
-          sV("virtual"), r();
-        }), kL(() => no(e), {
+          lV("virtual"), r();
+        }), TL(() => no(e), {
           attributes: ["aria-activedescendant"],
           callback: r
         });
@@ -7823,7 +7823,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
       setIntentPolygon({ context: e, scope: t, event: r }) {
         const o = no(t), a = e.get("currentPlacement");
         if (!o || !a) return;
-        const l = o.getBoundingClientRect(), c = P6(l, a);
+        const l = o.getBoundingClientRect(), c = I6(l, a);
         if (!c) return;
         const f = pz(a) === "right" ? -5 : 5;
         e.set("intentPolygon", [{ ...r.point, x: r.point.x + f }, ...c]);
@@ -7843,7 +7843,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
         xl(o, !1);
       },
       unlockParentOnClose({ refs: e, context: t }) {
-        FH(e.get("parent"), t.get("isSubmenu"));
+        GH(e.get("parent"), t.get("isSubmenu"));
       },
       setHighlightedItem({ context: e, event: t }) {
         const r = t.value || wa(t.target);
@@ -7855,7 +7855,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
       focusMenu({ scope: e }) {
         $t(() => {
           const t = no(e);
-          wL({
+          SL({
             root: t,
             enabled: !fo(t, e.getActiveElement()),
             filter(o) {
@@ -7866,18 +7866,18 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
       },
       highlightFirstItem({ context: e, scope: t }) {
         (no(t) ? queueMicrotask : $t)(() => {
-          const o = DH(t);
+          const o = $H(t);
           o && e.set("highlightedValue", wa(o));
         });
       },
       highlightLastItem({ context: e, scope: t }) {
         (no(t) ? queueMicrotask : $t)(() => {
-          const o = $H(t);
+          const o = LH(t);
           o && e.set("highlightedValue", wa(o));
         });
       },
       highlightNextItem({ context: e, scope: t, event: r, prop: o }) {
-        const a = LH(t, {
+        const a = VH(t, {
           loop: r.loop,
           value: e.get("highlightedValue"),
           loopFocus: o("loopFocus")
@@ -7885,7 +7885,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
         e.set("highlightedValue", wa(a));
       },
       highlightPrevItem({ context: e, scope: t, event: r, prop: o }) {
-        const a = VH(t, {
+        const a = HH(t, {
           loop: r.loop,
           value: e.get("highlightedValue"),
           loopFocus: o("loopFocus")
@@ -7895,8 +7895,8 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
       invokeOnSelect({ context: e, prop: t, scope: r }) {
         const o = e.get("highlightedValue");
         if (o == null) return;
-        const a = PH(r, o);
-        BH(a, o), t("onSelect")?.({ value: o });
+        const a = IH(r, o);
+        jH(a, o), t("onSelect")?.({ value: o });
       },
       focusTrigger({ scope: e, context: t, event: r }) {
         t.get("isSubmenu") || t.get("anchorPoint") || r.restoreFocus === !1 || queueMicrotask(() => {
@@ -7904,7 +7904,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
         });
       },
       highlightMatchedItem({ scope: e, context: t, event: r, refs: o }) {
-        const a = HH(e, {
+        const a = BH(e, {
           key: r.key,
           value: t.get("highlightedValue"),
           typeaheadState: o.get("typeaheadState")
@@ -7965,7 +7965,7 @@ var { not: pr, and: el, or: YH } = od(), XH = Ya({
         e("onOpenChange")?.({ open: !1 });
       },
       releaseParentRoutingLock({ refs: e, context: t }) {
-        t.get("isSubmenu") && GH(e.get("parent"));
+        t.get("isSubmenu") && qH(e.get("parent"));
       },
       toggleVisibility({ prop: e, event: t, send: r }) {
         r({
@@ -8014,7 +8014,7 @@ var ux = ke("progress").parts(
   "circle",
   "circleTrack",
   "circleRange"
-), Io = ux.build(), KH = (e) => e.ids?.root ?? `progress-${e.id}`, QH = (e) => e.ids?.track ?? `progress-${e.id}-track`, ZH = (e) => e.ids?.label ?? `progress-${e.id}-label`, JH = (e) => e.ids?.circle ?? `progress-${e.id}-circle`, e8 = {
+), Io = ux.build(), QH = (e) => e.ids?.root ?? `progress-${e.id}`, ZH = (e) => e.ids?.track ?? `progress-${e.id}-track`, JH = (e) => e.ids?.label ?? `progress-${e.id}-label`, e8 = (e) => e.ids?.circle ?? `progress-${e.id}-circle`, t8 = {
   value: ({ value: e, percent: t, formatter: r }) => {
     if (e === null) return "loading...";
     if (r) {
@@ -8024,8 +8024,8 @@ var ux = ke("progress").parts(
     return e.toString();
   }
 };
-function t8(e, t) {
-  const { context: r, computed: o, prop: a, send: l, scope: c } = e, d = o("percent"), f = o("isIndeterminate") ? "" : o("formatter").format(d / 100), g = a("max"), p = a("min"), v = a("orientation"), y = t$(e8, a("translations")), b = o("isIndeterminate"), x = r.get("value"), w = y.value({ value: x, max: g, percent: d, min: p, formatter: o("formatter") }), S = n8(x, g), k = {
+function n8(e, t) {
+  const { context: r, computed: o, prop: a, send: l, scope: c } = e, d = o("percent"), f = o("isIndeterminate") ? "" : o("formatter").format(d / 100), g = a("max"), p = a("min"), v = a("orientation"), y = n$(t8, a("translations")), b = o("isIndeterminate"), x = r.get("value"), w = y.value({ value: x, max: g, percent: d, min: p, formatter: o("formatter") }), S = r8(x, g), k = {
     role: "progressbar",
     "aria-label": w,
     "data-max": g,
@@ -8034,7 +8034,7 @@ function t8(e, t) {
     "aria-valuenow": x ?? void 0,
     "data-orientation": v,
     "data-state": S
-  }, T = o8(e);
+  }, T = i8(e);
   return {
     value: x,
     valueAsString: w,
@@ -8056,7 +8056,7 @@ function t8(e, t) {
       return t.element({
         dir: a("dir"),
         ...Io.root.attrs,
-        id: KH(c),
+        id: QH(c),
         "data-max": g,
         "data-value": x ?? void 0,
         "data-state": S,
@@ -8069,7 +8069,7 @@ function t8(e, t) {
     getLabelProps() {
       return t.element({
         dir: a("dir"),
-        id: ZH(c),
+        id: JH(c),
         ...Io.label.attrs,
         "data-orientation": v
       });
@@ -8084,7 +8084,7 @@ function t8(e, t) {
     getTrackProps() {
       return t.element({
         dir: a("dir"),
-        id: QH(c),
+        id: ZH(c),
         ...Io.track.attrs,
         ...k
       });
@@ -8103,7 +8103,7 @@ function t8(e, t) {
     getCircleProps() {
       return t.element({
         dir: a("dir"),
-        id: JH(c),
+        id: e8(c),
         ...Io.circle.attrs,
         ...k,
         ...T.root
@@ -8135,7 +8135,7 @@ function t8(e, t) {
     }
   };
 }
-function n8(e, t) {
+function r8(e, t) {
   return e == null ? "indeterminate" : e === t ? "complete" : "loading";
 }
 var I_ = {
@@ -8147,16 +8147,16 @@ var I_ = {
     fill: "transparent",
     strokeWidth: "var(--thickness)"
   }
-}, r8 = {
+}, o8 = {
   style: {
     width: "var(--size)",
     height: "var(--size)"
   }
 };
-function o8(e) {
+function i8(e) {
   const { context: t, computed: r } = e;
   return {
-    root: r8,
+    root: o8,
     track: I_,
     range: {
       opacity: t.get("value") === 0 ? 0 : void 0,
@@ -8173,7 +8173,7 @@ function o8(e) {
     }
   };
 }
-var i8 = Ya({
+var a8 = Ya({
   props({ props: e }) {
     const t = e.min ?? 0, r = e.max ?? 100;
     return {
@@ -8181,7 +8181,7 @@ var i8 = Ya({
       ...e,
       max: r,
       min: t,
-      defaultValue: e.defaultValue !== void 0 ? e.defaultValue : l8(t, r),
+      defaultValue: e.defaultValue !== void 0 ? e.defaultValue : c8(t, r),
       formatOptions: {
         style: "percent",
         ...e.formatOptions
@@ -8207,9 +8207,9 @@ var i8 = Ya({
     isIndeterminate: ({ context: e }) => e.get("value") === null,
     percent({ context: e, prop: t }) {
       const r = e.get("value");
-      return JR(r) ? e$(r, t("min"), t("max")) * 100 : -1;
+      return JR(r) ? t$(r, t("min"), t("max")) * 100 : -1;
     },
-    formatter: s$(
+    formatter: l$(
       ({ prop: e }) => [e("locale"), e("formatOptions")],
       ([e, t]) => new Intl.NumberFormat(e, t)
     ),
@@ -8235,15 +8235,15 @@ var i8 = Ya({
         if (a != null) {
           if (!dx(r))
             throw new Error(`[progress] The max value passed \`${r}\` is not a valid number`);
-          if (!a8(a, r))
+          if (!s8(a, r))
             throw new Error(`[progress] The value passed \`${a}\` exceeds the max value \`${r}\``);
-          if (!s8(a, o))
+          if (!l8(a, o))
             throw new Error(`[progress] The value passed \`${a}\` exceeds the min value \`${o}\``);
         }
       }
     }
   }
-}), dx = (e) => JR(e) && !isNaN(e), a8 = (e, t) => dx(e) && e <= t, s8 = (e, t) => dx(e) && e >= t, l8 = (e, t) => e + (t - e) / 2, Dz = ke("qr-code").parts("root", "frame", "pattern", "overlay", "downloadTrigger");
+}), dx = (e) => JR(e) && !isNaN(e), s8 = (e, t) => dx(e) && e <= t, l8 = (e, t) => dx(e) && e >= t, c8 = (e, t) => e + (t - e) / 2, Dz = ke("qr-code").parts("root", "frame", "pattern", "overlay", "downloadTrigger");
 Dz.build();
 var fx = ke("radio-group").parts(
   "root",
@@ -8252,19 +8252,19 @@ var fx = ke("radio-group").parts(
   "itemText",
   "itemControl",
   "indicator"
-), tl = fx.build(), ag = (e) => e.ids?.root ?? `radio-group:${e.id}`, D_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, $z = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, $b = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, c8 = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, $_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Lz = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Xg = (e) => e.getById(ag(e)), u8 = (e, t) => e.getById($b(e, t)), d8 = (e) => e.getById(Lz(e)), f8 = (e) => Xg(e)?.querySelector("input:not(:disabled)"), h8 = (e) => Xg(e)?.querySelector("input:not(:disabled):checked"), L_ = (e) => {
+), tl = fx.build(), ag = (e) => e.ids?.root ?? `radio-group:${e.id}`, D_ = (e) => e.ids?.label ?? `radio-group:${e.id}:label`, $z = (e, t) => e.ids?.item?.(t) ?? `radio-group:${e.id}:radio:${t}`, $b = (e, t) => e.ids?.itemHiddenInput?.(t) ?? `radio-group:${e.id}:radio:input:${t}`, u8 = (e, t) => e.ids?.itemControl?.(t) ?? `radio-group:${e.id}:radio:control:${t}`, $_ = (e, t) => e.ids?.itemLabel?.(t) ?? `radio-group:${e.id}:radio:label:${t}`, Lz = (e) => e.ids?.indicator ?? `radio-group:${e.id}:indicator`, Xg = (e) => e.getById(ag(e)), d8 = (e, t) => e.getById($b(e, t)), f8 = (e) => e.getById(Lz(e)), h8 = (e) => Xg(e)?.querySelector("input:not(:disabled)"), g8 = (e) => Xg(e)?.querySelector("input:not(:disabled):checked"), L_ = (e) => {
   const t = `input[type=radio]${id(ag(e))}:not([disabled])`;
   return sd(Xg(e), t);
-}, g8 = (e, t) => {
+}, p8 = (e, t) => {
   if (t)
     return e.getById($z(e, t));
-}, p8 = (e) => ({
+}, m8 = (e) => ({
   x: e?.offsetLeft ?? 0,
   y: e?.offsetTop ?? 0,
   width: e?.offsetWidth ?? 0,
   height: e?.offsetHeight ?? 0
 });
-function m8(e, t) {
+function v8(e, t) {
   const { context: r, send: o, computed: a, prop: l, scope: c } = e, d = a("isDisabled"), f = l("invalid"), g = l("readOnly");
   function p(b) {
     return {
@@ -8293,7 +8293,7 @@ function m8(e, t) {
     };
   }
   const y = () => {
-    (h8(c) ?? f8(c))?.focus();
+    (g8(c) ?? h8(c))?.focus();
   };
   return {
     focus: y,
@@ -8352,13 +8352,13 @@ function m8(e, t) {
           x.disabled || o({ type: "SET_HOVERED", value: null });
         },
         onPointerDown(w) {
-          x.disabled || oL(w) && (x.focused && w.pointerType === "mouse" && w.preventDefault(), o({ type: "SET_ACTIVE", value: b.value, active: !0 }));
+          x.disabled || iL(w) && (x.focused && w.pointerType === "mouse" && w.preventDefault(), o({ type: "SET_ACTIVE", value: b.value, active: !0 }));
         },
         onPointerUp() {
           x.disabled || o({ type: "SET_ACTIVE", value: null });
         },
         onClick() {
-          !x.disabled && W0() && u8(c, b.value)?.focus();
+          !x.disabled && W0() && d8(c, b.value)?.focus();
         }
       });
     },
@@ -8375,7 +8375,7 @@ function m8(e, t) {
       return t.element({
         ...tl.itemControl.attrs,
         dir: l("dir"),
-        id: c8(c, b.value),
+        id: u8(c, b.value),
         "data-active": Ce(x.active),
         "aria-hidden": !0,
         ...v(b)
@@ -8424,7 +8424,7 @@ function m8(e, t) {
         id: Lz(c),
         ...tl.indicator.attrs,
         dir: l("dir"),
-        hidden: r.get("value") == null || v8(b),
+        hidden: r.get("value") == null || y8(b),
         "data-disabled": Ce(d),
         "data-orientation": l("orientation"),
         onTransitionEnd(w) {
@@ -8447,7 +8447,7 @@ function m8(e, t) {
     }
   };
 }
-var v8 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { not: y8 } = od(), b8 = Ya({
+var y8 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y === 0, { not: b8 } = od(), x8 = Ya({
   props({ props: e }) {
     return {
       orientation: "vertical",
@@ -8513,7 +8513,7 @@ var v8 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
   on: {
     SET_VALUE: [
       {
-        guard: y8("isTrusted"),
+        guard: b8("isTrusted"),
         actions: ["setValue", "dispatchChangeEvent"]
       },
       {
@@ -8592,14 +8592,14 @@ var v8 = (e) => e == null || e.width === 0 && e.height === 0 && e.x === 0 && e.y
         e.set("ssr", !1);
       },
       syncIndicatorRect({ context: e, scope: t, refs: r }) {
-        if (r.get("indicatorCleanup")?.(), !d8(t)) return;
-        const o = e.get("value"), a = g8(t, o);
+        if (r.get("indicatorCleanup")?.(), !f8(t)) return;
+        const o = e.get("value"), a = p8(t, o);
         if (o == null || !a) {
           e.set("indicatorRect", null);
           return;
         }
         const l = () => {
-          e.set("indicatorRect", p8(a));
+          e.set("indicatorRect", m8(a));
         };
         l();
         const c = _b.observe(a, l);
@@ -8650,8 +8650,8 @@ var Uz = ke("slider").parts(
 Uz.build();
 var Wz = ke("splitter").parts("root", "panel", "resizeTrigger", "resizeTriggerIndicator");
 Wz.build();
-var Fz = ke("switch").parts("root", "label", "control", "thumb"), hh = Fz.build(), Gz = (e) => e.ids?.root ?? `switch:${e.id}`, V_ = (e) => e.ids?.label ?? `switch:${e.id}:label`, x8 = (e) => e.ids?.thumb ?? `switch:${e.id}:thumb`, w8 = (e) => e.ids?.control ?? `switch:${e.id}:control`, Lb = (e) => e.ids?.hiddenInput ?? `switch:${e.id}:input`, S8 = (e) => e.getById(Gz(e)), hl = (e) => e.getById(Lb(e));
-function C8(e, t) {
+var Fz = ke("switch").parts("root", "label", "control", "thumb"), hh = Fz.build(), Gz = (e) => e.ids?.root ?? `switch:${e.id}`, V_ = (e) => e.ids?.label ?? `switch:${e.id}:label`, w8 = (e) => e.ids?.thumb ?? `switch:${e.id}:thumb`, S8 = (e) => e.ids?.control ?? `switch:${e.id}:control`, Lb = (e) => e.ids?.hiddenInput ?? `switch:${e.id}:input`, C8 = (e) => e.getById(Gz(e)), hl = (e) => e.getById(Lb(e));
+function E8(e, t) {
   const { context: r, send: o, prop: a, scope: l } = e, c = !!a("disabled"), d = !!a("readOnly"), f = !!a("required"), g = !!r.get("checked"), p = !c && r.get("focused"), v = !c && r.get("focusVisible"), y = !c && r.get("active"), b = {
     "data-active": Ce(y),
     "data-focus": Ce(p),
@@ -8705,7 +8705,7 @@ function C8(e, t) {
         ...hh.thumb.attrs,
         ...b,
         dir: a("dir"),
-        id: x8(l),
+        id: w8(l),
         "aria-hidden": !0
       });
     },
@@ -8714,7 +8714,7 @@ function C8(e, t) {
         ...hh.control.attrs,
         ...b,
         dir: a("dir"),
-        id: w8(l),
+        id: S8(l),
         "aria-hidden": !0
       });
     },
@@ -8750,7 +8750,7 @@ function C8(e, t) {
     }
   };
 }
-var { not: H_ } = od(), E8 = Ya({
+var { not: H_ } = od(), _8 = Ya({
   props({ props: e }) {
     return {
       defaultChecked: !1,
@@ -8833,7 +8833,7 @@ var { not: H_ } = od(), E8 = Ya({
       trackPressEvent({ computed: e, scope: t, context: r }) {
         if (!e("isDisabled"))
           return S2({
-            pointerNode: S8(t),
+            pointerNode: C8(t),
             keyboardNode: hl(t),
             isValidKey: (o) => o.key === " ",
             onPress: () => r.set("active", !1),
@@ -8896,7 +8896,7 @@ var { not: H_ } = od(), E8 = Ya({
   "itemDeleteTrigger"
 );
 qz.build();
-var _8 = (e) => {
+var k8 = (e) => {
   if (!e) return;
   const t = Au(e), r = Tt(e), o = rr(e), a = () => {
     requestAnimationFrame(() => {
@@ -8941,11 +8941,11 @@ var Xz = ke("tree-view").parts(
   "tree"
 );
 Xz.build();
-var k8 = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Kz, ql] = Ht({
+var T8 = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Kz, ql] = Ht({
   name: "CheckboxContext",
   hookName: "useCheckboxContext",
   providerName: "<CheckboxProvider />"
-}), T8 = (e) => e.children(ql()), Qz = _.forwardRef((e, t) => {
+}), R8 = (e) => e.children(ql()), Qz = _.forwardRef((e, t) => {
   const r = ql(), o = we(r.getControlProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...o,
@@ -8953,18 +8953,18 @@ var k8 = typeof window < "u" ? _.useLayoutEffect : _.useEffect, [Kz, ql] = Ht({
   });
 });
 Qz.displayName = "CheckboxControl";
-var [Tre, Zz] = Ht({
+var [Rre, Zz] = Ht({
   name: "FieldsetContext",
   hookName: "useFieldsetContext",
   providerName: "<FieldsetProvider />",
   strict: !1
 });
-function R8(e) {
+function z8(e) {
   const { value: t, onChange: r, defaultValue: o } = e, [a, l] = _.useState(o), c = t !== void 0;
   return [c ? t : a, _.useCallback((d) => (c || l(d), r?.(d)), [c, r])];
 }
-function z8(e = {}) {
-  const t = Zz(), { defaultValue: r, value: o, onValueChange: a, disabled: l = t?.disabled, readOnly: c, name: d, invalid: f = t?.invalid, maxSelectedValues: g } = e, p = !(l || c), v = Tb(a, { sync: !0 }), [y, b] = R8({
+function O8(e = {}) {
+  const t = Zz(), { defaultValue: r, value: o, onValueChange: a, disabled: l = t?.disabled, readOnly: c, name: d, invalid: f = t?.invalid, maxSelectedValues: g } = e, p = !(l || c), v = Tb(a, { sync: !0 }), [y, b] = z8({
     value: o,
     defaultValue: r || [],
     onChange: v
@@ -9000,13 +9000,13 @@ function z8(e = {}) {
     }
   };
 }
-var [Jz, O8] = Ht({
+var [Jz, A8] = Ht({
   name: "CheckboxGroupContext",
   hookName: "useCheckboxGroupContext",
   providerName: "<CheckboxGroupProvider />",
   strict: !1
-}), A8 = dt(), eO = _.forwardRef((e, t) => {
-  const [r, o] = A8(e, [
+}), N8 = dt(), eO = _.forwardRef((e, t) => {
+  const [r, o] = N8(e, [
     "defaultValue",
     "value",
     "onValueChange",
@@ -9015,7 +9015,7 @@ var [Jz, O8] = Ht({
     "readOnly",
     "name",
     "maxSelectedValues"
-  ]), a = z8(r);
+  ]), a = O8(r);
   return /* @__PURE__ */ P.jsx(Jz, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9027,8 +9027,8 @@ var [Jz, O8] = Ht({
   });
 });
 eO.displayName = "CheckboxGroup";
-var N8 = dt(), tO = _.forwardRef((e, t) => {
-  const [r, o] = N8(e, ["value"]);
+var M8 = dt(), tO = _.forwardRef((e, t) => {
+  const [r, o] = M8(e, ["value"]);
   return /* @__PURE__ */ P.jsx(Jz, {
     value: r.value,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9045,7 +9045,7 @@ var [hx, jn] = Ht({
   hookName: "useFieldContext",
   providerName: "<FieldProvider />",
   strict: !1
-}), M8 = (e) => e.children(jn()), nO = _.forwardRef((e, t) => {
+}), P8 = (e) => e.children(jn()), nO = _.forwardRef((e, t) => {
   const r = jn(), o = we(r.getErrorTextProps(), e);
   return r?.invalid ? /* @__PURE__ */ P.jsx(Ee.span, {
     ...o,
@@ -9127,9 +9127,9 @@ var sO = _.forwardRef(({ fallback: e, ...t }, r) => {
   });
 });
 sO.displayName = "FieldRequiredIndicator";
-var P8 = (e = {}) => {
+var I8 = (e = {}) => {
   const t = Zz(), r = Bi(), { ids: o, target: a, disabled: l = !!t?.disabled, invalid: c = !1, readOnly: d = !1, required: f = !1 } = e, [g, p] = _.useState(!1), [v, y] = _.useState(!1), b = _.useId(), x = e.id ?? b, w = _.useRef(null), S = o?.control ?? `field::${x}`, k = o?.errorText ?? `field::${x}::error-text`, T = o?.helperText ?? `field::${x}::helper-text`, E = o?.label ?? `field::${x}::label`;
-  k8(() => {
+  T8(() => {
     const W = w.current;
     if (!W) return;
     const D = () => {
@@ -9240,8 +9240,8 @@ var P8 = (e = {}) => {
     getErrorTextProps: q,
     getRequiredIndicatorProps: I
   };
-}, I8 = dt(), lO = _.forwardRef((e, t) => {
-  const [r, o] = I8(e, [
+}, D8 = dt(), lO = _.forwardRef((e, t) => {
+  const [r, o] = D8(e, [
     "id",
     "ids",
     "disabled",
@@ -9249,7 +9249,7 @@ var P8 = (e = {}) => {
     "readOnly",
     "required",
     "target"
-  ]), a = P8(r), l = we(a.getRootProps(), o), c = nd(t, a.refs.rootRef);
+  ]), a = I8(r), l = we(a.getRootProps(), o), c = nd(t, a.refs.rootRef);
   return /* @__PURE__ */ P.jsx(hx, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9259,8 +9259,8 @@ var P8 = (e = {}) => {
   });
 });
 lO.displayName = "FieldRoot";
-var D8 = dt(), cO = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = D8(e, ["value"]), a = we(r.getRootProps(), o);
+var $8 = dt(), cO = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = $8(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(hx, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9282,7 +9282,7 @@ var dO = _.forwardRef((e, t) => {
   const { autoresize: r, ...o } = e, a = _.useRef(null), l = jn(), c = we(l?.getTextareaProps(), { style: { resize: r ? "none" : void 0 } }, o), d = nd(t, a);
   return _.useEffect(() => {
     if (r)
-      return _8(a.current);
+      return k8(a.current);
   }, [r]), /* @__PURE__ */ P.jsx(Ee.textarea, {
     ...c,
     ref: d
@@ -9290,7 +9290,7 @@ var dO = _.forwardRef((e, t) => {
 });
 dO.displayName = "FieldTextarea";
 var fO = /* @__PURE__ */ Xa({
-  Context: () => M8,
+  Context: () => P8,
   ErrorText: () => nO,
   HelperText: () => rO,
   Input: () => oO,
@@ -9327,8 +9327,8 @@ var pO = _.forwardRef((e, t) => {
   });
 });
 pO.displayName = "CheckboxLabel";
-var $8 = (e = {}) => {
-  const t = O8(), r = jn(), o = _.useMemo(() => we(t?.getItemProps({ value: e.value }) ?? {}, e), [e, t]), a = _.useId(), { getRootNode: l } = Bi(), { dir: c } = Bl(), d = {
+var L8 = (e = {}) => {
+  const t = A8(), r = jn(), o = _.useMemo(() => we(t?.getItemProps({ value: e.value }) ?? {}, e), [e, t]), a = _.useId(), { getRootNode: l } = Bi(), { dir: c } = Bl(), d = {
     id: a,
     ids: {
       label: r?.ids.label,
@@ -9341,10 +9341,10 @@ var $8 = (e = {}) => {
     required: r?.required,
     getRootNode: l,
     ...o
-  }, f = Ka(dV, d);
-  return uV(f, jl);
-}, L8 = dt(), mO = _.forwardRef((e, t) => {
-  const [r, o] = L8(e, [
+  }, f = Ka(fV, d);
+  return dV(f, jl);
+}, V8 = dt(), mO = _.forwardRef((e, t) => {
+  const [r, o] = V8(e, [
     "checked",
     "defaultChecked",
     "disabled",
@@ -9357,7 +9357,7 @@ var $8 = (e = {}) => {
     "readOnly",
     "required",
     "value"
-  ]), a = $8(r), l = we(a.getRootProps(), o);
+  ]), a = L8(r), l = we(a.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(Kz, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -9367,8 +9367,8 @@ var $8 = (e = {}) => {
   });
 });
 mO.displayName = "CheckboxRoot";
-var V8 = dt(), vO = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = V8(e, ["value"]), a = we(r.getRootProps(), o);
+var H8 = dt(), vO = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = H8(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(Kz, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -9379,7 +9379,7 @@ var V8 = dt(), vO = _.forwardRef((e, t) => {
 });
 vO.displayName = "CheckboxRootProvider";
 var Za = /* @__PURE__ */ Xa({
-  Context: () => T8,
+  Context: () => R8,
   Control: () => Qz,
   Group: () => eO,
   GroupProvider: () => tO,
@@ -9409,7 +9409,7 @@ var xO = _.forwardRef((e, t) => {
   });
 });
 xO.displayName = "MenuArrowTip";
-var [gx, H8] = Ht({
+var [gx, B8] = Ht({
   name: "MenuItemContext",
   hookName: "useMenuItemContext",
   providerName: "<MenuItemProvider />"
@@ -9417,8 +9417,8 @@ var [gx, H8] = Ht({
   name: "MenuItemPropsContext",
   hookName: "useMenuItemPropsContext",
   providerName: "<MenuItemPropsProvider />"
-}), B8 = dt(), SO = _.forwardRef((e, t) => {
-  const [r, o] = B8(e, [
+}), j8 = dt(), SO = _.forwardRef((e, t) => {
+  const [r, o] = j8(e, [
     "checked",
     "closeOnSelect",
     "disabled",
@@ -9452,7 +9452,7 @@ var CO = _.forwardRef((e, t) => {
   });
 });
 CO.displayName = "MenuContent";
-var j8 = (e) => e.children(Gt()), EO = _.forwardRef((e, t) => {
+var U8 = (e) => e.children(Gt()), EO = _.forwardRef((e, t) => {
   const r = Gt(), o = we(r.getContextTriggerProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.button, {
     ...o,
@@ -9468,8 +9468,8 @@ var _O = _.forwardRef((e, t) => {
   });
 });
 _O.displayName = "MenuIndicator";
-var U8 = dt(), kO = _.forwardRef((e, t) => {
-  const [r, o] = U8(e, [
+var W8 = dt(), kO = _.forwardRef((e, t) => {
+  const [r, o] = W8(e, [
     "closeOnSelect",
     "disabled",
     "value",
@@ -9491,12 +9491,12 @@ var U8 = dt(), kO = _.forwardRef((e, t) => {
   });
 });
 kO.displayName = "MenuItem";
-var W8 = (e) => e.children(H8()), [TO, RO] = Ht({
+var F8 = (e) => e.children(B8()), [TO, RO] = Ht({
   name: "MenuItemGroupContext",
   hookName: "useMenuItemGroupContext",
   providerName: "<MenuItemGroupProvider />"
-}), F8 = dt(), zO = _.forwardRef((e, t) => {
-  const [r, o] = F8(e, ["id"]), a = Gt(), l = {
+}), G8 = dt(), zO = _.forwardRef((e, t) => {
+  const [r, o] = G8(e, ["id"]), a = Gt(), l = {
     id: _.useId(),
     ...r
   }, c = we(a.getItemGroupProps(l), o);
@@ -9541,8 +9541,8 @@ var MO = _.forwardRef((e, t) => {
   });
 });
 MO.displayName = "MenuPositioner";
-var G8 = dt(), PO = _.forwardRef((e, t) => {
-  const [r, o] = G8(e, [
+var q8 = dt(), PO = _.forwardRef((e, t) => {
+  const [r, o] = q8(e, [
     "closeOnSelect",
     "disabled",
     "value",
@@ -9565,8 +9565,8 @@ var G8 = dt(), PO = _.forwardRef((e, t) => {
   });
 });
 PO.displayName = "MenuRadioItem";
-var q8 = dt(), IO = _.forwardRef((e, t) => {
-  const [r, o] = q8(e, [
+var Y8 = dt(), IO = _.forwardRef((e, t) => {
+  const [r, o] = Y8(e, [
     "id",
     "onValueChange",
     "value"
@@ -9583,15 +9583,15 @@ var q8 = dt(), IO = _.forwardRef((e, t) => {
   });
 });
 IO.displayName = "MenuRadioItemGroup";
-var Y8 = (e) => {
+var X8 = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = {
     id: t,
     dir: o,
     getRootNode: r,
     ...e
-  }, l = Ka(XH, a);
+  }, l = Ka(KH, a);
   return {
-    api: qH(l, jl),
+    api: YH(l, jl),
     service: l
   };
 }, DO = (e) => {
@@ -9606,13 +9606,13 @@ var Y8 = (e) => {
   hookName: "useMenuMachineContext",
   providerName: "<MenuMachineProvider />",
   strict: !1
-}), [VO, X8] = Ht({
+}), [VO, K8] = Ht({
   name: "MenuMachineContext",
   hookName: "useMenuMachineContext",
   providerName: "<MenuMachineProvider />",
   strict: !1
-}), K8 = dt(), Q8 = (e) => {
-  const [t, r] = k2(e), [o, a] = K8(r, [
+}), Q8 = dt(), Z8 = (e) => {
+  const [t, r] = k2(e), [o, a] = Q8(r, [
     "anchorPoint",
     "aria-label",
     "closeOnSelect",
@@ -9638,7 +9638,7 @@ var Y8 = (e) => {
     "triggerValue",
     "defaultTriggerValue",
     "typeahead"
-  ]), l = Gt(), c = LO(), { api: d, service: f } = Y8(o), g = Z0(we({ present: d.open }, t));
+  ]), l = Gt(), c = LO(), { api: d, service: f } = X8(o), g = Z0(we({ present: d.open }, t));
   DO(() => {
     c && l && (l.setChild(f), d.setParent(c));
   });
@@ -9656,7 +9656,7 @@ var Y8 = (e) => {
       })
     })
   });
-}, Z8 = (e) => {
+}, J8 = (e) => {
   const t = Gt(), r = LO(), [o, { value: a, children: l }] = k2(e), { api: c, service: d } = a, f = Z0(we({ present: c.open }, o));
   DO(() => {
     r && t && (t.setChild(d), c.setParent(r));
@@ -9683,8 +9683,8 @@ var Y8 = (e) => {
   });
 });
 HO.displayName = "MenuSeparator";
-var J8 = dt(), BO = _.forwardRef((e, t) => {
-  const [r, o] = J8(e, ["value"]), a = Gt(), l = ex(), c = a.getTriggerProps(r), d = we({
+var eB = dt(), BO = _.forwardRef((e, t) => {
+  const [r, o] = eB(e, ["value"]), a = Gt(), l = ex(), c = a.getTriggerProps(r), d = we({
     ...c,
     "aria-controls": l.unmounted ? void 0 : c["aria-controls"]
   }, o);
@@ -9695,7 +9695,7 @@ var J8 = dt(), BO = _.forwardRef((e, t) => {
 });
 BO.displayName = "MenuTrigger";
 var jO = _.forwardRef((e, t) => {
-  const r = X8(), o = we(r?.() ?? {}, e);
+  const r = K8(), o = we(r?.() ?? {}, e);
   return /* @__PURE__ */ P.jsx(Kg, {
     value: { value: o["data-value"] },
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9710,11 +9710,11 @@ var Rt = /* @__PURE__ */ Xa({
   ArrowTip: () => xO,
   CheckboxItem: () => SO,
   Content: () => CO,
-  Context: () => j8,
+  Context: () => U8,
   ContextTrigger: () => EO,
   Indicator: () => _O,
   Item: () => kO,
-  ItemContext: () => W8,
+  ItemContext: () => F8,
   ItemGroup: () => zO,
   ItemGroupLabel: () => OO,
   ItemIndicator: () => AO,
@@ -9722,22 +9722,22 @@ var Rt = /* @__PURE__ */ Xa({
   Positioner: () => MO,
   RadioItem: () => PO,
   RadioItemGroup: () => IO,
-  Root: () => Q8,
-  RootProvider: () => Z8,
+  Root: () => Z8,
+  RootProvider: () => J8,
   Separator: () => HO,
   Trigger: () => BO,
   TriggerItem: () => jO
 }), UO = (e) => {
-  const { children: t, disabled: r } = e, [o, a] = _.useState(e.container?.current), l = _.useSyncExternalStore(tB, () => !1, () => !0), { getRootNode: c } = Bi();
+  const { children: t, disabled: r } = e, [o, a] = _.useState(e.container?.current), l = _.useSyncExternalStore(nB, () => !1, () => !0), { getRootNode: c } = Bi();
   if (_.useEffect(() => {
     a(() => e.container?.current);
   }, [e.container]), l || r) return /* @__PURE__ */ P.jsx(P.Fragment, { children: t });
-  const d = o ?? eB(c);
+  const d = o ?? tB(c);
   return /* @__PURE__ */ P.jsx(P.Fragment, { children: _.Children.map(t, (f) => ld.createPortal(f, d)) });
-}, eB = (e) => {
+}, tB = (e) => {
   const t = e?.(), r = t.getRootNode();
   return Ia(r) ? r : rr(t).body;
-}, tB = () => () => {
+}, nB = () => () => {
 }, [WO, Zo] = Ht({
   name: "ProgressContext",
   hookName: "useProgressContext",
@@ -9766,7 +9766,7 @@ var qO = _.forwardRef((e, t) => {
   });
 });
 qO.displayName = "ProgressCircleTrack";
-var nB = (e) => e.children(Zo()), YO = _.forwardRef((e, t) => {
+var rB = (e) => e.children(Zo()), YO = _.forwardRef((e, t) => {
   const r = Zo(), o = we(r.getLabelProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.span, {
     ...o,
@@ -9782,17 +9782,17 @@ var XO = _.forwardRef((e, t) => {
   });
 });
 XO.displayName = "ProgressRange";
-var rB = (e) => {
+var oB = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o, locale: a } = Bl(), l = {
     id: t,
     dir: o,
     locale: a,
     getRootNode: r,
     ...e
-  }, c = Ka(i8, l);
-  return t8(c, jl);
-}, oB = dt(), KO = _.forwardRef((e, t) => {
-  const [r, o] = oB(e, [
+  }, c = Ka(a8, l);
+  return n8(c, jl);
+}, iB = dt(), KO = _.forwardRef((e, t) => {
+  const [r, o] = iB(e, [
     "defaultValue",
     "formatOptions",
     "id",
@@ -9804,7 +9804,7 @@ var rB = (e) => {
     "orientation",
     "translations",
     "value"
-  ]), a = rB(r), l = we(a.getRootProps(), o);
+  ]), a = oB(r), l = we(a.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(WO, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9814,8 +9814,8 @@ var rB = (e) => {
   });
 });
 KO.displayName = "ProgressRoot";
-var iB = dt(), QO = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = iB(e, ["value"]), a = we(r.getRootProps(), o);
+var aB = dt(), QO = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = aB(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(WO, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9842,8 +9842,8 @@ var JO = _.forwardRef((e, t) => {
   });
 });
 JO.displayName = "ProgressValueText";
-var aB = dt(), eA = _.forwardRef((e, t) => {
-  const [r, o] = aB(e, ["state"]), a = Zo(), l = we(a.getViewProps(r), o);
+var sB = dt(), eA = _.forwardRef((e, t) => {
+  const [r, o] = sB(e, ["state"]), a = Zo(), l = we(a.getViewProps(r), o);
   return /* @__PURE__ */ P.jsx(Ee.span, {
     ...l,
     ref: t
@@ -9854,7 +9854,7 @@ var Ja = /* @__PURE__ */ Xa({
   Circle: () => FO,
   CircleRange: () => GO,
   CircleTrack: () => qO,
-  Context: () => nB,
+  Context: () => rB,
   Label: () => YO,
   Range: () => XO,
   Root: () => KO,
@@ -9866,7 +9866,7 @@ var Ja = /* @__PURE__ */ Xa({
   name: "SegmentGroupContext",
   hookName: "useSegmentGroupContext",
   providerName: "<SegmentGroupProvider />"
-}), sB = (e) => e.children(es()), nA = _.forwardRef((e, t) => {
+}), lB = (e) => e.children(es()), nA = _.forwardRef((e, t) => {
   const r = es(), o = we(r.getIndicatorProps(), Qa.indicator.attrs, e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...o,
@@ -9874,23 +9874,23 @@ var Ja = /* @__PURE__ */ Xa({
   });
 });
 nA.displayName = "SegmentGroupIndicator";
-var [lB, cB] = Ht({
+var [cB, uB] = Ht({
   name: "SegmentGroupItemContext",
   hookName: "useSegmentGroupItemContext",
   providerName: "<SegmentGroupItemProvider />"
-}), [uB, px] = Ht({
+}), [dB, px] = Ht({
   name: "SegmentGroupItemPropsContext",
   hookName: "useSegmentGroupItemPropsContext",
   providerName: "<SegmentGroupItemPropsProvider />"
-}), dB = dt(), rA = _.forwardRef((e, t) => {
-  const [r, o] = dB(e, [
+}), fB = dt(), rA = _.forwardRef((e, t) => {
+  const [r, o] = fB(e, [
     "value",
     "disabled",
     "invalid"
   ]), a = es(), l = we(a.getItemProps(r), Qa.item.attrs, o), c = a.getItemState(r);
-  return /* @__PURE__ */ P.jsx(uB, {
+  return /* @__PURE__ */ P.jsx(dB, {
     value: r,
-    children: /* @__PURE__ */ P.jsx(lB, {
+    children: /* @__PURE__ */ P.jsx(cB, {
       value: c,
       children: /* @__PURE__ */ P.jsx(Ee.label, {
         ...l,
@@ -9900,7 +9900,7 @@ var [lB, cB] = Ht({
   });
 });
 rA.displayName = "SegmentGroupItem";
-var fB = (e) => e.children(cB()), oA = _.forwardRef((e, t) => {
+var hB = (e) => e.children(uB()), oA = _.forwardRef((e, t) => {
   const r = es(), o = px(), a = we(r.getItemControlProps(o), Qa.itemControl.attrs, e);
   return /* @__PURE__ */ P.jsx(Ee.div, {
     ...a,
@@ -9932,16 +9932,16 @@ var sA = _.forwardRef((e, t) => {
   });
 });
 sA.displayName = "SegmentGroupLabel";
-var hB = (e) => {
+var gB = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = {
     id: t,
     dir: o,
     getRootNode: r,
     ...e
-  }, l = Ka(b8, a);
-  return m8(l, jl);
-}, gB = dt(), lA = _.forwardRef((e, t) => {
-  const [r, o] = gB(e, [
+  }, l = Ka(x8, a);
+  return v8(l, jl);
+}, pB = dt(), lA = _.forwardRef((e, t) => {
+  const [r, o] = pB(e, [
     "defaultValue",
     "disabled",
     "form",
@@ -9954,7 +9954,7 @@ var hB = (e) => {
     "readOnly",
     "required",
     "value"
-  ]), a = hB(r), l = we(a.getRootProps(), Qa.root.attrs, o);
+  ]), a = gB(r), l = we(a.getRootProps(), Qa.root.attrs, o);
   return /* @__PURE__ */ P.jsx(tA, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9964,8 +9964,8 @@ var hB = (e) => {
   });
 });
 lA.displayName = "SegmentGroupRoot";
-var pB = dt(), cA = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = pB(e, ["value"]), a = we(r.getRootProps(), Qa.root.attrs, o);
+var mB = dt(), cA = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = mB(e, ["value"]), a = we(r.getRootProps(), Qa.root.attrs, o);
   return /* @__PURE__ */ P.jsx(tA, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.div, {
@@ -9976,10 +9976,10 @@ var pB = dt(), cA = _.forwardRef((e, t) => {
 });
 cA.displayName = "SegmentGroupRootProvider";
 var Wi = /* @__PURE__ */ Xa({
-  Context: () => sB,
+  Context: () => lB,
   Indicator: () => nA,
   Item: () => rA,
-  ItemContext: () => fB,
+  ItemContext: () => hB,
   ItemControl: () => oA,
   ItemHiddenInput: () => iA,
   ItemText: () => aA,
@@ -9990,7 +9990,7 @@ var Wi = /* @__PURE__ */ Xa({
   name: "SwitchContext",
   hookName: "useSwitchContext",
   providerName: "<SwitchProvider />"
-}), mB = (e) => e.children(ts()), dA = _.forwardRef((e, t) => {
+}), vB = (e) => e.children(ts()), dA = _.forwardRef((e, t) => {
   const r = ts(), o = we(r.getControlProps(), e);
   return /* @__PURE__ */ P.jsx(Ee.span, {
     ...o,
@@ -10015,7 +10015,7 @@ var hA = _.forwardRef((e, t) => {
   });
 });
 hA.displayName = "SwitchLabel";
-var vB = (e) => {
+var yB = (e) => {
   const t = _.useId(), { getRootNode: r } = Bi(), { dir: o } = Bl(), a = jn(), l = {
     id: t,
     ids: {
@@ -10029,10 +10029,10 @@ var vB = (e) => {
     required: a?.required,
     getRootNode: r,
     ...e
-  }, c = Ka(E8, l);
-  return C8(c, jl);
-}, yB = dt(), gA = _.forwardRef((e, t) => {
-  const [r, o] = yB(e, [
+  }, c = Ka(_8, l);
+  return E8(c, jl);
+}, bB = dt(), gA = _.forwardRef((e, t) => {
+  const [r, o] = bB(e, [
     "checked",
     "defaultChecked",
     "disabled",
@@ -10046,7 +10046,7 @@ var vB = (e) => {
     "readOnly",
     "required",
     "value"
-  ]), a = vB(r), l = we(a.getRootProps(), o);
+  ]), a = yB(r), l = we(a.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(uA, {
     value: a,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -10056,8 +10056,8 @@ var vB = (e) => {
   });
 });
 gA.displayName = "SwitchRoot";
-var bB = dt(), pA = _.forwardRef((e, t) => {
-  const [{ value: r }, o] = bB(e, ["value"]), a = we(r.getRootProps(), o);
+var xB = dt(), pA = _.forwardRef((e, t) => {
+  const [{ value: r }, o] = xB(e, ["value"]), a = we(r.getRootProps(), o);
   return /* @__PURE__ */ P.jsx(uA, {
     value: r,
     children: /* @__PURE__ */ P.jsx(Ee.label, {
@@ -10076,7 +10076,7 @@ var mA = _.forwardRef((e, t) => {
 });
 mA.displayName = "SwitchThumb";
 var ns = /* @__PURE__ */ Xa({
-  Context: () => mB,
+  Context: () => vB,
   Control: () => dA,
   HiddenInput: () => fA,
   Label: () => hA,
@@ -10090,7 +10090,7 @@ function vA(e, t = []) {
     o in r && delete r[o];
   return r;
 }
-const xB = (e, t) => {
+const wB = (e, t) => {
   if (!e || typeof e != "string")
     return { invalid: !0, value: e };
   const [r, o] = e.split("/");
@@ -10165,7 +10165,7 @@ function po(e, t, r = {}) {
 function yA(e, t) {
   return Array.isArray(e) ? e.map((r) => Bb(r) ? t(r) : r) : Ln(e) ? po(e, (r) => t(r)) : Bb(e) ? t(e) : e;
 }
-const gh = ["value", "type", "description"], wB = (e) => e && typeof e == "object" && !Array.isArray(e), bA = (...e) => {
+const gh = ["value", "type", "description"], SB = (e) => e && typeof e == "object" && !Array.isArray(e), bA = (...e) => {
   const t = Li({}, ...e.map(Vb));
   return t.theme?.tokens && po(
     t.theme.tokens,
@@ -10178,11 +10178,11 @@ const gh = ["value", "type", "description"], wB = (e) => e && typeof e == "objec
     },
     {
       stop(r) {
-        return wB(r) && gh.some((o) => r[o] != null);
+        return SB(r) && gh.some((o) => r[o] != null);
       }
     }
   ), t;
-}, SB = (e) => e, qt = (e) => e, ze = (e) => e, CB = (e) => e, EB = (e) => e, Fi = (e) => e, _B = (e) => e, kB = (e) => e, TB = (e) => e;
+}, CB = (e) => e, qt = (e) => e, ze = (e) => e, EB = (e) => e, _B = (e) => e, Fi = (e) => e, kB = (e) => e, TB = (e) => e, RB = (e) => e;
 function xA() {
   const e = (t) => t;
   return new Proxy(e, {
@@ -10191,23 +10191,23 @@ function xA() {
     }
   });
 }
-const Bt = /* @__PURE__ */ xA(), mx = /* @__PURE__ */ xA(), wA = (e) => e, RB = /[^a-zA-Z0-9_\u0081-\uffff-]/g;
-function zB(e) {
-  return `${e}`.replace(RB, (t) => `\\${t}`);
+const Bt = /* @__PURE__ */ xA(), mx = /* @__PURE__ */ xA(), wA = (e) => e, zB = /[^a-zA-Z0-9_\u0081-\uffff-]/g;
+function OB(e) {
+  return `${e}`.replace(zB, (t) => `\\${t}`);
 }
-const OB = /[A-Z]/g;
-function AB(e) {
-  return e.replace(OB, (t) => `-${t.toLowerCase()}`);
+const AB = /[A-Z]/g;
+function NB(e) {
+  return e.replace(AB, (t) => `-${t.toLowerCase()}`);
 }
 function SA(e, t = {}) {
-  const { fallback: r = "", prefix: o = "" } = t, a = AB(["-", o, zB(e)].filter(Boolean).join("-"));
+  const { fallback: r = "", prefix: o = "" } = t, a = NB(["-", o, OB(e)].filter(Boolean).join("-"));
   return {
     var: a,
     ref: `var(${a}${r ? `, ${r}` : ""})`
   };
 }
-const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t})` : t, Sa = (e) => {
-  if (NB(e) || e == null) return e;
+const MB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t})` : t, Sa = (e) => {
+  if (MB(e) || e == null) return e;
   const t = typeof e == "string" && !e.endsWith("deg");
   return typeof e == "number" || t ? `${e}deg` : e;
 }, B_ = (e) => ({
@@ -10251,11 +10251,11 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
       }
     }[t] ?? {};
   }
-}), MB = ct("borderColor"), Do = (e) => ({
+}), PB = ct("borderColor"), Do = (e) => ({
   transition: e,
   transitionTimingFunction: "cubic-bezier(0.4, 0, 0.2, 1)",
   transitionDuration: "150ms"
-}), PB = SB({
+}), IB = CB({
   hover: [
     "@media (hover: hover)",
     "&:is(:hover, [data-hover]):not(:disabled, [data-disabled])"
@@ -10366,8 +10366,8 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
 }), gl = SA("bg-currentcolor"), j_ = (e) => e === gl.ref || e === "currentBg", lt = (e) => ({
   ...e("colors"),
   currentBg: gl
-}), IB = wA({
-  conditions: PB,
+}), DB = wA({
+  conditions: IB,
   utilities: {
     // background
     background: {
@@ -10670,7 +10670,7 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
       values: lt,
       transform(e, t) {
         return {
-          "& > :not(style, [hidden]) ~ :not(style, [hidden])": MB(
+          "& > :not(style, [hidden]) ~ :not(style, [hidden])": PB(
             e,
             t
           )
@@ -11210,7 +11210,7 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
     srOnly: {
       values: { type: "boolean" },
       transform(e) {
-        return DB[e] || {};
+        return $B[e] || {};
       }
     },
     debug: {
@@ -11230,7 +11230,7 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
     },
     cursor: { values: "cursor" }
   }
-}), DB = {
+}), $B = {
   true: {
     position: "absolute",
     width: "1px",
@@ -11253,12 +11253,12 @@ const NB = (e) => /^var\(--.+\)$/.test(e), Zt = (e, t) => t != null ? `${e}(${t}
     whiteSpace: "normal"
   }
 };
-var $B = "", LB = $B.split(","), VB = "WebkitAppearance,WebkitBorderBefore,WebkitBorderBeforeColor,WebkitBorderBeforeStyle,WebkitBorderBeforeWidth,WebkitBoxReflect,WebkitLineClamp,WebkitMask,WebkitMaskAttachment,WebkitMaskClip,WebkitMaskComposite,WebkitMaskImage,WebkitMaskOrigin,WebkitMaskPosition,WebkitMaskPositionX,WebkitMaskPositionY,WebkitMaskRepeat,WebkitMaskRepeatX,WebkitMaskRepeatY,WebkitMaskSize,WebkitOverflowScrolling,WebkitTapHighlightColor,WebkitTextFillColor,WebkitTextStroke,WebkitTextStrokeColor,WebkitTextStrokeWidth,WebkitTouchCallout,WebkitUserModify,WebkitUserSelect,accentColor,alignContent,alignItems,alignSelf,alignTracks,all,anchorName,anchorScope,animation,animationComposition,animationDelay,animationDirection,animationDuration,animationFillMode,animationIterationCount,animationName,animationPlayState,animationRange,animationRangeEnd,animationRangeStart,animationTimeline,animationTimingFunction,appearance,aspectRatio,backdropFilter,backfaceVisibility,background,backgroundAttachment,backgroundBlendMode,backgroundClip,backgroundColor,backgroundImage,backgroundOrigin,backgroundPosition,backgroundPositionX,backgroundPositionY,backgroundRepeat,backgroundSize,blockSize,border,borderBlock,borderBlockColor,borderBlockEnd,borderBlockEndColor,borderBlockEndStyle,borderBlockEndWidth,borderBlockStart,borderBlockStartColor,borderBlockStartStyle,borderBlockStartWidth,borderBlockStyle,borderBlockWidth,borderBottom,borderBottomColor,borderBottomLeftRadius,borderBottomRightRadius,borderBottomStyle,borderBottomWidth,borderCollapse,borderColor,borderEndEndRadius,borderEndStartRadius,borderImage,borderImageOutset,borderImageRepeat,borderImageSlice,borderImageSource,borderImageWidth,borderInline,borderInlineColor,borderInlineEnd,borderInlineEndColor,borderInlineEndStyle,borderInlineEndWidth,borderInlineStart,borderInlineStartColor,borderInlineStartStyle,borderInlineStartWidth,borderInlineStyle,borderInlineWidth,borderLeft,borderLeftColor,borderLeftStyle,borderLeftWidth,borderRadius,borderRight,borderRightColor,borderRightStyle,borderRightWidth,borderSpacing,borderStartEndRadius,borderStartStartRadius,borderStyle,borderTop,borderTopColor,borderTopLeftRadius,borderTopRightRadius,borderTopStyle,borderTopWidth,borderWidth,bottom,boxAlign,boxDecorationBreak,boxDirection,boxFlex,boxFlexGroup,boxLines,boxOrdinalGroup,boxOrient,boxPack,boxShadow,boxSizing,breakAfter,breakBefore,breakInside,captionSide,caret,caretColor,caretShape,clear,clip,clipPath,clipRule,color,colorInterpolationFilters,colorScheme,columnCount,columnFill,columnGap,columnRule,columnRuleColor,columnRuleStyle,columnRuleWidth,columnSpan,columnWidth,columns,contain,containIntrinsicBlockSize,containIntrinsicHeight,containIntrinsicInlineSize,containIntrinsicSize,containIntrinsicWidth,container,containerName,containerType,content,contentVisibility,cornerShape,counterIncrement,counterReset,counterSet,cursor,cx,cy,d,direction,display,dominantBaseline,emptyCells,fieldSizing,fill,fillOpacity,fillRule,filter,flex,flexBasis,flexDirection,flexFlow,flexGrow,flexShrink,flexWrap,float,floodColor,floodOpacity,font,fontFamily,fontFeatureSettings,fontKerning,fontLanguageOverride,fontOpticalSizing,fontPalette,fontSize,fontSizeAdjust,fontSmooth,fontStretch,fontStyle,fontSynthesis,fontSynthesisPosition,fontSynthesisSmallCaps,fontSynthesisStyle,fontSynthesisWeight,fontVariant,fontVariantAlternates,fontVariantCaps,fontVariantEastAsian,fontVariantEmoji,fontVariantLigatures,fontVariantNumeric,fontVariantPosition,fontVariationSettings,fontWeight,forcedColorAdjust,gap,grid,gridArea,gridAutoColumns,gridAutoFlow,gridAutoRows,gridColumn,gridColumnEnd,gridColumnGap,gridColumnStart,gridGap,gridRow,gridRowEnd,gridRowGap,gridRowStart,gridTemplate,gridTemplateAreas,gridTemplateColumns,gridTemplateRows,hangingPunctuation,height,hyphenateCharacter,hyphenateLimitChars,hyphens,imageOrientation,imageRendering,imageResolution,imeMode,initialLetter,initialLetterAlign,inlineSize,inset,insetBlock,insetBlockEnd,insetBlockStart,insetInline,insetInlineEnd,insetInlineStart,interpolateSize,isolation,justifyContent,justifyItems,justifySelf,justifyTracks,left,letterSpacing,lightingColor,lineBreak,lineClamp,lineHeight,lineHeightStep,listStyle,listStyleImage,listStylePosition,listStyleType,margin,marginBlock,marginBlockEnd,marginBlockStart,marginBottom,marginInline,marginInlineEnd,marginInlineStart,marginLeft,marginRight,marginTop,marginTrim,marker,markerEnd,markerMid,markerStart,mask,maskBorder,maskBorderMode,maskBorderOutset,maskBorderRepeat,maskBorderSlice,maskBorderSource,maskBorderWidth,maskClip,maskComposite,maskImage,maskMode,maskOrigin,maskPosition,maskRepeat,maskSize,maskType,masonryAutoFlow,mathDepth,mathShift,mathStyle,maxBlockSize,maxHeight,maxInlineSize,maxLines,maxWidth,minBlockSize,minHeight,minInlineSize,minWidth,mixBlendMode,objectFit,objectPosition,offset,offsetAnchor,offsetDistance,offsetPath,offsetPosition,offsetRotate,opacity,order,orphans,outline,outlineColor,outlineOffset,outlineStyle,outlineWidth,overflow,overflowAnchor,overflowBlock,overflowClipBox,overflowClipMargin,overflowInline,overflowWrap,overflowX,overflowY,overlay,overscrollBehavior,overscrollBehaviorBlock,overscrollBehaviorInline,overscrollBehaviorX,overscrollBehaviorY,padding,paddingBlock,paddingBlockEnd,paddingBlockStart,paddingBottom,paddingInline,paddingInlineEnd,paddingInlineStart,paddingLeft,paddingRight,paddingTop,page,pageBreakAfter,pageBreakBefore,pageBreakInside,paintOrder,perspective,perspectiveOrigin,placeContent,placeItems,placeSelf,pointerEvents,position,positionAnchor,positionArea,positionTry,positionTryFallbacks,positionTryOrder,positionVisibility,printColorAdjust,quotes,r,resize,right,rotate,rowGap,rubyAlign,rubyMerge,rubyPosition,rx,ry,scale,scrollBehavior,scrollMargin,scrollMarginBlock,scrollMarginBlockEnd,scrollMarginBlockStart,scrollMarginBottom,scrollMarginInline,scrollMarginInlineEnd,scrollMarginInlineStart,scrollMarginLeft,scrollMarginRight,scrollMarginTop,scrollPadding,scrollPaddingBlock,scrollPaddingBlockEnd,scrollPaddingBlockStart,scrollPaddingBottom,scrollPaddingInline,scrollPaddingInlineEnd,scrollPaddingInlineStart,scrollPaddingLeft,scrollPaddingRight,scrollPaddingTop,scrollSnapAlign,scrollSnapCoordinate,scrollSnapDestination,scrollSnapPointsX,scrollSnapPointsY,scrollSnapStop,scrollSnapType,scrollSnapTypeX,scrollSnapTypeY,scrollTimeline,scrollTimelineAxis,scrollTimelineName,scrollbarColor,scrollbarGutter,scrollbarWidth,shapeImageThreshold,shapeMargin,shapeOutside,shapeRendering,stopColor,stopOpacity,stroke,strokeDasharray,strokeDashoffset,strokeLinecap,strokeLinejoin,strokeMiterlimit,strokeOpacity,strokeWidth,tabSize,tableLayout,textAlign,textAlignLast,textAnchor,textBox,textBoxEdge,textBoxTrim,textCombineUpright,textDecoration,textDecorationColor,textDecorationLine,textDecorationSkip,textDecorationSkipInk,textDecorationStyle,textDecorationThickness,textEmphasis,textEmphasisColor,textEmphasisPosition,textEmphasisStyle,textIndent,textJustify,textOrientation,textOverflow,textRendering,textShadow,textSizeAdjust,textSpacingTrim,textTransform,textUnderlineOffset,textUnderlinePosition,textWrap,textWrapMode,textWrapStyle,timelineScope,top,touchAction,transform,transformBox,transformOrigin,transformStyle,transition,transitionBehavior,transitionDelay,transitionDuration,transitionProperty,transitionTimingFunction,translate,unicodeBidi,userSelect,vectorEffect,verticalAlign,viewTimeline,viewTimelineAxis,viewTimelineInset,viewTimelineName,viewTransitionName,visibility,whiteSpace,whiteSpaceCollapse,widows,width,willChange,wordBreak,wordSpacing,wordWrap,writingMode,x,y,zIndex,zoom,alignmentBaseline,baselineShift,colorInterpolation,colorRendering,glyphOrientationVertical", HB = VB.split(",").concat(LB), BB = new Map(HB.map((e) => [e, !0]));
-function jB(e) {
+var LB = "", VB = LB.split(","), HB = "WebkitAppearance,WebkitBorderBefore,WebkitBorderBeforeColor,WebkitBorderBeforeStyle,WebkitBorderBeforeWidth,WebkitBoxReflect,WebkitLineClamp,WebkitMask,WebkitMaskAttachment,WebkitMaskClip,WebkitMaskComposite,WebkitMaskImage,WebkitMaskOrigin,WebkitMaskPosition,WebkitMaskPositionX,WebkitMaskPositionY,WebkitMaskRepeat,WebkitMaskRepeatX,WebkitMaskRepeatY,WebkitMaskSize,WebkitOverflowScrolling,WebkitTapHighlightColor,WebkitTextFillColor,WebkitTextStroke,WebkitTextStrokeColor,WebkitTextStrokeWidth,WebkitTouchCallout,WebkitUserModify,WebkitUserSelect,accentColor,alignContent,alignItems,alignSelf,alignTracks,all,anchorName,anchorScope,animation,animationComposition,animationDelay,animationDirection,animationDuration,animationFillMode,animationIterationCount,animationName,animationPlayState,animationRange,animationRangeEnd,animationRangeStart,animationTimeline,animationTimingFunction,appearance,aspectRatio,backdropFilter,backfaceVisibility,background,backgroundAttachment,backgroundBlendMode,backgroundClip,backgroundColor,backgroundImage,backgroundOrigin,backgroundPosition,backgroundPositionX,backgroundPositionY,backgroundRepeat,backgroundSize,blockSize,border,borderBlock,borderBlockColor,borderBlockEnd,borderBlockEndColor,borderBlockEndStyle,borderBlockEndWidth,borderBlockStart,borderBlockStartColor,borderBlockStartStyle,borderBlockStartWidth,borderBlockStyle,borderBlockWidth,borderBottom,borderBottomColor,borderBottomLeftRadius,borderBottomRightRadius,borderBottomStyle,borderBottomWidth,borderCollapse,borderColor,borderEndEndRadius,borderEndStartRadius,borderImage,borderImageOutset,borderImageRepeat,borderImageSlice,borderImageSource,borderImageWidth,borderInline,borderInlineColor,borderInlineEnd,borderInlineEndColor,borderInlineEndStyle,borderInlineEndWidth,borderInlineStart,borderInlineStartColor,borderInlineStartStyle,borderInlineStartWidth,borderInlineStyle,borderInlineWidth,borderLeft,borderLeftColor,borderLeftStyle,borderLeftWidth,borderRadius,borderRight,borderRightColor,borderRightStyle,borderRightWidth,borderSpacing,borderStartEndRadius,borderStartStartRadius,borderStyle,borderTop,borderTopColor,borderTopLeftRadius,borderTopRightRadius,borderTopStyle,borderTopWidth,borderWidth,bottom,boxAlign,boxDecorationBreak,boxDirection,boxFlex,boxFlexGroup,boxLines,boxOrdinalGroup,boxOrient,boxPack,boxShadow,boxSizing,breakAfter,breakBefore,breakInside,captionSide,caret,caretColor,caretShape,clear,clip,clipPath,clipRule,color,colorInterpolationFilters,colorScheme,columnCount,columnFill,columnGap,columnRule,columnRuleColor,columnRuleStyle,columnRuleWidth,columnSpan,columnWidth,columns,contain,containIntrinsicBlockSize,containIntrinsicHeight,containIntrinsicInlineSize,containIntrinsicSize,containIntrinsicWidth,container,containerName,containerType,content,contentVisibility,cornerShape,counterIncrement,counterReset,counterSet,cursor,cx,cy,d,direction,display,dominantBaseline,emptyCells,fieldSizing,fill,fillOpacity,fillRule,filter,flex,flexBasis,flexDirection,flexFlow,flexGrow,flexShrink,flexWrap,float,floodColor,floodOpacity,font,fontFamily,fontFeatureSettings,fontKerning,fontLanguageOverride,fontOpticalSizing,fontPalette,fontSize,fontSizeAdjust,fontSmooth,fontStretch,fontStyle,fontSynthesis,fontSynthesisPosition,fontSynthesisSmallCaps,fontSynthesisStyle,fontSynthesisWeight,fontVariant,fontVariantAlternates,fontVariantCaps,fontVariantEastAsian,fontVariantEmoji,fontVariantLigatures,fontVariantNumeric,fontVariantPosition,fontVariationSettings,fontWeight,forcedColorAdjust,gap,grid,gridArea,gridAutoColumns,gridAutoFlow,gridAutoRows,gridColumn,gridColumnEnd,gridColumnGap,gridColumnStart,gridGap,gridRow,gridRowEnd,gridRowGap,gridRowStart,gridTemplate,gridTemplateAreas,gridTemplateColumns,gridTemplateRows,hangingPunctuation,height,hyphenateCharacter,hyphenateLimitChars,hyphens,imageOrientation,imageRendering,imageResolution,imeMode,initialLetter,initialLetterAlign,inlineSize,inset,insetBlock,insetBlockEnd,insetBlockStart,insetInline,insetInlineEnd,insetInlineStart,interpolateSize,isolation,justifyContent,justifyItems,justifySelf,justifyTracks,left,letterSpacing,lightingColor,lineBreak,lineClamp,lineHeight,lineHeightStep,listStyle,listStyleImage,listStylePosition,listStyleType,margin,marginBlock,marginBlockEnd,marginBlockStart,marginBottom,marginInline,marginInlineEnd,marginInlineStart,marginLeft,marginRight,marginTop,marginTrim,marker,markerEnd,markerMid,markerStart,mask,maskBorder,maskBorderMode,maskBorderOutset,maskBorderRepeat,maskBorderSlice,maskBorderSource,maskBorderWidth,maskClip,maskComposite,maskImage,maskMode,maskOrigin,maskPosition,maskRepeat,maskSize,maskType,masonryAutoFlow,mathDepth,mathShift,mathStyle,maxBlockSize,maxHeight,maxInlineSize,maxLines,maxWidth,minBlockSize,minHeight,minInlineSize,minWidth,mixBlendMode,objectFit,objectPosition,offset,offsetAnchor,offsetDistance,offsetPath,offsetPosition,offsetRotate,opacity,order,orphans,outline,outlineColor,outlineOffset,outlineStyle,outlineWidth,overflow,overflowAnchor,overflowBlock,overflowClipBox,overflowClipMargin,overflowInline,overflowWrap,overflowX,overflowY,overlay,overscrollBehavior,overscrollBehaviorBlock,overscrollBehaviorInline,overscrollBehaviorX,overscrollBehaviorY,padding,paddingBlock,paddingBlockEnd,paddingBlockStart,paddingBottom,paddingInline,paddingInlineEnd,paddingInlineStart,paddingLeft,paddingRight,paddingTop,page,pageBreakAfter,pageBreakBefore,pageBreakInside,paintOrder,perspective,perspectiveOrigin,placeContent,placeItems,placeSelf,pointerEvents,position,positionAnchor,positionArea,positionTry,positionTryFallbacks,positionTryOrder,positionVisibility,printColorAdjust,quotes,r,resize,right,rotate,rowGap,rubyAlign,rubyMerge,rubyPosition,rx,ry,scale,scrollBehavior,scrollMargin,scrollMarginBlock,scrollMarginBlockEnd,scrollMarginBlockStart,scrollMarginBottom,scrollMarginInline,scrollMarginInlineEnd,scrollMarginInlineStart,scrollMarginLeft,scrollMarginRight,scrollMarginTop,scrollPadding,scrollPaddingBlock,scrollPaddingBlockEnd,scrollPaddingBlockStart,scrollPaddingBottom,scrollPaddingInline,scrollPaddingInlineEnd,scrollPaddingInlineStart,scrollPaddingLeft,scrollPaddingRight,scrollPaddingTop,scrollSnapAlign,scrollSnapCoordinate,scrollSnapDestination,scrollSnapPointsX,scrollSnapPointsY,scrollSnapStop,scrollSnapType,scrollSnapTypeX,scrollSnapTypeY,scrollTimeline,scrollTimelineAxis,scrollTimelineName,scrollbarColor,scrollbarGutter,scrollbarWidth,shapeImageThreshold,shapeMargin,shapeOutside,shapeRendering,stopColor,stopOpacity,stroke,strokeDasharray,strokeDashoffset,strokeLinecap,strokeLinejoin,strokeMiterlimit,strokeOpacity,strokeWidth,tabSize,tableLayout,textAlign,textAlignLast,textAnchor,textBox,textBoxEdge,textBoxTrim,textCombineUpright,textDecoration,textDecorationColor,textDecorationLine,textDecorationSkip,textDecorationSkipInk,textDecorationStyle,textDecorationThickness,textEmphasis,textEmphasisColor,textEmphasisPosition,textEmphasisStyle,textIndent,textJustify,textOrientation,textOverflow,textRendering,textShadow,textSizeAdjust,textSpacingTrim,textTransform,textUnderlineOffset,textUnderlinePosition,textWrap,textWrapMode,textWrapStyle,timelineScope,top,touchAction,transform,transformBox,transformOrigin,transformStyle,transition,transitionBehavior,transitionDelay,transitionDuration,transitionProperty,transitionTimingFunction,translate,unicodeBidi,userSelect,vectorEffect,verticalAlign,viewTimeline,viewTimelineAxis,viewTimelineInset,viewTimelineName,viewTransitionName,visibility,whiteSpace,whiteSpaceCollapse,widows,width,willChange,wordBreak,wordSpacing,wordWrap,writingMode,x,y,zIndex,zoom,alignmentBaseline,baselineShift,colorInterpolation,colorRendering,glyphOrientationVertical", BB = HB.split(",").concat(VB), jB = new Map(BB.map((e) => [e, !0]));
+function UB(e) {
   const t = /* @__PURE__ */ Object.create(null);
   return (r) => (t[r] === void 0 && (t[r] = e(r)), t[r]);
 }
-var UB = /&|@/, WB = /* @__PURE__ */ jB((e) => BB.has(e) || e.startsWith("--") || UB.test(e));
+var WB = /&|@/, FB = /* @__PURE__ */ UB((e) => jB.has(e) || e.startsWith("--") || WB.test(e));
 function Ir(e, t) {
   const r = {};
   for (const o in e) {
@@ -11277,14 +11277,14 @@ function CA(e, t) {
     { stop: t }
   ), r;
 }
-var FB = Object.defineProperty, GB = (e, t, r) => t in e ? FB(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, U_ = (e, t, r) => GB(e, typeof t != "symbol" ? t + "" : t, r);
+var GB = Object.defineProperty, qB = (e, t, r) => t in e ? GB(e, t, { enumerable: !0, configurable: !0, writable: !0, value: r }) : e[t] = r, U_ = (e, t, r) => qB(e, typeof t != "symbol" ? t + "" : t, r);
 function sg(e) {
   if (e === null) return "null";
   if (e === void 0) return "undefined";
   const t = typeof e;
   return t === "string" ? `s:${e}` : t === "number" ? `n:${e}` : t === "boolean" ? `b:${e}` : t === "function" ? `f:${e.name || "anonymous"}` : Array.isArray(e) ? `a:[${e.map(sg).join(",")}]` : t === "object" ? `o:{${Object.keys(e).sort().map((o) => `${o}:${sg(e[o])}`).join(",")}}` : String(e);
 }
-class qB {
+class YB {
   constructor(t = 500) {
     U_(this, "cache", /* @__PURE__ */ new Map()), U_(this, "maxSize"), this.maxSize = t;
   }
@@ -11306,7 +11306,7 @@ class qB {
   }
 }
 const Jt = (e) => {
-  const t = new qB();
+  const t = new YB();
   function r(...o) {
     const a = o.length === 1 ? sg(o[0]) : o.map(sg).join("|");
     let l = t.get(a);
@@ -11338,9 +11338,9 @@ function TA(e = "") {
   if (t === lg)
     return `${parseFloat(e) / EA}${Cu}`;
 }
-const YB = (e) => e.charAt(0).toUpperCase() + e.slice(1);
-function XB(e) {
-  const t = KB(e), r = Object.fromEntries(t);
+const XB = (e) => e.charAt(0).toUpperCase() + e.slice(1);
+function KB(e) {
+  const t = QB(e), r = Object.fromEntries(t);
   function o(y) {
     return r[y];
   }
@@ -11348,7 +11348,7 @@ function XB(e) {
     return nl(o(y));
   }
   function l() {
-    const y = Object.keys(r), b = QB(y), x = y.flatMap((w) => {
+    const y = Object.keys(r), b = ZB(y), x = y.flatMap((w) => {
       const S = o(w), k = [
         `${w}Down`,
         nl({ max: jh(S.min) })
@@ -11358,7 +11358,7 @@ function XB(e) {
       b.map(([w, S]) => {
         const k = o(w), T = o(S);
         return [
-          `${w}To${YB(S)}`,
+          `${w}To${XB(S)}`,
           nl({ min: k.min, max: jh(T.min) })
         ];
       })
@@ -11393,13 +11393,13 @@ function jh(e) {
   const t = parseFloat(kA(e) ?? "") - 0.04;
   return TA(`${t}px`);
 }
-function KB(e) {
+function QB(e) {
   return Object.entries(e).sort(([, r], [, o]) => parseInt(r, 10) < parseInt(o, 10) ? -1 : 1).map(([r, o], a, l) => {
     let c = null;
     return a <= l.length - 1 && (c = l[a + 1]?.[1]), c != null && (c = jh(c)), [r, { name: r, min: TA(o), max: c }];
   });
 }
-function QB(e) {
+function ZB(e) {
   const t = [];
   return e.forEach((r, o) => {
     let a = o;
@@ -11419,13 +11419,13 @@ function nl({
     t && `(max-width: ${t})`
   ].filter(Boolean).join(" and ");
 }
-const ZB = /^@|&|&$/, JB = (e) => {
+const JB = /^@|&|&$/, ej = (e) => {
   const { breakpoints: t, conditions: r = {} } = e, o = Ir(r, (p, v) => [`_${p}`, v]), a = Object.assign({}, o, t.conditions);
   function l() {
     return Object.keys(a);
   }
   function c(p) {
-    return l().includes(p) || ZB.test(p) || p.startsWith("_");
+    return l().includes(p) || JB.test(p) || p.startsWith("_");
   }
   const d = Jt((p) => p.filter((v) => v !== "base").sort((v, y) => {
     const b = c(v), x = c(y);
@@ -11445,7 +11445,7 @@ const ZB = /^@|&|&$/, JB = (e) => {
     breakpoints: t.keys(),
     expandAtRule: f
   };
-}, ot = Object.freeze(/* @__PURE__ */ Object.create(null)), ej = Object.freeze([]);
+}, ot = Object.freeze(/* @__PURE__ */ Object.create(null)), tj = Object.freeze([]);
 function Qg() {
   return /* @__PURE__ */ Object.create(null);
 }
@@ -11462,26 +11462,26 @@ const RA = (e) => ({
     "i"
   ),
   max: new RegExp(`\\(\\s*max(-device)?-${e}`, "i")
-}), tj = RA("width"), nj = RA("height"), zA = (e) => ({
+}), nj = RA("width"), rj = RA("height"), zA = (e) => ({
   isMin: X_(e.minMax, e.maxMin, e.min),
   isMax: X_(e.maxMin, e.minMax, e.max)
-}), { isMin: jb, isMax: W_ } = zA(tj), { isMin: Ub, isMax: F_ } = zA(nj), G_ = /print/i, q_ = /^print$/i, rj = /(-?\d*\.?\d+)(ch|em|ex|px|rem)/, oj = /(\d)/, pu = Number.MAX_VALUE, ij = { ch: 8.8984375, em: 16, rem: 16, ex: 8.296875, px: 1 };
+}), { isMin: jb, isMax: W_ } = zA(nj), { isMin: Ub, isMax: F_ } = zA(rj), G_ = /print/i, q_ = /^print$/i, oj = /(-?\d*\.?\d+)(ch|em|ex|px|rem)/, ij = /(\d)/, pu = Number.MAX_VALUE, aj = { ch: 8.8984375, em: 16, rem: 16, ex: 8.296875, px: 1 };
 function Y_(e) {
-  const t = rj.exec(e) || (jb(e) || Ub(e) ? oj.exec(e) : null);
+  const t = oj.exec(e) || (jb(e) || Ub(e) ? ij.exec(e) : null);
   if (!t) return pu;
   if (t[0] === "0") return 0;
   const r = parseFloat(t[1]), o = t[2];
-  return r * (ij[o] || 1);
+  return r * (aj[o] || 1);
 }
 function X_(e, t, r) {
   return (o) => e.test(o) || !t.test(o) && r.test(o);
 }
-function aj(e, t) {
+function sj(e, t) {
   const r = G_.test(e), o = q_.test(e), a = G_.test(t), l = q_.test(t);
   return r && a ? !o && l ? 1 : o && !l ? -1 : e.localeCompare(t) : r ? 1 : a ? -1 : null;
 }
-const sj = Jt((e, t) => {
-  const r = aj(e, t);
+const lj = Jt((e, t) => {
+  const r = sj(e, t);
   if (r !== null) return r;
   const o = jb(e) || Ub(e), a = W_(e) || F_(e), l = jb(t) || Ub(t), c = W_(t) || F_(t);
   if (o && c) return -1;
@@ -11490,7 +11490,7 @@ const sj = Jt((e, t) => {
   return d === pu && f === pu ? e.localeCompare(t) : d === pu ? 1 : f === pu ? -1 : d !== f ? d > f ? a ? -1 : 1 : a ? 1 : -1 : e.localeCompare(t);
 });
 function K_(e) {
-  return e.sort(([t], [r]) => sj(t, r));
+  return e.sort(([t], [r]) => lj(t, r));
 }
 function OA(e) {
   const t = [], r = [], o = {};
@@ -11503,44 +11503,44 @@ function OA(e) {
     ...Object.fromEntries(l)
   };
 }
-const AA = /\s*!(important)?/i, lj = Jt(
+const AA = /\s*!(important)?/i, cj = Jt(
   (e) => $r(e) ? AA.test(e) : !1
-), cj = Jt(
+), uj = Jt(
   (e) => $r(e) ? e.replace(AA, "").trim() : e
 );
 function NA(e) {
-  const { transform: t, conditions: r, normalize: o } = e, a = fj(e);
+  const { transform: t, conditions: r, normalize: o } = e, a = hj(e);
   return Jt(function(...c) {
     const d = a(...c), f = o(d), g = Qg();
     return po(f, (p, v) => {
       if (p == null) return;
-      const [y, ...b] = r.sort(v).map(r.resolve), x = lj(p);
-      x && (p = cj(p));
+      const [y, ...b] = r.sort(v).map(r.resolve), x = cj(p);
+      x && (p = uj(p));
       let w = t(y, p) ?? ot;
       w = po(
         w,
         (S) => $r(S) && x ? `${S} !important` : S,
         { getKey: (S) => r.expandAtRule(S) }
-      ), uj(g, b.flat(), w);
+      ), dj(g, b.flat(), w);
     }), OA(g);
   });
 }
-function uj(e, t, r) {
+function dj(e, t, r) {
   let o = e;
   for (const a of t)
     a && (o[a] || (o[a] = Qg()), o = o[a]);
   Li(o, r);
 }
-function dj(...e) {
+function fj(...e) {
   return e.filter((t) => {
     if (!Ln(t)) return !1;
     const r = ed(t);
     return Object.keys(r).length > 0;
   });
 }
-function fj(e) {
+function hj(e) {
   function t(r) {
-    const o = dj(...r);
+    const o = fj(...r);
     return o.length === 1 ? o : o.map((a) => e.normalize(a));
   }
   return Jt(function(...o) {
@@ -11554,7 +11554,7 @@ const Wb = (e) => ({
   compoundVariants: [],
   ...e
 });
-function hj(e) {
+function gj(e) {
   const { css: t, conditions: r, normalize: o, layers: a } = e;
   function l(d = {}) {
     const f = Wb(d), { base: g, defaultVariants: p, compoundVariants: v } = f, y = Ir(f.variants, (E, z) => [
@@ -11596,7 +11596,7 @@ function hj(e) {
       config: d,
       splitVariantProps: S,
       merge(E) {
-        return l(gj(this, E));
+        return l(pj(this, E));
       }
     });
   }
@@ -11609,7 +11609,7 @@ function hj(e) {
   return l;
 }
 const Q_ = (e) => (e?.__cva__ ? e.config : e) ?? ot;
-function gj(e, t) {
+function pj(e, t) {
   const r = Wb(Q_(e)), o = Wb(Q_(t)), a = $0(Object.keys(r.variants), Object.keys(o.variants)), l = Li({}, r.base, o.base), c = Object.fromEntries(
     a.map((p) => [
       p,
@@ -11624,7 +11624,7 @@ function gj(e, t) {
     compoundVariants: f
   };
 }
-const pj = {
+const mj = {
   reset: "reset",
   base: "base",
   tokens: "tokens",
@@ -11635,8 +11635,8 @@ const pj = {
   tokens: 2,
   recipes: 3
 };
-function mj(e) {
-  const t = e.layers ?? pj, o = Object.values(t).sort((a, l) => Z_[a] - Z_[l]);
+function vj(e) {
+  const t = e.layers ?? mj, o = Object.values(t).sort((a, l) => Z_[a] - Z_[l]);
   return {
     names: o,
     atRule: `@layer ${o.join(", ")};`,
@@ -11645,7 +11645,7 @@ function mj(e) {
     }
   };
 }
-function vj(e) {
+function yj(e) {
   const { utility: t, normalize: r } = e, { hasShorthand: o, resolveShorthand: a } = t;
   return function(l) {
     return po(l, r, {
@@ -11654,7 +11654,7 @@ function vj(e) {
     });
   };
 }
-function yj(e) {
+function bj(e) {
   const { preflight: t } = e;
   if (!t) return {};
   const { scope: r = "", level: o = "parent" } = Ln(t) ? t : {};
@@ -11804,23 +11804,23 @@ function yj(e) {
   } else a ? c[a] = l : Object.assign(c, l);
   return c;
 }
-function bj(e) {
+function xj(e) {
   const { conditions: t, isValidProperty: r } = e, o = Jt((a, l) => r(a) ? !l.split(",").every((c) => c === "base" || t.has(c)) : !0);
   return function(l) {
     return po(l, (c) => c, {
       stop: (c) => Array.isArray(c),
-      getKey: (c, d) => !Ln(d) || t.has(c) ? c : o(c, Object.keys(d).join(",")) ? wj(c).map((f) => {
+      getKey: (c, d) => !Ln(d) || t.has(c) ? c : o(c, Object.keys(d).join(",")) ? Sj(c).map((f) => {
         const g = f.startsWith("&") ? f.slice(1) : f;
-        return xj(g) ? `${g} &` : `&${g}`;
+        return wj(g) ? `${g} &` : `&${g}`;
       }).join(", ") : c
     });
   };
 }
-function xj(e) {
+function wj(e) {
   const t = e.toLowerCase();
   return t.startsWith(":host-context") || t.startsWith(":host") || t.startsWith("::slotted");
 }
-function wj(e) {
+function Sj(e) {
   const t = [];
   let r = 0, o = "", a = !1;
   for (let l = 0; l < e.length; l++) {
@@ -11837,12 +11837,12 @@ function wj(e) {
   }
   return o && t.push(o.trim()), t;
 }
-const Sj = (e = ot) => {
+const Cj = (e = ot) => {
   const t = (a) => ({
     base: e.base?.[a] ?? ot,
     variants: Qg(),
     defaultVariants: e.defaultVariants ?? ot,
-    compoundVariants: e.compoundVariants ? Cj(e.compoundVariants, a) : ej
+    compoundVariants: e.compoundVariants ? Ej(e.compoundVariants, a) : tj
   }), o = (e.slots ?? []).map((a) => [a, t(a)]);
   for (const [a, l] of Object.entries(
     e.variants ?? {}
@@ -11855,14 +11855,14 @@ const Sj = (e = ot) => {
         (p = g.variants)[a] ?? (p[a] = {}), g.variants[a][c] = d[f] ?? ot;
       });
   return Object.fromEntries(o);
-}, Cj = (e, t) => e.filter((r) => r.css[t]).map((r) => ({
+}, Ej = (e, t) => e.filter((r) => r.css[t]).map((r) => ({
   ...r,
   css: r.css[t]
 }));
-function Ej(e) {
+function _j(e) {
   const { cva: t } = e;
   return function(o = ot) {
-    const a = Object.entries(Sj(o)).map(
+    const a = Object.entries(Cj(o)).map(
       ([v, y]) => [v, t(y)]
     ), l = Jt(function(y) {
       const b = a.map(([x, w]) => [x, w(y)]);
@@ -11890,9 +11890,9 @@ function Ej(e) {
     });
   };
 }
-const _j = () => (e) => Array.from(new Set(e)), kj = /([\0-\x1f\x7f]|^-?\d)|^-$|^-|[^\x80-\uFFFF\w-]/g, Tj = function(e, t) {
+const kj = () => (e) => Array.from(new Set(e)), Tj = /([\0-\x1f\x7f]|^-?\d)|^-$|^-|[^\x80-\uFFFF\w-]/g, Rj = function(e, t) {
   return t ? e === "\0" ? "�" : e === "-" && e.length === 1 ? "\\-" : e.slice(0, -1) + "\\" + e.charCodeAt(e.length - 1).toString(16) : "\\" + e;
-}, MA = (e) => (e + "").replace(kj, Tj), PA = (e, t) => {
+}, MA = (e) => (e + "").replace(Tj, Rj), PA = (e, t) => {
   let r = "", o = 0, a = "char", l = "", c = "";
   const d = [];
   for (; o < e.length; ) {
@@ -11912,7 +11912,7 @@ const _j = () => (e) => Array.from(new Set(e)), kj = /([\0-\x1f\x7f]|^-?\d)|^-$|
       continue;
     }
     if (a === "fallback" && c + f === ", var(") {
-      const y = Rj(e.slice(o + 1)) + o + 1, b = e.slice(o + 1, y);
+      const y = zj(e.slice(o + 1)) + o + 1, b = e.slice(o + 1, y);
       if (y === -1)
         break;
       r += ", var(" + b + ")", o = y + 1, a = d.pop() ?? a, c = "";
@@ -11947,7 +11947,7 @@ const _j = () => (e) => Array.from(new Set(e)), kj = /([\0-\x1f\x7f]|^-?\d)|^-$|
     r += f, o++;
   }
   return r;
-}, Rj = (e) => {
+}, zj = (e) => {
   let t = 0;
   const r = ["("];
   for (; t < e.length; ) {
@@ -11966,11 +11966,11 @@ function IA(e) {
     r instanceof Map ? t[o] = Object.fromEntries(r) : t[o] = r;
   }), t;
 }
-const DA = /({([^}]*)})/g, zj = /[{}]/g, Oj = /\w+\.\w+/, $A = (e) => {
+const DA = /({([^}]*)})/g, Oj = /[{}]/g, Aj = /\w+\.\w+/, $A = (e) => {
   if (!$r(e)) return [];
   const t = e.match(DA);
-  return t ? t.map((r) => r.replace(zj, "").trim()) : [];
-}, Aj = (e) => DA.test(e);
+  return t ? t.map((r) => r.replace(Oj, "").trim()) : [];
+}, Nj = (e) => DA.test(e);
 function LA(e) {
   if (!e.extensions?.references)
     return e.extensions?.cssVar?.ref ?? e.value;
@@ -12001,17 +12001,17 @@ function VA(e, t) {
       return t;
   }
 }
-function Nj(e, t) {
+function Mj(e, t) {
   const r = {};
   for (const o in t)
     r[o] = VA(e, t[o]);
   return r;
 }
-const Mj = /calc/g;
+const Pj = /calc/g;
 function HA(e) {
   return Ln(e) && e.reference ? e.reference : String(e);
 }
-const Zg = (e, ...t) => t.map(HA).join(` ${e} `).replace(Mj, ""), J_ = (...e) => `calc(${Zg("+", ...e)})`, ek = (...e) => `calc(${Zg("-", ...e)})`, Fb = (...e) => `calc(${Zg("*", ...e)})`, tk = (...e) => `calc(${Zg("/", ...e)})`, nk = (e) => {
+const Zg = (e, ...t) => t.map(HA).join(` ${e} `).replace(Pj, ""), J_ = (...e) => `calc(${Zg("+", ...e)})`, ek = (...e) => `calc(${Zg("-", ...e)})`, Fb = (...e) => `calc(${Zg("*", ...e)})`, tk = (...e) => `calc(${Zg("/", ...e)})`, nk = (e) => {
   const t = HA(e);
   return t != null && !Number.isNaN(parseFloat(t)) ? String(t).startsWith("-") ? String(t).slice(1) : `-${t}` : Fb(t, -1);
 }, ul = Object.assign(
@@ -12030,7 +12030,7 @@ const Zg = (e, ...t) => t.map(HA).join(` ${e} `).replace(Mj, ""), J_ = (...e) =>
     divide: tk,
     negate: nk
   }
-), Pj = {
+), Ij = {
   enforce: "pre",
   transform(e) {
     const { prefix: t, allTokens: r, formatCssVar: o, formatTokenName: a, registerToken: l } = e;
@@ -12057,22 +12057,22 @@ const Zg = (e, ...t) => t.map(HA).join(` ${e} `).replace(Mj, ""), J_ = (...e) =>
       l(y);
     });
   }
-}, Ij = /* @__PURE__ */ new Set([
+}, Dj = /* @__PURE__ */ new Set([
   "spacing",
   "sizes",
   "borderWidths",
   "fontSizes",
   "radii"
-]), Dj = {
+]), $j = {
   enforce: "post",
   transform(e) {
-    e.allTokens.filter((r) => Ij.has(r.extensions.category) && !r.extensions.negative).forEach((r) => {
+    e.allTokens.filter((r) => Dj.has(r.extensions.category) && !r.extensions.negative).forEach((r) => {
       Object.assign(r.extensions, {
         pixelValue: kA(r.value)
       });
     });
   }
-}, $j = {
+}, Lj = {
   enforce: "post",
   transform(e) {
     const { allTokens: t, registerToken: r, formatTokenName: o } = e, a = t.filter(
@@ -12108,7 +12108,7 @@ const Zg = (e, ...t) => t.map(HA).join(` ${e} `).replace(Mj, ""), J_ = (...e) =>
       }, "pre");
     });
   }
-}, Lj = {
+}, Vj = {
   enforce: "post",
   transform(e) {
     const t = [], r = [];
@@ -12126,12 +12126,12 @@ const Zg = (e, ...t) => t.map(HA).join(` ${e} `).replace(Mj, ""), J_ = (...e) =>
       o.extensions.conditions && !a.extensions.conditions && (a.extensions.conditions = o.extensions.conditions), e.tokenMap.set(o.name, a);
     });
   }
-}, Vj = [
-  Pj,
+}, Hj = [
+  Ij,
+  Lj,
   $j,
-  Dj,
-  Lj
-], Hj = {
+  Vj
+], Bj = {
   type: "extensions",
   enforce: "pre",
   name: "tokens/css-var",
@@ -12141,7 +12141,7 @@ const Zg = (e, ...t) => t.map(HA).join(` ${e} `).replace(Mj, ""), J_ = (...e) =>
       cssVar: o(c.filter(Boolean), r)
     };
   }
-}, Bj = {
+}, jj = {
   enforce: "post",
   type: "value",
   name: "tokens/conditionals",
@@ -12153,7 +12153,7 @@ const Zg = (e, ...t) => t.map(HA).join(` ${e} `).replace(Mj, ""), J_ = (...e) =>
       e.value = e.value.replaceAll(`{${c}}`, d.ref);
     }), e.value;
   }
-}, jj = {
+}, Uj = {
   type: "extensions",
   enforce: "pre",
   name: "tokens/colors/colorPalette",
@@ -12176,12 +12176,12 @@ const Zg = (e, ...t) => t.map(HA).join(` ${e} `).replace(Mj, ""), J_ = (...e) =>
       colorPalette: { value: l, roots: o, keys: c }
     };
   }
-}, Uj = [
-  Hj,
+}, Wj = [
   Bj,
-  jj
+  jj,
+  Uj
 ], rk = (e) => Ln(e) && Object.prototype.hasOwnProperty.call(e, "value");
-function Wj(e) {
+function Fj(e) {
   return e ? {
     breakpoints: yA(e, (t) => ({ value: t })),
     sizes: Ir(e, (t, r) => [
@@ -12190,7 +12190,7 @@ function Wj(e) {
     ])
   } : { breakpoints: {}, sizes: {} };
 }
-function Fj(e) {
+function Gj(e) {
   const {
     prefix: t = "",
     tokens: r = {},
@@ -12202,7 +12202,7 @@ function Fj(e) {
       pe.enforce === Z && se(pe, G);
     });
   }
-  const T = Wj(a), E = ed({
+  const T = Fj(a), E = ed({
     ...r,
     breakpoints: T.breakpoints,
     sizes: {
@@ -12236,7 +12236,7 @@ function Fj(e) {
       (G, Z) => {
         const pe = Z.includes("DEFAULT");
         Z = BA(ok(Z));
-        const le = Z[0], ue = l(Z), ve = $r(G.value) || Array.isArray(G.value) ? { value: { base: G.value } } : G, Ae = Nj(le, ve.value), Ne = {
+        const le = Z[0], ue = l(Z), ve = $r(G.value) || Array.isArray(G.value) ? { value: { base: G.value } } : G, Ae = Mj(le, ve.value), Ne = {
           value: Ae.base ?? "",
           originalValue: Ae.base ?? "",
           name: ue,
@@ -12288,7 +12288,7 @@ function Fj(e) {
     !Z || pe || Z.roots.forEach((ue) => {
       const ve = l(ue);
       v.has(ve) || v.set(ve, /* @__PURE__ */ new Map());
-      const Ae = qj(
+      const Ae = Yj(
         [...G.path],
         [...ue]
       ), Ne = l(Ae), Ie = O(Ne);
@@ -12338,7 +12338,7 @@ function Fj(e) {
       return le.value;
     }
     const pe = I(Z);
-    return pe || (Oj.test(Z) ? MA(Z) : Z);
+    return pe || (Aj.test(Z) ? MA(Z) : Z);
   })), F = {
     prefix: t,
     allTokens: d,
@@ -12392,7 +12392,7 @@ function Fj(e) {
   }
   function he() {
     d.slice().forEach((G) => {
-      const Z = Gj(G);
+      const Z = qj(G);
       !Z || Z.length === 0 || Z.forEach((pe) => {
         k(pe);
       });
@@ -12408,7 +12408,7 @@ function Fj(e) {
   }
   function Q() {
     d.forEach((G) => {
-      if (!Aj(G.value)) return;
+      if (!Nj(G.value)) return;
       const Z = $(G.value);
       G.extensions.references = Z.reduce((pe, le) => (pe[le.name] = le, pe), {});
     });
@@ -12421,7 +12421,7 @@ function Fj(e) {
   function ge() {
     J("pre"), ce("pre"), he(), Q(), me(), J("post"), ce("post"), B();
   }
-  return z(), Y(...Uj), ne(...Vj), ge(), F;
+  return z(), Y(...Wj), ne(...Hj), ge(), F;
 }
 function ok(e) {
   return e[0] === "DEFAULT" ? e : e.filter((t) => t !== "DEFAULT");
@@ -12429,7 +12429,7 @@ function ok(e) {
 function BA(e) {
   return e.filter((t) => t !== "base");
 }
-function Gj(e) {
+function qj(e) {
   if (!e.extensions.conditions) return;
   const { conditions: t } = e.extensions, r = [];
   return po(t, (o, a) => {
@@ -12446,7 +12446,7 @@ function Gj(e) {
     r.push(c);
   }), r;
 }
-function qj(e, t) {
+function Yj(e, t) {
   const r = e.findIndex(
     (o, a) => t.every(
       (l, c) => e[a + c] === l
@@ -12454,7 +12454,7 @@ function qj(e, t) {
   );
   return r === -1 || (e.splice(r, t.length), e.splice(r, 0, "colorPalette")), e;
 }
-_j()([
+kj()([
   "aspectRatios",
   "zIndex",
   "opacity",
@@ -12480,14 +12480,14 @@ _j()([
   "breakpoints",
   "assets"
 ]);
-function Yj(e) {
+function Xj(e) {
   return Ir(e, (t, r) => [
     t,
     r
   ]);
 }
-function Xj(e) {
-  const t = Yj(e.config), r = e.tokens, o = /* @__PURE__ */ new Map(), a = /* @__PURE__ */ new Map();
+function Kj(e) {
+  const t = Xj(e.config), r = e.tokens, o = /* @__PURE__ */ new Map(), a = /* @__PURE__ */ new Map();
   function l(L, H) {
     t[L] = H, c(L, H);
   }
@@ -12566,7 +12566,7 @@ function Xj(e) {
     const B = a.get(V)?.[H];
     if (!j.transform)
       return S(L, B ?? H);
-    const q = (I) => xB(I, k);
+    const q = (I) => wB(I, k);
     return j.transform(B ?? H, {
       raw: H,
       token: k,
@@ -12597,15 +12597,15 @@ function jA(...e) {
     cssVarsRoot: l = ":where(:root, :host)",
     cssVarsPrefix: c = "chakra",
     preflight: d
-  } = t, f = mj(t), g = Fj({
+  } = t, f = vj(t), g = Gj({
     breakpoints: r.breakpoints,
     tokens: r.tokens,
     semanticTokens: r.semanticTokens,
     prefix: c
-  }), p = XB(r.breakpoints ?? ot), v = JB({
+  }), p = KB(r.breakpoints ?? ot), v = ej({
     conditions: t.conditions ?? ot,
     breakpoints: p
-  }), y = Xj({
+  }), y = Kj({
     config: o,
     tokens: g
   });
@@ -12630,7 +12630,7 @@ function jA(...e) {
     Object.keys(r.keyframes ?? ot)
   );
   const x = /* @__PURE__ */ new Set(["css", ...y.keys(), ...v.keys()]), w = Jt(
-    (he) => x.has(he) || WB(he)
+    (he) => x.has(he) || FB(he)
   ), S = (he) => {
     if (Array.isArray(he)) {
       const $ = Qg();
@@ -12644,22 +12644,22 @@ function jA(...e) {
       return $;
     }
     return he;
-  }, k = vj({
+  }, k = yj({
     utility: y,
     normalize: S
-  }), T = bj({
+  }), T = xj({
     conditions: v,
     isValidProperty: w
   }), E = NA({
     transform: y.transform,
     conditions: v,
     normalize: k
-  }), z = hj({
+  }), z = gj({
     css: E,
     conditions: v,
     normalize: k,
     layers: f
-  }), O = Ej({ cva: z });
+  }), O = _j({ cva: z });
   function A() {
     const he = {};
     for (const [$, Q] of g.cssVarMap.entries()) {
@@ -12685,10 +12685,10 @@ function jA(...e) {
     return yl(he, w);
   }
   function H() {
-    const he = yj({ preflight: d });
+    const he = bj({ preflight: d });
     return f.wrap("reset", he);
   }
-  const V = Kj(g), j = (he, $) => V.get(he)?.value || $;
+  const V = Qj(g), j = (he, $) => V.get(he)?.value || $;
   j.var = (he, $) => V.get(he)?.variable || $;
   function B(he, $) {
     return r.recipes?.[he] ?? $;
@@ -12761,7 +12761,7 @@ function jA(...e) {
     query: ce
   };
 }
-function Kj(e) {
+function Qj(e) {
   const t = /* @__PURE__ */ new Map(), r = new Set(e.allTokens.map((o) => o.name));
   for (const o of r) {
     const a = e.getByName(o);
@@ -12798,13 +12798,13 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   search(t) {
     return this.list().filter((r) => r.includes(t));
   }
-}), Qj = {
+}), Zj = {
   sm: "480px",
   md: "768px",
   lg: "1024px",
   xl: "1280px",
   "2xl": "1536px"
-}, Ry = "var(--chakra-empty, )", Zj = EB({
+}, Ry = "var(--chakra-empty, )", Jj = _B({
   "*": {
     fontFeatureSettings: '"cv11"',
     "--ring-inset": Ry,
@@ -12854,7 +12854,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   "*::selection": {
     bg: "colorPalette.emphasized/80"
   }
-}), Jj = TB({
+}), e7 = RB({
   // fill: some background color + color combination
   "fill.muted": {
     value: {
@@ -12963,7 +12963,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   none: {
     value: {}
   }
-}), e7 = kB({
+}), t7 = TB({
   "slide-fade-in": {
     value: {
       transformOrigin: "var(--transform-origin)",
@@ -13076,7 +13076,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     variant: "subtle",
     size: "sm"
   }
-}), t7 = qt({
+}), n7 = qt({
   className: "chakra-button",
   base: {
     display: "inline-flex",
@@ -13341,7 +13341,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     variant: "solid",
     size: "md"
   }
-}), { variants: n7, defaultVariants: r7 } = yx, o7 = qt({
+}), { variants: r7, defaultVariants: o7 } = yx, i7 = qt({
   className: "chakra-code",
   base: {
     fontFamily: "mono",
@@ -13349,8 +13349,8 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     display: "inline-flex",
     borderRadius: "l2"
   },
-  variants: n7,
-  defaultVariants: r7
+  variants: r7,
+  defaultVariants: o7
 }), WA = qt({
   className: "color-swatch",
   base: {
@@ -13387,7 +13387,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     size: "md",
     shape: "rounded"
   }
-}), i7 = qt({
+}), a7 = qt({
   className: "chakra-container",
   base: {
     position: "relative",
@@ -13410,7 +13410,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
       }
     }
   }
-}), a7 = qt({
+}), s7 = qt({
   className: "chakra-heading",
   base: {
     fontFamily: "heading",
@@ -13434,7 +13434,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   defaultVariants: {
     size: "xl"
   }
-}), s7 = qt({
+}), l7 = qt({
   className: "chakra-icon",
   base: {
     display: "inline-block",
@@ -13553,7 +13553,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     size: "md",
     variant: "outline"
   }
-}), l7 = qt({
+}), c7 = qt({
   className: "chakra-input-addon",
   base: {
     flex: "0 0 auto",
@@ -13590,7 +13590,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     size: "md",
     variant: "outline"
   }
-}), c7 = qt({
+}), u7 = qt({
   className: "chakra-kbd",
   base: {
     display: "inline-flex",
@@ -13644,7 +13644,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     size: "md",
     variant: "raised"
   }
-}), u7 = qt({
+}), d7 = qt({
   className: "chakra-link",
   base: {
     display: "inline-flex",
@@ -13676,7 +13676,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   defaultVariants: {
     variant: "plain"
   }
-}), d7 = qt({
+}), f7 = qt({
   className: "chakra-mark",
   base: {
     bg: "transparent",
@@ -13798,7 +13798,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     variant: "solid",
     size: "md"
   }
-}), f7 = qt({
+}), h7 = qt({
   className: "chakra-separator",
   base: {
     display: "block",
@@ -13844,7 +13844,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     variant: "solid",
     orientation: "horizontal"
   }
-}), h7 = qt({
+}), g7 = qt({
   className: "chakra-skeleton",
   base: {},
   variants: {
@@ -13891,7 +13891,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     variant: "pulse",
     loading: !0
   }
-}), g7 = qt({
+}), p7 = qt({
   className: "chakra-skip-nav",
   base: {
     display: "inline-flex",
@@ -13920,7 +13920,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
       insetStart: "6"
     }
   }
-}), p7 = qt({
+}), m7 = qt({
   className: "chakra-spinner",
   base: {
     display: "inline-block",
@@ -13949,7 +13949,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   defaultVariants: {
     size: "md"
   }
-}), m7 = qt({
+}), v7 = qt({
   className: "chakra-textarea",
   base: {
     width: "100%",
@@ -14032,27 +14032,27 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
     size: "md",
     variant: "outline"
   }
-}), v7 = {
+}), y7 = {
   badge: yx,
-  button: t7,
-  code: o7,
-  container: i7,
-  heading: a7,
+  button: n7,
+  code: i7,
+  container: a7,
+  heading: s7,
   input: It,
-  inputAddon: l7,
-  kbd: c7,
-  link: u7,
-  mark: d7,
-  separator: f7,
-  skeleton: h7,
-  skipNavLink: g7,
-  spinner: p7,
-  textarea: m7,
-  icon: s7,
+  inputAddon: c7,
+  kbd: u7,
+  link: d7,
+  mark: f7,
+  separator: h7,
+  skeleton: g7,
+  skipNavLink: p7,
+  spinner: m7,
+  textarea: v7,
+  icon: l7,
   checkmark: cn,
   radiomark: un,
   colorSwatch: WA
-}, y7 = mx.colors({
+}, b7 = mx.colors({
   bg: {
     DEFAULT: {
       value: { _light: "{colors.white}", _dark: "{colors.black}" }
@@ -14400,11 +14400,11 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
       value: { _light: "{colors.cyan.500}", _dark: "{colors.cyan.400}" }
     }
   }
-}), b7 = mx.radii({
+}), x7 = mx.radii({
   l1: { value: "{radii.xs}" },
   l2: { value: "{radii.sm}" },
   l3: { value: "{radii.md}" }
-}), x7 = mx.shadows({
+}), w7 = mx.shadows({
   xs: {
     value: {
       _light: "0px 1px 2px {colors.gray.900/10}, 0px 0px 1px {colors.gray.900/20}",
@@ -14453,19 +14453,19 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
       _dark: "inset 0 0 0 1px {colors.gray.300/5}"
     }
   }
-}), w7 = F2.extendWith("itemBody"), S7 = ke("action-bar").parts(
+}), S7 = F2.extendWith("itemBody"), C7 = ke("action-bar").parts(
   "positioner",
   "content",
   "separator",
   "selectionTrigger",
   "closeTrigger"
-), C7 = ke("alert").parts(
+), E7 = ke("alert").parts(
   "title",
   "description",
   "root",
   "indicator",
   "content"
-), E7 = ke("breadcrumb").parts(
+), _7 = ke("breadcrumb").parts(
   "link",
   "currentLink",
   "item",
@@ -14473,19 +14473,19 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   "root",
   "ellipsis",
   "separator"
-), _7 = ke("blockquote").parts(
+), k7 = ke("blockquote").parts(
   "root",
   "icon",
   "content",
   "caption"
-), k7 = ke("card").parts(
+), T7 = ke("card").parts(
   "root",
   "header",
   "body",
   "footer",
   "title",
   "description"
-), T7 = ke("checkbox-card", [
+), R7 = ke("checkbox-card", [
   "root",
   "control",
   "label",
@@ -14493,63 +14493,63 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   "addon",
   "indicator",
   "content"
-]), R7 = ke("data-list").parts(
+]), z7 = ke("data-list").parts(
   "root",
   "item",
   "itemLabel",
   "itemValue"
-), z7 = OH.extendWith("indicatorGroup"), O7 = lx.extendWith(
+), O7 = AH.extendWith("indicatorGroup"), A7 = lx.extendWith(
   "header",
   "body",
   "footer",
   "backdrop"
-), A7 = lx.extendWith(
+), N7 = lx.extendWith(
   "header",
   "body",
   "footer",
   "backdrop"
-), N7 = bz.extendWith("textarea"), M7 = ke("empty-state", [
+), M7 = bz.extendWith("textarea"), P7 = ke("empty-state", [
   "root",
   "content",
   "indicator",
   "title",
   "description"
-]), P7 = xz.extendWith("requiredIndicator"), I7 = wz.extendWith("content"), D7 = Sz.extendWith(
+]), I7 = xz.extendWith("requiredIndicator"), D7 = wz.extendWith("content"), $7 = Sz.extendWith(
   "itemContent",
   "dropzoneContent",
   "fileText"
-), $7 = ke("list").parts(
+), L7 = ke("list").parts(
   "root",
   "item",
   "indicator"
-), L7 = Tz.extendWith("itemCommand"), V7 = ke("select").parts(
+), V7 = Tz.extendWith("itemCommand"), H7 = ke("select").parts(
   "root",
   "field",
   "indicator"
-), H7 = Iz.extendWith(
+), B7 = Iz.extendWith(
   "header",
   "body",
   "footer"
 ), FA = fx.extendWith(
   "itemAddon",
   "itemIndicator"
-), B7 = FA.extendWith(
+), j7 = FA.extendWith(
   "itemContent",
   "itemDescription"
-), j7 = Vz.extendWith("itemIndicator"), U7 = jz.extendWith("indicatorGroup"), W7 = zH.extendWith(
+), U7 = Vz.extendWith("itemIndicator"), W7 = jz.extendWith("indicatorGroup"), F7 = OH.extendWith(
   "indicatorGroup",
   "empty"
-), F7 = Uz.extendWith(
+), G7 = Uz.extendWith(
   "markerIndicator",
   "markerLabel"
-), G7 = ke("stat").parts(
+), q7 = ke("stat").parts(
   "root",
   "label",
   "helpText",
   "valueText",
   "valueUnit",
   "indicator"
-), q7 = ke("status").parts("root", "indicator"), Y7 = ke("steps", [
+), Y7 = ke("status").parts("root", "indicator"), X7 = ke("steps", [
   "root",
   "list",
   "item",
@@ -14562,7 +14562,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   "nextTrigger",
   "prevTrigger",
   "progress"
-]), X7 = Fz.extendWith("indicator"), K7 = ke("table").parts(
+]), K7 = Fz.extendWith("indicator"), Q7 = ke("table").parts(
   "root",
   "header",
   "body",
@@ -14571,27 +14571,27 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   "cell",
   "footer",
   "caption"
-), Q7 = ke("toast").parts(
+), Z7 = ke("toast").parts(
   "root",
   "title",
   "description",
   "indicator",
   "closeTrigger",
   "actionTrigger"
-), Z7 = ke("tabs").parts(
+), J7 = ke("tabs").parts(
   "root",
   "trigger",
   "list",
   "content",
   "contentGroup",
   "indicator"
-), J7 = ke("tag").parts(
+), e9 = ke("tag").parts(
   "root",
   "label",
   "closeTrigger",
   "startElement",
   "endElement"
-), e9 = ke("timeline").parts(
+), t9 = ke("timeline").parts(
   "root",
   "item",
   "content",
@@ -14600,7 +14600,7 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   "connector",
   "title",
   "description"
-), t9 = RH.extendWith("channelText"), n9 = ke("code-block", [
+), n9 = zH.extendWith("channelText"), r9 = ke("code-block", [
   "root",
   "content",
   "title",
@@ -14615,14 +14615,14 @@ const UA = (e) => Ln(e) && "value" in e, Ty = (e) => ({
   "collapseTrigger",
   "collapseIndicator",
   "collapseText"
-]), r9 = Wz.extendWith(
+]), o9 = Wz.extendWith(
   "resizeTriggerSeparator",
   "resizeTriggerIndicator"
 );
 nz.extendWith("valueText");
-const o9 = AH, i9 = ze({
+const i9 = NH, a9 = ze({
   className: "chakra-accordion",
-  slots: w7.keys(),
+  slots: S7.keys(),
   base: {
     root: {
       width: "full",
@@ -14756,9 +14756,9 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "outline"
   }
-}), a9 = ze({
+}), s9 = ze({
   className: "chakra-action-bar",
-  slots: S7.keys(),
+  slots: C7.keys(),
   base: {
     positioner: {
       position: "fixed",
@@ -14834,8 +14834,8 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     placement: "bottom"
   }
-}), s9 = ze({
-  slots: C7.keys(),
+}), l9 = ze({
+  slots: E7.keys(),
   className: "chakra-alert",
   base: {
     root: {
@@ -14981,7 +14981,7 @@ const o9 = AH, i9 = ze({
     size: "md",
     inline: !1
   }
-}), l9 = ze({
+}), c9 = ze({
   slots: q2.keys(),
   className: "chakra-avatar",
   base: {
@@ -15115,9 +15115,9 @@ const o9 = AH, i9 = ze({
     shape: "full",
     variant: "subtle"
   }
-}), c9 = ze({
+}), u9 = ze({
   className: "chakra-blockquote",
-  slots: _7.keys(),
+  slots: k7.keys(),
   base: {
     root: {
       position: "relative",
@@ -15189,9 +15189,9 @@ const o9 = AH, i9 = ze({
     variant: "subtle",
     justify: "start"
   }
-}), u9 = ze({
+}), d9 = ze({
   className: "chakra-breadcrumb",
-  slots: E7.keys(),
+  slots: _7.keys(),
   base: {
     list: {
       display: "flex",
@@ -15280,9 +15280,9 @@ const o9 = AH, i9 = ze({
     variant: "plain",
     size: "md"
   }
-}), d9 = ze({
+}), f9 = ze({
   className: "chakra-card",
-  slots: k7.keys(),
+  slots: T7.keys(),
   base: {
     root: {
       display: "flex",
@@ -15374,9 +15374,9 @@ const o9 = AH, i9 = ze({
     variant: "outline",
     size: "md"
   }
-}), f9 = ze({
+}), h9 = ze({
   className: "carousel",
-  slots: Z6.keys(),
+  slots: J6.keys(),
   base: {
     root: {
       position: "relative",
@@ -15432,7 +15432,7 @@ const o9 = AH, i9 = ze({
     }
   },
   defaultVariants: {}
-}), h9 = ze({
+}), g9 = ze({
   slots: tx.keys(),
   className: "chakra-checkbox",
   base: {
@@ -15491,8 +15491,8 @@ const o9 = AH, i9 = ze({
     variant: "solid",
     size: "md"
   }
-}), g9 = ze({
-  slots: T7.keys(),
+}), p9 = ze({
+  slots: R7.keys(),
   className: "chakra-checkbox-card",
   base: {
     root: {
@@ -15691,8 +15691,8 @@ const o9 = AH, i9 = ze({
     align: "start",
     orientation: "horizontal"
   }
-}), p9 = ze({
-  slots: n9.keys(),
+}), m9 = ze({
+  slots: r9.keys(),
   className: "code-block",
   base: {
     root: {
@@ -15910,7 +15910,7 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), m9 = ze({
+}), v9 = ze({
   slots: rz.keys(),
   className: "chakra-collapsible",
   base: {
@@ -15932,9 +15932,9 @@ const o9 = AH, i9 = ze({
       }
     }
   }
-}), v9 = ze({
+}), y9 = ze({
   className: "colorPicker",
-  slots: t9.keys(),
+  slots: n9.keys(),
   base: {
     root: {
       display: "flex",
@@ -16184,9 +16184,9 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "outline"
   }
-}), y9 = ze({
+}), b9 = ze({
   className: "chakra-combobox",
-  slots: W7.keys(),
+  slots: F7.keys(),
   base: {
     root: {
       display: "flex",
@@ -16468,8 +16468,8 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "outline"
   }
-}), b9 = ze({
-  slots: R7.keys(),
+}), x9 = ze({
+  slots: z7.keys(),
   className: "chakra-data-list",
   base: {
     itemLabel: {
@@ -16558,7 +16558,7 @@ const o9 = AH, i9 = ze({
     orientation: "vertical",
     variant: "subtle"
   }
-}), x9 = ze({
+}), w9 = ze({
   className: "chakra-date-input",
   slots: vz.keys(),
   base: {
@@ -16745,7 +16745,7 @@ const o9 = AH, i9 = ze({
   _icon: {
     boxSize: "4"
   }
-}), w9 = `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='currentColor' stroke-width='2' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='m6 9 6 6 6-6'/%3E%3C/svg%3E")`, lk = Fi({
+}), S9 = `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='currentColor' stroke-width='2' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='m6 9 6 6 6-6'/%3E%3C/svg%3E")`, lk = Fi({
   height: "var(--datepicker-select-height)",
   ps: "2",
   pe: "8",
@@ -16756,13 +16756,13 @@ const o9 = AH, i9 = ze({
   focusVisibleRing: "inside",
   appearance: "none",
   fieldSizing: "content",
-  backgroundImage: w9,
+  backgroundImage: S9,
   backgroundRepeat: "no-repeat",
   backgroundPosition: "right 0.375rem center",
   backgroundSize: "1.25em"
-}), S9 = ze({
+}), C9 = ze({
   className: "date-picker",
-  slots: z7.keys(),
+  slots: O7.keys(),
   base: {
     root: {
       display: "flex",
@@ -17105,8 +17105,8 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "outline"
   }
-}), C9 = ze({
-  slots: O7.keys(),
+}), E9 = ze({
+  slots: A7.keys(),
   className: "chakra-dialog",
   base: {
     backdrop: {
@@ -17329,8 +17329,8 @@ const o9 = AH, i9 = ze({
     placement: "top",
     motionPreset: "scale"
   }
-}), E9 = ze({
-  slots: A7.keys(),
+}), _9 = ze({
+  slots: N7.keys(),
   className: "chakra-drawer",
   base: {
     backdrop: {
@@ -17541,8 +17541,8 @@ const o9 = AH, i9 = ze({
   textAlign: "inherit",
   bg: "transparent",
   borderRadius: "l2"
-}), _9 = ze({
-  slots: N7.keys(),
+}), k9 = ze({
+  slots: M7.keys(),
   className: "chakra-editable",
   base: {
     root: {
@@ -17614,8 +17614,8 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), k9 = ze({
-  slots: M7.keys(),
+}), T9 = ze({
+  slots: P7.keys(),
   className: "chakra-empty-state",
   base: {
     root: {
@@ -17696,9 +17696,9 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), T9 = ze({
+}), R9 = ze({
   className: "chakra-field",
-  slots: P7.keys(),
+  slots: I7.keys(),
   base: {
     requiredIndicator: {
       color: "fg.error",
@@ -17758,9 +17758,9 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     orientation: "vertical"
   }
-}), R9 = ze({
+}), z9 = ze({
   className: "fieldset",
-  slots: I7.keys(),
+  slots: D7.keys(),
   base: {
     root: {
       display: "flex",
@@ -17814,9 +17814,9 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), z9 = ze({
+}), O9 = ze({
   className: "chakra-file-upload",
-  slots: D7.keys(),
+  slots: $7.keys(),
   base: {
     root: {
       display: "flex",
@@ -17917,7 +17917,7 @@ const o9 = AH, i9 = ze({
     }
   },
   defaultVariants: {}
-}), O9 = ze({
+}), A9 = ze({
   slots: Cz.keys(),
   className: "chakra-floating-panel",
   base: {
@@ -17989,7 +17989,7 @@ const o9 = AH, i9 = ze({
       }
     }
   }
-}), A9 = ze({
+}), N9 = ze({
   className: "chakra-hover-card",
   slots: Ez.keys(),
   base: {
@@ -18052,9 +18052,9 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), N9 = ze({
+}), M9 = ze({
   className: "chakra-list",
-  slots: $7.keys(),
+  slots: L7.keys(),
   base: {
     root: {
       display: "flex",
@@ -18110,9 +18110,9 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     variant: "marker"
   }
-}), M9 = ze({
+}), P9 = ze({
   className: "chakra-listbox",
-  slots: o9.keys(),
+  slots: i9.keys(),
   base: {
     root: {
       display: "flex",
@@ -18234,7 +18234,7 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     variant: "subtle"
   }
-}), P9 = ze({
+}), I9 = ze({
   className: "chakra-marquee",
   slots: kz.keys(),
   base: {
@@ -18319,9 +18319,9 @@ const o9 = AH, i9 = ze({
       }
     }
   }
-}), I9 = ze({
+}), D9 = ze({
   className: "chakra-menu",
-  slots: L7.keys(),
+  slots: V7.keys(),
   base: {
     content: {
       outline: 0,
@@ -18461,7 +18461,7 @@ const o9 = AH, i9 = ze({
   }
 }), mu = ze({
   className: "chakra-select",
-  slots: U7.keys(),
+  slots: W7.keys(),
   base: {
     root: {
       display: "flex",
@@ -18747,9 +18747,9 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "outline"
   }
-}), D9 = ze({
+}), $9 = ze({
   className: "chakra-native-select",
-  slots: V7.keys(),
+  slots: H7.keys(),
   base: {
     root: {
       height: "fit-content",
@@ -18917,7 +18917,7 @@ const o9 = AH, i9 = ze({
   _active: {
     bg: "bg.emphasized"
   }
-}), $9 = ze({
+}), L9 = ze({
   className: "chakra-number-input",
   slots: Mz.keys(),
   base: {
@@ -18998,7 +18998,7 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "outline"
   }
-}), { variants: dk, defaultVariants: L9 } = It, V9 = ze({
+}), { variants: dk, defaultVariants: V9 } = It, H9 = ze({
   className: "chakra-pin-input",
   slots: Pz.keys(),
   base: {
@@ -19036,10 +19036,10 @@ const o9 = AH, i9 = ze({
       }
     }
   },
-  defaultVariants: L9
-}), H9 = ze({
+  defaultVariants: V9
+}), B9 = ze({
   className: "chakra-popover",
-  slots: H7.keys(),
+  slots: B7.keys(),
   base: {
     content: {
       position: "relative",
@@ -19120,7 +19120,7 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), B9 = ze({
+}), j9 = ze({
   slots: ux.keys(),
   className: "chakra-progress",
   base: {
@@ -19239,7 +19239,7 @@ const o9 = AH, i9 = ze({
     size: "md",
     shape: "rounded"
   }
-}), j9 = ze({
+}), U9 = ze({
   className: "chakra-progress-circle",
   slots: ux.keys(),
   base: {
@@ -19327,7 +19327,7 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), U9 = ze({
+}), W9 = ze({
   slots: Dz.keys(),
   className: "chakra-qr-code",
   base: {
@@ -19383,9 +19383,9 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), W9 = ze({
+}), F9 = ze({
   className: "chakra-radio-card",
-  slots: B7.keys(),
+  slots: j7.keys(),
   base: {
     root: {
       display: "flex",
@@ -19598,7 +19598,7 @@ const o9 = AH, i9 = ze({
     align: "start",
     orientation: "horizontal"
   }
-}), F9 = ze({
+}), G9 = ze({
   className: "chakra-radio-group",
   slots: FA.keys(),
   base: {
@@ -19655,9 +19655,9 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "solid"
   }
-}), G9 = ze({
+}), q9 = ze({
   className: "chakra-rating-group",
-  slots: j7.keys(),
+  slots: U7.keys(),
   base: {
     root: {
       display: "inline-flex"
@@ -19736,7 +19736,7 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), q9 = ze({
+}), Y9 = ze({
   className: "chakra-scroll-area",
   slots: Hz.keys(),
   base: {
@@ -19868,7 +19868,7 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "hover"
   }
-}), Y9 = ze({
+}), X9 = ze({
   className: "chakra-segment-group",
   slots: Bz.keys(),
   base: {
@@ -19988,9 +19988,9 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), X9 = ze({
+}), K9 = ze({
   className: "chakra-slider",
-  slots: F7.keys(),
+  slots: G7.keys(),
   base: {
     root: {
       display: "flex",
@@ -20180,8 +20180,8 @@ const o9 = AH, i9 = ze({
     variant: "outline",
     orientation: "horizontal"
   }
-}), K9 = ze({
-  slots: r9.keys(),
+}), Q9 = ze({
+  slots: o9.keys(),
   className: "splitter",
   base: {
     resizeTrigger: {
@@ -20252,9 +20252,9 @@ const o9 = AH, i9 = ze({
       }
     }
   }
-}), Q9 = ze({
+}), Z9 = ze({
   className: "chakra-stat",
-  slots: G7.keys(),
+  slots: q7.keys(),
   base: {
     root: {
       display: "flex",
@@ -20328,9 +20328,9 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), Z9 = ze({
+}), J9 = ze({
   className: "chakra-status",
-  slots: q7.keys(),
+  slots: Y7.keys(),
   base: {
     root: {
       display: "inline-flex",
@@ -20368,9 +20368,9 @@ const o9 = AH, i9 = ze({
   defaultVariants: {
     size: "md"
   }
-}), J9 = ze({
+}), eU = ze({
   className: "chakra-steps",
-  slots: Y7.keys(),
+  slots: X7.keys(),
   base: {
     root: {
       display: "flex",
@@ -20579,8 +20579,8 @@ const o9 = AH, i9 = ze({
     variant: "solid",
     orientation: "horizontal"
   }
-}), eU = ze({
-  slots: X7.keys(),
+}), tU = ze({
+  slots: K7.keys(),
   className: "chakra-switch",
   base: {
     root: {
@@ -20735,9 +20735,9 @@ const o9 = AH, i9 = ze({
     variant: "solid",
     size: "md"
   }
-}), tU = ze({
+}), nU = ze({
   className: "chakra-table",
-  slots: K7.keys(),
+  slots: Q7.keys(),
   base: {
     root: {
       fontVariantNumeric: "lining-nums tabular-nums",
@@ -20892,8 +20892,8 @@ const o9 = AH, i9 = ze({
     variant: "line",
     size: "md"
   }
-}), nU = ze({
-  slots: Z7.keys(),
+}), rU = ze({
+  slots: J7.keys(),
   className: "chakra-tabs",
   base: {
     root: {
@@ -21159,8 +21159,8 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "line"
   }
-}), ph = yx.variants?.variant, rU = ze({
-  slots: J7.keys(),
+}), ph = yx.variants?.variant, oU = ze({
+  slots: e9.keys(),
   className: "chakra-tag",
   base: {
     root: {
@@ -21279,7 +21279,7 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "surface"
   }
-}), oU = ze({
+}), iU = ze({
   slots: qz.keys(),
   className: "tags-input",
   base: {
@@ -21510,8 +21510,8 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "outline"
   }
-}), iU = ze({
-  slots: e9.keys(),
+}), aU = ze({
+  slots: t9.keys(),
   className: "chakra-timeline",
   base: {
     root: {
@@ -21661,8 +21661,8 @@ const o9 = AH, i9 = ze({
     variant: "solid",
     showLastSeparator: !1
   }
-}), aU = ze({
-  slots: Q7.keys(),
+}), sU = ze({
+  slots: Z7.keys(),
   className: "chakra-toast",
   base: {
     root: {
@@ -21755,7 +21755,7 @@ const o9 = AH, i9 = ze({
       }
     }
   }
-}), sU = ze({
+}), lU = ze({
   slots: Yz.keys(),
   className: "chakra-tooltip",
   base: {
@@ -21824,7 +21824,7 @@ const o9 = AH, i9 = ze({
   _selected: {
     layerStyle: "fill.solid"
   }
-}), lU = ze({
+}), cU = ze({
   slots: Xz.keys(),
   className: "chakra-tree-view",
   base: {
@@ -21946,65 +21946,65 @@ const o9 = AH, i9 = ze({
     size: "md",
     variant: "subtle"
   }
-}), cU = {
-  accordion: i9,
-  actionBar: a9,
-  alert: s9,
-  avatar: l9,
-  blockquote: c9,
-  breadcrumb: u9,
-  card: d9,
-  carousel: f9,
-  checkbox: h9,
-  checkboxCard: g9,
-  codeBlock: p9,
-  collapsible: m9,
-  dataList: b9,
-  dateInput: x9,
-  datePicker: S9,
-  dialog: C9,
-  drawer: E9,
-  editable: _9,
-  emptyState: k9,
-  field: T9,
-  fieldset: R9,
-  fileUpload: z9,
-  hoverCard: A9,
-  list: N9,
-  listbox: M9,
-  menu: I9,
-  nativeSelect: D9,
-  numberInput: $9,
-  pinInput: V9,
-  popover: H9,
-  progress: B9,
-  progressCircle: j9,
-  radioCard: W9,
-  radioGroup: F9,
-  ratingGroup: G9,
-  scrollArea: q9,
-  segmentGroup: Y9,
+}), uU = {
+  accordion: a9,
+  actionBar: s9,
+  alert: l9,
+  avatar: c9,
+  blockquote: u9,
+  breadcrumb: d9,
+  card: f9,
+  carousel: h9,
+  checkbox: g9,
+  checkboxCard: p9,
+  codeBlock: m9,
+  collapsible: v9,
+  dataList: x9,
+  dateInput: w9,
+  datePicker: C9,
+  dialog: E9,
+  drawer: _9,
+  editable: k9,
+  emptyState: T9,
+  field: R9,
+  fieldset: z9,
+  fileUpload: O9,
+  hoverCard: N9,
+  list: M9,
+  listbox: P9,
+  menu: D9,
+  nativeSelect: $9,
+  numberInput: L9,
+  pinInput: H9,
+  popover: B9,
+  progress: j9,
+  progressCircle: U9,
+  radioCard: F9,
+  radioGroup: G9,
+  ratingGroup: q9,
+  scrollArea: Y9,
+  segmentGroup: X9,
   select: mu,
-  combobox: y9,
-  slider: X9,
-  splitter: K9,
-  stat: Q9,
-  steps: J9,
-  switch: eU,
-  table: tU,
-  tabs: nU,
-  tag: rU,
-  tagsInput: oU,
-  toast: aU,
-  tooltip: sU,
-  status: Z9,
-  timeline: iU,
-  colorPicker: v9,
-  qrCode: U9,
-  treeView: lU,
-  marquee: P9,
-  floatingPanel: O9
-}, uU = _B({
+  combobox: b9,
+  slider: K9,
+  splitter: Q9,
+  stat: Z9,
+  steps: eU,
+  switch: tU,
+  table: nU,
+  tabs: rU,
+  tag: oU,
+  tagsInput: iU,
+  toast: sU,
+  tooltip: lU,
+  status: J9,
+  timeline: aU,
+  colorPicker: y9,
+  qrCode: W9,
+  treeView: cU,
+  marquee: I9,
+  floatingPanel: A9
+}, dU = kB({
   "2xs": { value: { fontSize: "2xs", lineHeight: "0.75rem" } },
   xs: { value: { fontSize: "xs", lineHeight: "1rem" } },
   sm: { value: { fontSize: "sm", lineHeight: "1.25rem" } },
@@ -22047,19 +22047,19 @@ const o9 = AH, i9 = ze({
       fontWeight: "medium"
     }
   }
-}), dU = Bt.animations({
+}), fU = Bt.animations({
   spin: { value: "spin 1s linear infinite" },
   ping: { value: "ping 1s cubic-bezier(0, 0, 0.2, 1) infinite" },
   pulse: { value: "pulse 2s cubic-bezier(0.4, 0, 0.6, 1) infinite" },
   bounce: { value: "bounce 1s infinite" }
-}), fU = Bt.aspectRatios({
+}), hU = Bt.aspectRatios({
   square: { value: "1 / 1" },
   landscape: { value: "4 / 3" },
   portrait: { value: "3 / 4" },
   wide: { value: "16 / 9" },
   ultrawide: { value: "18 / 5" },
   golden: { value: "1.618 / 1" }
-}), hU = Bt.blurs({
+}), gU = Bt.blurs({
   none: { value: " " },
   sm: { value: "4px" },
   md: { value: "8px" },
@@ -22068,13 +22068,13 @@ const o9 = AH, i9 = ze({
   "2xl": { value: "24px" },
   "3xl": { value: "40px" },
   "4xl": { value: "64px" }
-}), gU = Bt.borders({
+}), pU = Bt.borders({
   xs: { value: "0.5px solid" },
   sm: { value: "1px solid" },
   md: { value: "2px solid" },
   lg: { value: "4px solid" },
   xl: { value: "8px solid" }
-}), pU = Bt.colors({
+}), mU = Bt.colors({
   transparent: { value: "transparent" },
   current: { value: "currentColor" },
   black: { value: "#09090B" },
@@ -22235,7 +22235,7 @@ const o9 = AH, i9 = ze({
     900: { value: "#45061f" },
     950: { value: "#2c0514" }
   }
-}), mU = Bt.cursor({
+}), vU = Bt.cursor({
   button: { value: "pointer" },
   checkbox: { value: "default" },
   disabled: { value: "not-allowed" },
@@ -22244,7 +22244,7 @@ const o9 = AH, i9 = ze({
   radio: { value: "default" },
   slider: { value: "default" },
   switch: { value: "pointer" }
-}), vU = Bt.durations({
+}), yU = Bt.durations({
   fastest: { value: "50ms" },
   faster: { value: "100ms" },
   fast: { value: "150ms" },
@@ -22252,12 +22252,12 @@ const o9 = AH, i9 = ze({
   slow: { value: "300ms" },
   slower: { value: "400ms" },
   slowest: { value: "500ms" }
-}), yU = Bt.easings({
+}), bU = Bt.easings({
   "ease-in": { value: "cubic-bezier(0.42, 0, 1, 1)" },
   "ease-out": { value: "cubic-bezier(0, 0, 0.58, 1)" },
   "ease-in-out": { value: "cubic-bezier(0.42, 0, 0.58, 1)" },
   "ease-in-smooth": { value: "cubic-bezier(0.32, 0.72, 0, 1)" }
-}), bU = Bt.fontSizes({
+}), xU = Bt.fontSizes({
   "2xs": { value: "0.625rem" },
   xs: { value: "0.75rem" },
   sm: { value: "0.875rem" },
@@ -22272,7 +22272,7 @@ const o9 = AH, i9 = ze({
   "7xl": { value: "4.5rem" },
   "8xl": { value: "6rem" },
   "9xl": { value: "8rem" }
-}), xU = Bt.fontWeights({
+}), wU = Bt.fontWeights({
   thin: { value: "100" },
   extralight: { value: "200" },
   light: { value: "300" },
@@ -22282,7 +22282,7 @@ const o9 = AH, i9 = ze({
   bold: { value: "700" },
   extrabold: { value: "800" },
   black: { value: "900" }
-}), mk = '-apple-system, BlinkMacSystemFont, "Segoe UI", Helvetica, Arial, sans-serif, "Apple Color Emoji", "Segoe UI Emoji", "Segoe UI Symbol"', wU = Bt.fonts({
+}), mk = '-apple-system, BlinkMacSystemFont, "Segoe UI", Helvetica, Arial, sans-serif, "Apple Color Emoji", "Segoe UI Emoji", "Segoe UI Symbol"', SU = Bt.fonts({
   heading: {
     value: `Inter, ${mk}`
   },
@@ -22292,7 +22292,7 @@ const o9 = AH, i9 = ze({
   mono: {
     value: 'SFMono-Regular,Menlo,Monaco,Consolas,"Liberation Mono","Courier New",monospace'
   }
-}), SU = CB({
+}), CU = EB({
   spin: {
     "0%": { transform: "rotate(0deg)" },
     "100%": { transform: "rotate(360deg)" }
@@ -22456,19 +22456,19 @@ const o9 = AH, i9 = ze({
     from: { transform: "translateY(0%)" },
     to: { transform: "translateY(var(--marquee-translate))" }
   }
-}), CU = Bt.letterSpacings({
+}), EU = Bt.letterSpacings({
   tighter: { value: "-0.05em" },
   tight: { value: "-0.025em" },
   wide: { value: "0.025em" },
   wider: { value: "0.05em" },
   widest: { value: "0.1em" }
-}), EU = Bt.lineHeights({
+}), _U = Bt.lineHeights({
   shorter: { value: 1.25 },
   short: { value: 1.375 },
   moderate: { value: 1.5 },
   tall: { value: 1.625 },
   taller: { value: 2 }
-}), _U = Bt.radii({
+}), kU = Bt.radii({
   none: { value: "0" },
   "2xs": { value: "0.0625rem" },
   xs: { value: "0.125rem" },
@@ -22515,7 +22515,7 @@ const o9 = AH, i9 = ze({
   72: { value: "18rem" },
   80: { value: "20rem" },
   96: { value: "24rem" }
-}), kU = Bt.sizes({
+}), TU = Bt.sizes({
   "3xs": { value: "14rem" },
   "2xs": { value: "16rem" },
   xs: { value: "20rem" },
@@ -22530,7 +22530,7 @@ const o9 = AH, i9 = ze({
   "6xl": { value: "72rem" },
   "7xl": { value: "80rem" },
   "8xl": { value: "90rem" }
-}), TU = Bt.sizes({
+}), RU = Bt.sizes({
   max: { value: "max-content" },
   min: { value: "min-content" },
   fit: { value: "fit-content" },
@@ -22544,7 +22544,7 @@ const o9 = AH, i9 = ze({
   lvw: { value: "100lvw" },
   vw: { value: "100vw" },
   vh: { value: "100vh" }
-}), RU = Bt.sizes({
+}), zU = Bt.sizes({
   "1/2": { value: "50%" },
   "1/3": { value: "33.333333%" },
   "2/3": { value: "66.666667%" },
@@ -22570,12 +22570,12 @@ const o9 = AH, i9 = ze({
   "9/12": { value: "75%" },
   "10/12": { value: "83.333333%" },
   "11/12": { value: "91.666667%" }
-}), zU = Bt.sizes({
-  ...kU,
+}), OU = Bt.sizes({
+  ...TU,
   ...GA,
-  ...RU,
-  ...TU
-}), OU = Bt.zIndex({
+  ...zU,
+  ...RU
+}), AU = Bt.zIndex({
   hide: { value: -1 },
   base: { value: 0 },
   docked: { value: 10 },
@@ -22589,45 +22589,45 @@ const o9 = AH, i9 = ze({
   toast: { value: 1700 },
   tooltip: { value: 1800 },
   max: { value: 2147483647 }
-}), AU = {
-  aspectRatios: fU,
-  animations: dU,
-  blurs: hU,
-  borders: gU,
-  colors: pU,
-  durations: vU,
-  easings: yU,
-  fonts: wU,
-  fontSizes: bU,
-  fontWeights: xU,
-  letterSpacings: CU,
-  lineHeights: EU,
-  radii: _U,
+}), NU = {
+  aspectRatios: hU,
+  animations: fU,
+  blurs: gU,
+  borders: pU,
+  colors: mU,
+  durations: yU,
+  easings: bU,
+  fonts: SU,
+  fontSizes: xU,
+  fontWeights: wU,
+  letterSpacings: EU,
+  lineHeights: _U,
+  radii: kU,
   spacing: GA,
-  sizes: zU,
-  zIndex: OU,
-  cursor: mU
-}, NU = {
-  colors: y7,
-  shadows: x7,
-  radii: b7
-}, MU = "chakra", PU = ":where(html, .chakra-theme)", IU = wA({
+  sizes: OU,
+  zIndex: AU,
+  cursor: vU
+}, MU = {
+  colors: b7,
+  shadows: w7,
+  radii: x7
+}, PU = "chakra", IU = ":where(html, .chakra-theme)", DU = wA({
   preflight: !0,
-  cssVarsPrefix: MU,
-  cssVarsRoot: PU,
-  globalCss: Zj,
+  cssVarsPrefix: PU,
+  cssVarsRoot: IU,
+  globalCss: Jj,
   theme: {
-    breakpoints: Qj,
-    keyframes: SU,
-    tokens: AU,
-    semanticTokens: NU,
-    recipes: v7,
-    slotRecipes: cU,
-    textStyles: uU,
-    layerStyles: Jj,
-    animationStyles: e7
+    breakpoints: Zj,
+    keyframes: CU,
+    tokens: NU,
+    semanticTokens: MU,
+    recipes: y7,
+    slotRecipes: uU,
+    textStyles: dU,
+    layerStyles: e7,
+    animationStyles: t7
   }
-}), qA = bA(IB, IU);
+}), qA = bA(DB, DU);
 jA(qA);
 const YA = et("div", {
   base: {
@@ -22664,7 +22664,7 @@ const YA = et("div", {
   }
 });
 YA.displayName = "AbsoluteCenter";
-const DU = (e) => /* @__PURE__ */ P.jsx(
+const $U = (e) => /* @__PURE__ */ P.jsx(
   et.svg,
   {
     viewBox: "0 0 24 24",
@@ -22676,7 +22676,7 @@ const DU = (e) => /* @__PURE__ */ P.jsx(
     ...e,
     children: /* @__PURE__ */ P.jsx("path", { d: "M20 6 9 17l-5-5" })
   }
-), $U = (e) => /* @__PURE__ */ P.jsx(
+), LU = (e) => /* @__PURE__ */ P.jsx(
   et.svg,
   {
     viewBox: "0 0 24 24",
@@ -22688,7 +22688,7 @@ const DU = (e) => /* @__PURE__ */ P.jsx(
     ...e,
     children: /* @__PURE__ */ P.jsx("path", { d: "m6 9 6 6 6-6" })
   }
-), LU = (e) => /* @__PURE__ */ P.jsx(
+), VU = (e) => /* @__PURE__ */ P.jsx(
   et.svg,
   {
     viewBox: "0 0 24 24",
@@ -22700,7 +22700,7 @@ const DU = (e) => /* @__PURE__ */ P.jsx(
     ...e,
     children: /* @__PURE__ */ P.jsx("path", { d: "m9 18 6-6-6-6" })
   }
-), VU = (e) => /* @__PURE__ */ P.jsxs(
+), HU = (e) => /* @__PURE__ */ P.jsxs(
   et.svg,
   {
     viewBox: "0 0 24 24",
@@ -22716,7 +22716,7 @@ const DU = (e) => /* @__PURE__ */ P.jsx(
       /* @__PURE__ */ P.jsx("circle", { cx: "5", cy: "12", r: "1" })
     ]
   }
-), HU = (e) => /* @__PURE__ */ P.jsx(
+), BU = (e) => /* @__PURE__ */ P.jsx(
   et.svg,
   {
     stroke: "currentColor",
@@ -22753,15 +22753,15 @@ const DU = (e) => /* @__PURE__ */ P.jsx(
     clipRule: "evenodd",
     d: "M18.7071 6.70711C19.0976 6.31658 19.0976 5.68342 18.7071 5.29289C18.3166 4.90237 17.6834 4.90237 17.2929 5.29289L12 10.5858L6.70711 5.29289C6.31658 4.90237 5.68342 4.90237 5.29289 5.29289C4.90237 5.68342 4.90237 6.31658 5.29289 6.70711L10.5858 12L5.29289 17.2929C4.90237 17.6834 4.90237 18.3166 5.29289 18.7071C5.68342 19.0976 6.31658 19.0976 6.70711 18.7071L12 13.4142L17.2929 18.7071C17.6834 19.0976 18.3166 19.0976 18.7071 18.7071C19.0976 18.3166 19.0976 17.6834 18.7071 17.2929L13.4142 12L18.7071 6.70711Z"
   }
-) }), [BU, jU] = za({
+) }), [jU, UU] = za({
   name: "AlertStatusContext",
   hookName: "useAlertStatusContext",
   providerName: "<Alert />"
 }), {
-  withProvider: UU,
+  withProvider: WU,
   withContext: bx,
-  useStyles: WU
-} = or({ key: "alert" }), Jg = UU(
+  useStyles: FU
+} = or({ key: "alert" }), Jg = WU(
   "div",
   "root",
   {
@@ -22769,7 +22769,7 @@ const DU = (e) => /* @__PURE__ */ P.jsx(
     wrapElement(e, t) {
       return (
         // @ts-ignore fix later
-        /* @__PURE__ */ P.jsx(BU, { value: { status: t.status || "info" }, children: e })
+        /* @__PURE__ */ P.jsx(jU, { value: { status: t.status || "info" }, children: e })
       );
     }
   }
@@ -22779,29 +22779,29 @@ const DU = (e) => /* @__PURE__ */ P.jsx(
 ), KA = bx("div", "description"), QA = bx(
   "div",
   "content"
-), FU = {
+), GU = {
   info: yk,
   warning: vk,
-  success: HU,
+  success: BU,
   error: vk,
   neutral: yk
 }, tp = _.forwardRef(
   function(t, r) {
-    const o = jU(), a = WU(), l = typeof o.status == "string" ? FU[o.status] : _.Fragment, { children: c = /* @__PURE__ */ P.jsx(l, {}), ...d } = t;
+    const o = UU(), a = FU(), l = typeof o.status == "string" ? GU[o.status] : _.Fragment, { children: c = /* @__PURE__ */ P.jsx(l, {}), ...d } = t;
     return /* @__PURE__ */ P.jsx(et.span, { ref: r, ...d, css: [a.indicator, t.css], children: c });
   }
-), { withContext: GU } = Ko({
+), { withContext: qU } = Ko({
   key: "badge"
-}), xx = GU("span"), {
-  withProvider: qU,
+}), xx = qU("span"), {
+  withProvider: YU,
   withContext: Yl
-} = or({ key: "breadcrumb" }), YU = qU(
+} = or({ key: "breadcrumb" }), XU = YU(
   "nav",
   "root",
   {
     defaultProps: { "aria-label": "breadcrumb" }
   }
-), XU = Yl(
+), KU = Yl(
   "ol",
   "list"
 ), mh = Yl(
@@ -22817,22 +22817,22 @@ const zy = Yl("span", "currentLink", {
 }), Oy = Yl("li", "separator", {
   defaultProps: {
     "aria-hidden": !0,
-    children: /* @__PURE__ */ P.jsx(LU, {})
+    children: /* @__PURE__ */ P.jsx(VU, {})
   }
 });
 Yl("li", "ellipsis", {
   defaultProps: {
     role: "presentation",
     "aria-hidden": !0,
-    children: /* @__PURE__ */ P.jsx(VU, {})
+    children: /* @__PURE__ */ P.jsx(HU, {})
   }
 });
-const { withContext: KU } = Ko({
+const { withContext: QU } = Ko({
   key: "spinner"
-}), QU = KU("span"), ZA = _.forwardRef(
+}), ZU = QU("span"), ZA = _.forwardRef(
   function(t, r) {
     const {
-      spinner: o = /* @__PURE__ */ P.jsx(QU, { size: "inherit", borderWidth: "0.125em", color: "inherit" }),
+      spinner: o = /* @__PURE__ */ P.jsx(ZU, { size: "inherit", borderWidth: "0.125em", color: "inherit" }),
       spinnerPlacement: a = "start",
       children: l,
       text: c,
@@ -22850,14 +22850,14 @@ const { withContext: KU } = Ko({
   }
 );
 ZA.displayName = "Loader";
-const { useRecipeResult: ZU, usePropsContext: JU } = Ko(
+const { useRecipeResult: JU, usePropsContext: eW } = Ko(
   { key: "button" }
 ), ut = _.forwardRef(
   function(t, r) {
-    const o = JU(), a = _.useMemo(
+    const o = eW(), a = _.useMemo(
       () => Ou(o, t),
       [o, t]
-    ), l = ZU(a), {
+    ), l = JU(a), {
       loading: c,
       loadingText: d,
       children: f,
@@ -22923,7 +22923,7 @@ JA.displayName = "Checkmark";
 const {
   withProvider: eN,
   withContext: tN,
-  useStyles: eW
+  useStyles: tW
 } = or({ key: "checkbox" });
 eN(Za.RootProvider, "root", { forwardAsChild: !0 });
 const cg = eN(
@@ -22934,8 +22934,8 @@ const cg = eN(
   Za.Label,
   "label",
   { forwardAsChild: !0 }
-), tW = _.forwardRef(function(t, r) {
-  const { checked: o, indeterminate: a, ...l } = t, c = ql(), d = eW();
+), nW = _.forwardRef(function(t, r) {
+  const { checked: o, indeterminate: a, ...l } = t, c = ql(), d = tW();
   return o && c.checked ? /* @__PURE__ */ P.jsx(
     et.svg,
     {
@@ -22971,7 +22971,7 @@ const cg = eN(
   "control",
   {
     forwardAsChild: !0,
-    defaultProps: { children: /* @__PURE__ */ P.jsx(tW, {}) }
+    defaultProps: { children: /* @__PURE__ */ P.jsx(nW, {}) }
   }
 );
 et(
@@ -23005,10 +23005,10 @@ const Sx = _.forwardRef(function(t, r) {
   return /* @__PURE__ */ P.jsx(wx, { variant: "ghost", "aria-label": "Close", ref: r, ...t, children: t.children ?? /* @__PURE__ */ P.jsx(XA, {}) });
 });
 Sx.displayName = "CloseButton";
-const { withContext: nW } = Ko({
+const { withContext: rW } = Ko({
   key: "code"
-}), Gb = nW("code");
-function rW(e) {
+}), Gb = rW("code");
+function oW(e) {
   const { gap: t, direction: r } = e, o = {
     column: {
       marginY: t,
@@ -23039,7 +23039,7 @@ function rW(e) {
     "&": yA(r, (a) => o[a])
   };
 }
-function oW(e) {
+function iW(e) {
   return _.Children.toArray(e).filter(
     (t) => _.isValidElement(t)
   );
@@ -23057,9 +23057,9 @@ const fd = _.forwardRef(
       className: p,
       ...v
     } = t, y = _.useMemo(
-      () => rW({ gap: c, direction: o }),
+      () => oW({ gap: c, direction: o }),
       [c, o]
-    ), b = _.useMemo(() => _.isValidElement(g) ? oW(f).map((x, w, S) => {
+    ), b = _.useMemo(() => _.isValidElement(g) ? iW(f).map((x, w, S) => {
       const k = typeof x.key < "u" ? x.key : w, T = g, E = _.cloneElement(T, {
         css: [y, T.props.css]
       });
@@ -23087,28 +23087,28 @@ const fd = _.forwardRef(
 );
 fd.displayName = "Stack";
 const {
-  withProvider: iW,
+  withProvider: aW,
   withContext: Cx
-} = or({ key: "dataList" }), aW = iW(
+} = or({ key: "dataList" }), sW = aW(
   "dl",
   "root"
-), sW = Cx(
+), lW = Cx(
   "div",
   "item"
-), lW = Cx("dt", "itemLabel"), cW = Cx("dd", "itemValue"), {
-  withProvider: uW,
+), cW = Cx("dt", "itemLabel"), uW = Cx("dd", "itemValue"), {
+  withProvider: dW,
   withContext: np
-} = or({ key: "emptyState" }), dW = uW(
+} = or({ key: "emptyState" }), fW = dW(
   "div",
   "root"
-), fW = np("div", "content");
+), hW = np("div", "content");
 np("div", "indicator");
-const hW = np("h3", "title"), gW = np("p", "description");
-function pW(e) {
+const gW = np("h3", "title"), pW = np("p", "description");
+function mW(e) {
   const { each: t, fallback: r, children: o } = e;
   return t?.length === 0 ? r || null : t?.map(o);
 }
-const De = _.forwardRef(
+const Le = _.forwardRef(
   function(t, r) {
     const {
       direction: o,
@@ -23141,18 +23141,18 @@ const De = _.forwardRef(
     );
   }
 );
-De.displayName = "Flex";
+Le.displayName = "Flex";
 const kt = _.forwardRef(
   function(t, r) {
     return /* @__PURE__ */ P.jsx(fd, { align: "center", ...t, direction: "row", ref: r });
   }
 );
 kt.displayName = "HStack";
-const { withContext: mW } = Ko({
+const { withContext: vW } = Ko({
   key: "input"
-}), nN = mW(fO.Input), { withContext: vW } = Ko({
+}), nN = vW(fO.Input), { withContext: yW } = Ko({
   key: "link"
-}), yW = vW("a"), {
+}), bW = yW("a"), {
   withRootProvider: rN,
   withContext: tn
 } = or({ key: "menu" });
@@ -23181,7 +23181,7 @@ const aN = tn(
   Rt.Content,
   "content",
   { forwardAsChild: !0 }
-), bW = tn(
+), xW = tn(
   Rt.ArrowTip,
   "arrowTip",
   { forwardAsChild: !0 }
@@ -23189,7 +23189,7 @@ const aN = tn(
 tn(
   Rt.Arrow,
   "arrow",
-  { forwardAsChild: !0, defaultProps: { children: /* @__PURE__ */ P.jsx(bW, {}) } }
+  { forwardAsChild: !0, defaultProps: { children: /* @__PURE__ */ P.jsx(xW, {}) } }
 );
 tn(
   Rt.Indicator,
@@ -23213,13 +23213,13 @@ tn(
   "itemText",
   { forwardAsChild: !0 }
 );
-const xW = tn(
+const wW = tn(
   "kbd",
   "itemCommand"
 );
 tn(Rt.ItemIndicator, "itemIndicator", {
   forwardAsChild: !0,
-  defaultProps: { children: /* @__PURE__ */ P.jsx(DU, { boxSize: "4" }) }
+  defaultProps: { children: /* @__PURE__ */ P.jsx($U, { boxSize: "4" }) }
 });
 tn(Rt.CheckboxItem, "item", { forwardAsChild: !0 });
 tn(Rt.RadioItemGroup, "itemGroup", { forwardAsChild: !0 });
@@ -23230,24 +23230,24 @@ tn(
 );
 Rt.Context;
 Rt.ItemContext;
-const [wW, lN] = za({
+const [SW, lN] = za({
   name: "NativeSelectBasePropsContext",
   hookName: "useNativeSelectBaseProps",
   providerName: "<NativeSelectRoot />",
   strict: !1
 }), {
-  withProvider: SW,
+  withProvider: CW,
   useClassNames: cN,
   useStyles: uN
-} = or({ key: "nativeSelect" }), Du = SW("div", "root", {
+} = or({ key: "nativeSelect" }), Du = CW("div", "root", {
   wrapElement(e, t) {
     const r = jn(), o = !!(r?.disabled ?? t.disabled), a = !!(r?.invalid ?? t.invalid);
-    return /* @__PURE__ */ P.jsx(wW, { value: { disabled: o, invalid: a }, children: e });
+    return /* @__PURE__ */ P.jsx(SW, { value: { disabled: o, invalid: a }, children: e });
   }
-}), CW = et(fO.Select, {}, { forwardAsChild: !0 }), $u = _.forwardRef(function(t, r) {
+}), EW = et(fO.Select, {}, { forwardAsChild: !0 }), $u = _.forwardRef(function(t, r) {
   const { children: o, placeholder: a, unstyled: l, ...c } = t, { disabled: d, invalid: f } = lN(), g = uN(), p = cN();
   return /* @__PURE__ */ P.jsxs(
-    CW,
+    EW,
     {
       disabled: d,
       "data-invalid": Ce(f),
@@ -23272,7 +23272,7 @@ function Lu(e) {
       "data-invalid": Ce(l),
       className: Vn(c.indicator, e.className),
       css: [t ? void 0 : o.indicator, e.css],
-      children: e.children ?? /* @__PURE__ */ P.jsx($U, {})
+      children: e.children ?? /* @__PURE__ */ P.jsx(LU, {})
     }
   );
 }
@@ -23281,7 +23281,7 @@ const {
   withContext: rp
 } = or({ key: "progress" });
 dN(Ja.RootProvider, "root", { forwardAsChild: !0 });
-const EW = dN(
+const _W = dN(
   Ja.Root,
   "root"
 );
@@ -23290,11 +23290,11 @@ rp(
   "label",
   { forwardAsChild: !0 }
 );
-const _W = rp(
+const kW = rp(
   Ja.Track,
   "track",
   { forwardAsChild: !0 }
-), kW = rp(
+), TW = rp(
   Ja.Range,
   "range",
   { forwardAsChild: !0 }
@@ -23312,36 +23312,36 @@ const hN = fN(Wi.Root, "root", {
   defaultProps: {
     orientation: "horizontal"
   }
-}), TW = _x(Wi.Item, "item", { forwardAsChild: !0 }), RW = _x(Wi.ItemText, "itemText", { forwardAsChild: !0 }), gN = _x(Wi.Indicator, "indicator", { forwardAsChild: !0 });
-function zW(e) {
+}), RW = _x(Wi.Item, "item", { forwardAsChild: !0 }), zW = _x(Wi.ItemText, "itemText", { forwardAsChild: !0 }), gN = _x(Wi.Indicator, "indicator", { forwardAsChild: !0 });
+function OW(e) {
   return e.map((t) => typeof t == "string" ? { value: t, label: t } : t);
 }
 const pN = (e) => {
-  const { items: t, ...r } = e, o = _.useMemo(() => zW(t), [t]);
-  return /* @__PURE__ */ P.jsx(pW, { each: o, children: (a) => /* @__PURE__ */ P.jsxs(
-    TW,
+  const { items: t, ...r } = e, o = _.useMemo(() => OW(t), [t]);
+  return /* @__PURE__ */ P.jsx(mW, { each: o, children: (a) => /* @__PURE__ */ P.jsxs(
+    RW,
     {
       value: a.value,
       disabled: a.disabled,
       ...r,
       children: [
-        /* @__PURE__ */ P.jsx(RW, { children: a.label }),
-        /* @__PURE__ */ P.jsx(OW, {})
+        /* @__PURE__ */ P.jsx(zW, { children: a.label }),
+        /* @__PURE__ */ P.jsx(AW, {})
       ]
     },
     a.value
   ) });
-}, OW = Wi.ItemHiddenInput;
+}, AW = Wi.ItemHiddenInput;
 Wi.Context;
 Wi.ItemContext;
-const { withContext: AW } = Ko({
+const { withContext: NW } = Ko({
   key: "skeleton"
-}), op = AW("div"), NW = _.forwardRef(function(t, r) {
+}), op = NW("div"), MW = _.forwardRef(function(t, r) {
   const { size: o, ...a } = t;
   return /* @__PURE__ */ P.jsx(qR, { size: o, asChild: !0, ref: r, children: /* @__PURE__ */ P.jsx(op, { ...a }) });
 });
-NW.displayName = "SkeletonCircle";
-const MW = _.forwardRef(
+MW.displayName = "SkeletonCircle";
+const PW = _.forwardRef(
   function(t, r) {
     const { loading: o = !0, noOfLines: a = 3, gap: l, rootProps: c, ...d } = t;
     return /* @__PURE__ */ P.jsx(fd, { gap: l, width: "full", ref: r, ...c, children: Array.from({ length: o ? a : 1 }).map((f, g) => /* @__PURE__ */ P.jsx(
@@ -23356,7 +23356,7 @@ const MW = _.forwardRef(
     )) });
   }
 );
-MW.displayName = "SkeletonText";
+PW.displayName = "SkeletonText";
 const Ha = et("div", {
   base: {
     flex: 1,
@@ -23368,31 +23368,31 @@ Ha.displayName = "Spacer";
 const {
   withProvider: mN,
   withContext: kx,
-  useStyles: PW
+  useStyles: IW
 } = or({ key: "switch" });
 mN(ns.RootProvider, "root", { forwardAsChild: !0 });
-const IW = mN(
+const DW = mN(
   ns.Root,
   "root",
   { forwardAsChild: !0 }
-), DW = kx(
+), $W = kx(
   ns.Label,
   "label",
   { forwardAsChild: !0 }
-), $W = kx(
+), LW = kx(
   ns.Thumb,
   "thumb",
   { forwardAsChild: !0 }
-), LW = kx(
+), VW = kx(
   ns.Control,
   "control",
   {
     forwardAsChild: !0,
-    defaultProps: { children: /* @__PURE__ */ P.jsx($W, {}) }
+    defaultProps: { children: /* @__PURE__ */ P.jsx(LW, {}) }
   }
 );
 _.forwardRef(function(t, r) {
-  const o = ts(), a = PW(), { fallback: l, children: c, unstyled: d, ...f } = t;
+  const o = ts(), a = IW(), { fallback: l, children: c, unstyled: d, ...f } = t;
   return /* @__PURE__ */ P.jsx(
     et.span,
     {
@@ -23409,14 +23409,14 @@ _.forwardRef(function(t, r) {
   return /* @__PURE__ */ P.jsx(et.span, { ref: r, "data-checked": Ce(o.checked), ...c, children: o.checked ? l : a });
 });
 ns.Context;
-const VW = ns.HiddenInput, {
-  StylesProvider: HW,
-  ClassNamesProvider: BW,
-  useRecipeResult: jW,
+const HW = ns.HiddenInput, {
+  StylesProvider: BW,
+  ClassNamesProvider: jW,
+  useRecipeResult: UW,
   withContext: Jo
 } = or({ key: "table" }), vN = _.forwardRef(
   function({ native: t, ...r }, o) {
-    const { styles: a, props: l, classNames: c } = jW(r), d = _.useMemo(() => t ? {
+    const { styles: a, props: l, classNames: c } = UW(r), d = _.useMemo(() => t ? {
       ...a.root,
       "& thead": a.header,
       "& tbody": a.body,
@@ -23426,7 +23426,7 @@ const VW = ns.HiddenInput, {
       "& td": a.cell,
       "& caption": a.caption
     } : a.root, [a, t]);
-    return /* @__PURE__ */ P.jsx(BW, { value: c, children: /* @__PURE__ */ P.jsx(HW, { value: a, children: /* @__PURE__ */ P.jsx(
+    return /* @__PURE__ */ P.jsx(jW, { value: c, children: /* @__PURE__ */ P.jsx(BW, { value: a, children: /* @__PURE__ */ P.jsx(
       et.table,
       {
         ref: o,
@@ -23449,7 +23449,7 @@ et("div", {
     maxWidth: "100%"
   }
 });
-const UW = Jo("thead", "header");
+const WW = Jo("thead", "header");
 Jo("tfoot", "footer");
 const rl = Jo("th", "columnHeader"), io = Jo(
   "td",
@@ -23469,25 +23469,25 @@ Jo(
   "col"
 );
 const {
-  withProvider: WW,
+  withProvider: FW,
   withContext: ip
-} = or({ key: "tag" }), FW = WW(
+} = or({ key: "tag" }), GW = FW(
   "div",
   "root"
-), GW = ip(
+), qW = ip(
   "span",
   "label"
-), qW = ip("button", "closeTrigger", {
+), YW = ip("button", "closeTrigger", {
   defaultProps: { type: "button", children: /* @__PURE__ */ P.jsx(XA, {}) }
 });
 ip("span", "startElement");
-const YW = ip(
+const XW = ip(
   "span",
   "endElement"
 );
 var Ay = { exports: {} }, ou = {}, Ny = { exports: {} }, My = {};
 var bk;
-function XW() {
+function KW() {
   return bk || (bk = 1, (function(e) {
     function t(D, F) {
       var Y = D.length;
@@ -23707,14 +23707,14 @@ function XW() {
   })(My)), My;
 }
 var xk;
-function KW() {
-  return xk || (xk = 1, Ny.exports = XW()), Ny.exports;
+function QW() {
+  return xk || (xk = 1, Ny.exports = KW()), Ny.exports;
 }
 var wk;
-function QW() {
+function ZW() {
   if (wk) return ou;
   wk = 1;
-  var e = KW(), t = Zu(), r = T2();
+  var e = QW(), t = Zu(), r = T2();
   function o(n) {
     var i = "https://react.dev/errors/" + n;
     if (1 < arguments.length) {
@@ -24450,7 +24450,7 @@ Error generating stack: ` + u.message + `
   var Lp = RegExp(
     "^[:A-Z_a-z\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C-\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD][:A-Z_a-z\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C-\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\-.0-9\\u00B7\\u0300-\\u036F\\u203F-\\u2040]*$"
   ), cc = {}, ww = {};
-  function OP(n) {
+  function AP(n) {
     return tc.call(ww, n) ? !0 : tc.call(cc, n) ? !1 : Lp.test(n) ? ww[n] = !0 : (cc[n] = !0, !1);
   }
   var Ye = !1;
@@ -24459,7 +24459,7 @@ Error generating stack: ` + u.message + `
     return Ye = !1, n;
   }
   function Vd(n, i, s) {
-    if (OP(i))
+    if (AP(i))
       if (s === null) n.removeAttribute(i);
       else {
         switch (typeof s) {
@@ -24524,7 +24524,7 @@ Error generating stack: ` + u.message + `
     var i = n.type;
     return (n = n.nodeName) && n.toLowerCase() === "input" && (i === "checkbox" || i === "radio");
   }
-  function AP(n, i, s) {
+  function NP(n, i, s) {
     var u = Object.getOwnPropertyDescriptor(
       n.constructor.prototype,
       i
@@ -24557,7 +24557,7 @@ Error generating stack: ` + u.message + `
   function Vp(n) {
     if (!n._valueTracker) {
       var i = Cw(n) ? "checked" : "value";
-      n._valueTracker = AP(
+      n._valueTracker = NP(
         n,
         i,
         "" + n[i]
@@ -24571,10 +24571,10 @@ Error generating stack: ` + u.message + `
     var s = i.getValue(), u = "";
     return n && (u = Cw(n) ? n.checked ? "true" : "false" : n.value), n = u, n !== s ? (i.setValue(n), !0) : !1;
   }
-  var NP = /[\n"\\]/g;
+  var MP = /[\n"\\]/g;
   function ar(n) {
     return n.replace(
-      NP,
+      MP,
       function(i) {
         return "\\" + i.charCodeAt(0).toString(16) + " ";
       }
@@ -24645,14 +24645,14 @@ Error generating stack: ` + u.message + `
     }
     n.textContent = i;
   }
-  var MP = new Set(
+  var PP = new Set(
     "animationIterationCount aspectRatio borderImageOutset borderImageSlice borderImageWidth boxFlex boxFlexGroup boxOrdinalGroup columnCount columns flex flexGrow flexPositive flexShrink flexNegative flexOrder gridArea gridRow gridRowEnd gridRowSpan gridRowStart gridColumn gridColumnEnd gridColumnSpan gridColumnStart fontWeight lineClamp lineHeight opacity order orphans scale tabSize widows zIndex zoom fillOpacity floodOpacity stopOpacity strokeDasharray strokeDashoffset strokeMiterlimit strokeOpacity strokeWidth MozAnimationIterationCount MozBoxFlex MozBoxFlexGroup MozLineClamp msAnimationIterationCount msFlex msZoom msFlexGrow msFlexNegative msFlexOrder msFlexPositive msFlexShrink msGridColumn msGridColumnSpan msGridRow msGridRowSpan WebkitAnimationIterationCount WebkitBoxFlex WebKitBoxFlexGroup WebkitBoxOrdinalGroup WebkitColumnCount WebkitColumns WebkitFlex WebkitFlexGrow WebkitFlexPositive WebkitFlexShrink WebkitLineClamp".split(
       " "
     )
   );
   function Rw(n, i, s) {
     var u = i.indexOf("--") === 0;
-    s == null || typeof s == "boolean" || s === "" ? u ? n.setProperty(i, "") : i === "float" ? n.cssFloat = "" : n[i] = "" : u ? n.setProperty(i, s) : typeof s != "number" || s === 0 || MP.has(i) ? i === "float" ? n.cssFloat = s : n[i] = ("" + s).trim() : n[i] = s + "px";
+    s == null || typeof s == "boolean" || s === "" ? u ? n.setProperty(i, "") : i === "float" ? n.cssFloat = "" : n[i] = "" : u ? n.setProperty(i, s) : typeof s != "number" || s === 0 || PP.has(i) ? i === "float" ? n.cssFloat = s : n[i] = ("" + s).trim() : n[i] = s + "px";
   }
   function zw(n, i, s) {
     if (i != null && typeof i != "object")
@@ -24682,7 +24682,7 @@ Error generating stack: ` + u.message + `
         return !0;
     }
   }
-  var PP = /* @__PURE__ */ new Map([
+  var IP = /* @__PURE__ */ new Map([
     ["acceptCharset", "accept-charset"],
     ["htmlFor", "for"],
     ["httpEquiv", "http-equiv"],
@@ -24762,9 +24762,9 @@ Error generating stack: ` + u.message + `
     ["writingMode", "writing-mode"],
     ["xmlnsXlink", "xmlns:xlink"],
     ["xHeight", "x-height"]
-  ]), IP = /^[\u0000-\u001F ]*j[\r\n\t]*a[\r\n\t]*v[\r\n\t]*a[\r\n\t]*s[\r\n\t]*c[\r\n\t]*r[\r\n\t]*i[\r\n\t]*p[\r\n\t]*t[\r\n\t]*:/i;
+  ]), DP = /^[\u0000-\u001F ]*j[\r\n\t]*a[\r\n\t]*v[\r\n\t]*a[\r\n\t]*s[\r\n\t]*c[\r\n\t]*r[\r\n\t]*i[\r\n\t]*p[\r\n\t]*t[\r\n\t]*:/i;
   function Bd(n) {
-    return IP.test("" + n) ? "javascript:throw new Error('React has blocked a javascript: URL as a security precaution.')" : n;
+    return DP.test("" + n) ? "javascript:throw new Error('React has blocked a javascript: URL as a security precaution.')" : n;
   }
   function Fr() {
   }
@@ -24927,7 +24927,7 @@ Error generating stack: ` + u.message + `
     },
     defaultPrevented: 0,
     isTrusted: 0
-  }, Fd = Cn(ii), fc = N({}, ii, { view: 0, detail: 0 }), DP = Cn(fc), Yp, Xp, hc, Gd = N({}, fc, {
+  }, Fd = Cn(ii), fc = N({}, ii, { view: 0, detail: 0 }), $P = Cn(fc), Yp, Xp, hc, Gd = N({}, fc, {
     screenX: 0,
     screenY: 0,
     clientX: 0,
@@ -24950,15 +24950,15 @@ Error generating stack: ` + u.message + `
     movementY: function(n) {
       return "movementY" in n ? n.movementY : Xp;
     }
-  }), Pw = Cn(Gd), $P = N({}, Gd, { dataTransfer: 0 }), LP = Cn($P), VP = N({}, fc, { relatedTarget: 0 }), Kp = Cn(VP), HP = N({}, ii, {
+  }), Pw = Cn(Gd), LP = N({}, Gd, { dataTransfer: 0 }), VP = Cn(LP), HP = N({}, fc, { relatedTarget: 0 }), Kp = Cn(HP), BP = N({}, ii, {
     animationName: 0,
     elapsedTime: 0,
     pseudoElement: 0
-  }), BP = Cn(HP), jP = N({}, ii, {
+  }), jP = Cn(BP), UP = N({}, ii, {
     clipboardData: function(n) {
       return "clipboardData" in n ? n.clipboardData : window.clipboardData;
     }
-  }), UP = Cn(jP), WP = N({}, ii, { data: 0 }), Iw = Cn(WP), FP = {
+  }), WP = Cn(UP), FP = N({}, ii, { data: 0 }), Iw = Cn(FP), GP = {
     Esc: "Escape",
     Spacebar: " ",
     Left: "ArrowLeft",
@@ -24971,7 +24971,7 @@ Error generating stack: ` + u.message + `
     Apps: "ContextMenu",
     Scroll: "ScrollLock",
     MozPrintableKey: "Unidentified"
-  }, GP = {
+  }, qP = {
     8: "Backspace",
     9: "Tab",
     12: "Clear",
@@ -25008,26 +25008,26 @@ Error generating stack: ` + u.message + `
     144: "NumLock",
     145: "ScrollLock",
     224: "Meta"
-  }, qP = {
+  }, YP = {
     Alt: "altKey",
     Control: "ctrlKey",
     Meta: "metaKey",
     Shift: "shiftKey"
   };
-  function YP(n) {
+  function XP(n) {
     var i = this.nativeEvent;
-    return i.getModifierState ? i.getModifierState(n) : (n = qP[n]) ? !!i[n] : !1;
+    return i.getModifierState ? i.getModifierState(n) : (n = YP[n]) ? !!i[n] : !1;
   }
   function Qp() {
-    return YP;
+    return XP;
   }
-  var XP = N({}, fc, {
+  var KP = N({}, fc, {
     key: function(n) {
       if (n.key) {
-        var i = FP[n.key] || n.key;
+        var i = GP[n.key] || n.key;
         if (i !== "Unidentified") return i;
       }
-      return n.type === "keypress" ? (n = Ud(n), n === 13 ? "Enter" : String.fromCharCode(n)) : n.type === "keydown" || n.type === "keyup" ? GP[n.keyCode] || "Unidentified" : "";
+      return n.type === "keypress" ? (n = Ud(n), n === 13 ? "Enter" : String.fromCharCode(n)) : n.type === "keydown" || n.type === "keyup" ? qP[n.keyCode] || "Unidentified" : "";
     },
     code: 0,
     location: 0,
@@ -25047,7 +25047,7 @@ Error generating stack: ` + u.message + `
     which: function(n) {
       return n.type === "keypress" ? Ud(n) : n.type === "keydown" || n.type === "keyup" ? n.keyCode : 0;
     }
-  }), KP = Cn(XP), QP = N({}, Gd, {
+  }), QP = Cn(KP), ZP = N({}, Gd, {
     pointerId: 0,
     width: 0,
     height: 0,
@@ -25058,7 +25058,7 @@ Error generating stack: ` + u.message + `
     twist: 0,
     pointerType: 0,
     isPrimary: 0
-  }), Dw = Cn(QP), ZP = N({}, ii, { submitter: 0 }), JP = Cn(ZP), e3 = N({}, fc, {
+  }), Dw = Cn(ZP), JP = N({}, ii, { submitter: 0 }), e3 = Cn(JP), t3 = N({}, fc, {
     touches: 0,
     targetTouches: 0,
     changedTouches: 0,
@@ -25067,11 +25067,11 @@ Error generating stack: ` + u.message + `
     ctrlKey: 0,
     shiftKey: 0,
     getModifierState: Qp
-  }), t3 = Cn(e3), n3 = N({}, ii, {
+  }), n3 = Cn(t3), r3 = N({}, ii, {
     propertyName: 0,
     elapsedTime: 0,
     pseudoElement: 0
-  }), r3 = Cn(n3), o3 = N({}, Gd, {
+  }), o3 = Cn(r3), i3 = N({}, Gd, {
     deltaX: function(n) {
       return "deltaX" in n ? n.deltaX : "wheelDeltaX" in n ? -n.wheelDeltaX : 0;
     },
@@ -25080,17 +25080,17 @@ Error generating stack: ` + u.message + `
     },
     deltaZ: 0,
     deltaMode: 0
-  }), i3 = Cn(o3), a3 = N({}, ii, {
+  }), a3 = Cn(i3), s3 = N({}, ii, {
     newState: 0,
     oldState: 0,
     source: 0
-  }), s3 = Cn(a3), l3 = [9, 13, 27, 32], Zp = So && "CompositionEvent" in window, gc = null;
+  }), l3 = Cn(s3), c3 = [9, 13, 27, 32], Zp = So && "CompositionEvent" in window, gc = null;
   So && "documentMode" in document && (gc = document.documentMode);
-  var c3 = So && "TextEvent" in window && !gc, $w = So && (!Zp || gc && 8 < gc && 11 >= gc), Lw = " ", Vw = !1;
+  var u3 = So && "TextEvent" in window && !gc, $w = So && (!Zp || gc && 8 < gc && 11 >= gc), Lw = " ", Vw = !1;
   function Hw(n, i) {
     switch (n) {
       case "keyup":
-        return l3.indexOf(i.keyCode) !== -1;
+        return c3.indexOf(i.keyCode) !== -1;
       case "keydown":
         return i.keyCode !== 229;
       case "keypress":
@@ -25105,7 +25105,7 @@ Error generating stack: ` + u.message + `
     return n = n.detail, typeof n == "object" && "data" in n ? n.data : null;
   }
   var ys = !1;
-  function u3(n, i) {
+  function d3(n, i) {
     switch (n) {
       case "compositionend":
         return Bw(i);
@@ -25117,7 +25117,7 @@ Error generating stack: ` + u.message + `
         return null;
     }
   }
-  function d3(n, i) {
+  function f3(n, i) {
     if (ys)
       return n === "compositionend" || !Zp && Hw(n, i) ? (n = Nw(), jd = qp = oi = null, ys = !1, n) : null;
     switch (n) {
@@ -25136,7 +25136,7 @@ Error generating stack: ` + u.message + `
         return null;
     }
   }
-  var f3 = {
+  var h3 = {
     color: !0,
     date: !0,
     datetime: !0,
@@ -25155,7 +25155,7 @@ Error generating stack: ` + u.message + `
   };
   function jw(n) {
     var i = n && n.nodeName && n.nodeName.toLowerCase();
-    return i === "input" ? !!f3[n.type] : i === "textarea";
+    return i === "input" ? !!h3[n.type] : i === "textarea";
   }
   function Uw(n, i, s, u) {
     ms ? vs ? vs.push(u) : vs = [u] : ms = u, i = Yf(i, "onChange"), 0 < i.length && (s = new Fd(
@@ -25167,7 +25167,7 @@ Error generating stack: ` + u.message + `
     ), n.push({ event: s, listeners: i }));
   }
   var pc = null, mc = null;
-  function h3(n) {
+  function g3(n) {
     OC(n, 0);
   }
   function qd(n) {
@@ -25201,27 +25201,27 @@ Error generating stack: ` + u.message + `
         mc,
         n,
         Wp(n)
-      ), Aw(h3, i);
+      ), Aw(g3, i);
     }
   }
-  function g3(n, i, s) {
+  function p3(n, i, s) {
     n === "focusin" ? (qw(), pc = i, mc = s, pc.attachEvent("onpropertychange", Yw)) : n === "focusout" && qw();
   }
-  function p3(n) {
+  function m3(n) {
     if (n === "selectionchange" || n === "keyup" || n === "keydown")
       return qd(mc);
   }
-  function m3(n, i) {
+  function v3(n, i) {
     if (n === "click") return qd(i);
   }
-  function v3(n, i) {
+  function y3(n, i) {
     if (n === "input" || n === "change")
       return qd(i);
   }
-  function y3(n, i) {
+  function b3(n, i) {
     return n === i && (n !== 0 || 1 / n === 1 / i) || n !== n && i !== i;
   }
-  var qn = typeof Object.is == "function" ? Object.is : y3;
+  var qn = typeof Object.is == "function" ? Object.is : b3;
   function vc(n, i) {
     if (qn(n, i)) return !0;
     if (typeof n != "object" || n === null || typeof i != "object" || i === null)
@@ -25290,7 +25290,7 @@ Error generating stack: ` + u.message + `
     var i = n && n.nodeName && n.nodeName.toLowerCase();
     return i && (i === "input" && (n.type === "text" || n.type === "search" || n.type === "tel" || n.type === "url" || n.type === "password") || i === "textarea" || n.contentEditable === "true");
   }
-  var b3 = So && "documentMode" in document && 11 >= document.documentMode, bs = null, rm = null, yc = null, om = !1;
+  var x3 = So && "documentMode" in document && 11 >= document.documentMode, bs = null, rm = null, yc = null, om = !1;
   function Jw(n, i, s) {
     var u = s.window === s ? s.document : s.nodeType === 9 ? s : s.ownerDocument;
     om || bs == null || bs !== tm(u) || (u = bs, "selectionStart" in u && nm(u) ? u = { start: u.selectionStart, end: u.selectionEnd } : (u = (u.ownerDocument && u.ownerDocument.defaultView || window).getSelection(), u = {
@@ -25329,19 +25329,19 @@ Error generating stack: ` + u.message + `
         return im[n] = i[s];
     return n;
   }
-  var tS = ta("animationend"), nS = ta("animationiteration"), rS = ta("animationstart"), x3 = ta("transitionrun"), w3 = ta("transitionstart"), S3 = ta("transitioncancel"), oS = ta("transitionend"), iS = /* @__PURE__ */ new Map(), am = "abort auxClick beforeToggle cancel canPlay canPlayThrough click close contextMenu copy cut drag dragEnd dragEnter dragExit dragLeave dragOver dragStart drop durationChange emptied encrypted ended error fullscreenChange fullscreenError gotPointerCapture input invalid keyDown keyPress keyUp load loadedData loadedMetadata loadStart lostPointerCapture mouseDown mouseMove mouseOut mouseOver mouseUp paste pause play playing pointerCancel pointerDown pointerMove pointerOut pointerOver pointerUp progress rateChange reset resize seeked seeking stalled submit suspend timeUpdate touchCancel touchEnd touchStart volumeChange scroll toggle touchMove waiting wheel".split(
+  var tS = ta("animationend"), nS = ta("animationiteration"), rS = ta("animationstart"), w3 = ta("transitionrun"), S3 = ta("transitionstart"), C3 = ta("transitioncancel"), oS = ta("transitionend"), iS = /* @__PURE__ */ new Map(), am = "abort auxClick beforeToggle cancel canPlay canPlayThrough click close contextMenu copy cut drag dragEnd dragEnter dragExit dragLeave dragOver dragStart drop durationChange emptied encrypted ended error fullscreenChange fullscreenError gotPointerCapture input invalid keyDown keyPress keyUp load loadedData loadedMetadata loadStart lostPointerCapture mouseDown mouseMove mouseOut mouseOver mouseUp paste pause play playing pointerCancel pointerDown pointerMove pointerOut pointerOver pointerUp progress rateChange reset resize seeked seeking stalled submit suspend timeUpdate touchCancel touchEnd touchStart volumeChange scroll toggle touchMove waiting wheel".split(
     " "
   );
   am.push("scrollEnd");
   function Sr(n, i) {
     iS.set(n, i), wr(i, [n]);
   }
-  var C3 = 0;
+  var E3 = 0;
   function Co(n, i) {
     if (n.name != null && n.name !== "auto") return n.name;
     if (i.autoName !== null) return i.autoName;
     n = kr.identifierPrefix;
-    var s = C3++;
+    var s = E3++;
     return n = "_" + n + "t_" + s.toString(32) + "_", i.autoName = n;
   }
   function aS(n) {
@@ -25417,11 +25417,11 @@ Error generating stack: ` + u.message + `
     return n.tag === 3 ? n.stateNode : null;
   }
   var Ss = {};
-  function E3(n, i, s, u) {
+  function _3(n, i, s, u) {
     this.tag = n, this.key = s, this.sibling = this.child = this.return = this.stateNode = this.type = this.elementType = null, this.index = 0, this.refCleanup = this.ref = null, this.pendingProps = i, this.dependencies = this.memoizedState = this.updateQueue = this.memoizedProps = null, this.mode = u, this.subtreeFlags = this.flags = 0, this.deletions = null, this.childLanes = this.lanes = 0, this.alternate = null;
   }
   function Nn(n, i, s, u) {
-    return new E3(n, i, s, u);
+    return new _3(n, i, s, u);
   }
   function cm(n) {
     return n = n.prototype, !(!n || !n.isReactComponent);
@@ -25447,7 +25447,7 @@ Error generating stack: ` + u.message + `
     var C = 0;
     if (u = n, typeof u == "function") cm(u) && (C = 1);
     else if (typeof u == "string")
-      C = ZI(
+      C = JI(
         n,
         s,
         pt.current
@@ -25783,7 +25783,7 @@ Error generating stack: ` + u.message + `
     } else To = To.next = i;
     return s;
   }
-  var _3 = typeof AbortController < "u" ? AbortController : function() {
+  var k3 = typeof AbortController < "u" ? AbortController : function() {
     var n = [], i = this.signal = {
       aborted: !1,
       addEventListener: function(s, u) {
@@ -25795,7 +25795,7 @@ Error generating stack: ` + u.message + `
         return s();
       });
     };
-  }, k3 = e.unstable_scheduleCallback, T3 = e.unstable_NormalPriority, At = {
+  }, T3 = e.unstable_scheduleCallback, R3 = e.unstable_NormalPriority, At = {
     $$typeof: W,
     Consumer: null,
     Provider: null,
@@ -25805,13 +25805,13 @@ Error generating stack: ` + u.message + `
   };
   function vm() {
     return {
-      controller: new _3(),
+      controller: new k3(),
       data: /* @__PURE__ */ new Map(),
       refCount: 0
     };
   }
   function wc(n) {
-    n.refCount--, n.refCount === 0 && k3(T3, function() {
+    n.refCount--, n.refCount === 0 && T3(R3, function() {
       n.controller.abort();
     });
   }
@@ -25825,12 +25825,12 @@ Error generating stack: ` + u.message + `
     }
   }
   var Sc = null;
-  function R3(n) {
+  function z3(n) {
     var i = n.transitionTypes;
     return n.transitionTypes = null, i;
   }
   var Cc = null, ym = 0, la = 0, ks = null;
-  function z3(n, i) {
+  function O3(n, i) {
     if (Cc === null) {
       var s = Cc = [];
       ym = 0, la = Pv(), ks = {
@@ -25851,7 +25851,7 @@ Error generating stack: ` + u.message + `
       for (var i = 0; i < n.length; i++) (0, n[i])();
     }
   }
-  function O3(n, i) {
+  function A3(n, i) {
     var s = [], u = {
       status: "pending",
       value: null,
@@ -25873,7 +25873,7 @@ Error generating stack: ` + u.message + `
   }
   var vS = le.S;
   le.S = function(n, i) {
-    if (cC = xn(), typeof i == "object" && i !== null && typeof i.then == "function" && z3(n, i), Sc !== null)
+    if (cC = xn(), typeof i == "object" && i !== null && typeof i.then == "function" && O3(n, i), Sc !== null)
       for (var s = Ws; s !== null; )
         pS(s, Sc), s = s.next;
     if (s = n.types, s !== null) {
@@ -26220,11 +26220,11 @@ Error generating stack: ` + u.message + `
         Ge = oe(Te, ee, Me, Ge.value, de), Ge !== null && (n && (Pt = Ge.alternate, Pt !== null && Te.delete(
           Pt.key === null ? Me : Pt.key
         )), X = m(Ge, X, Me), Fe === null ? xe = Ge : Fe.sibling = Ge, Fe = Ge);
-      return n && Te.forEach(function(u4) {
-        return i(ee, u4);
+      return n && Te.forEach(function(d4) {
+        return i(ee, d4);
       }), Ve && ko(ee, Me), xe;
     }
-    function Le(ee, X, re, de) {
+    function $e(ee, X, re, de) {
       if (typeof re == "object" && re !== null && re.type === j && re.key === null && re.props.ref === void 0 && (re = re.props.children), typeof re == "object" && re !== null) {
         switch (re.$$typeof) {
           case H:
@@ -26290,7 +26290,7 @@ Error generating stack: ` + u.message + `
             }
             return C(ee);
           case se:
-            return re = ua(re), Le(
+            return re = ua(re), $e(
               ee,
               X,
               re,
@@ -26314,14 +26314,14 @@ Error generating stack: ` + u.message + `
           );
         }
         if (typeof re.then == "function")
-          return Le(
+          return $e(
             ee,
             X,
             cf(re),
             de
           );
         if (re.$$typeof === W)
-          return Le(
+          return $e(
             ee,
             X,
             of(ee, re),
@@ -26334,7 +26334,7 @@ Error generating stack: ` + u.message + `
     return function(ee, X, re, de) {
       try {
         Ec = 0;
-        var xe = Le(
+        var xe = $e(
           ee,
           X,
           re,
@@ -26448,11 +26448,11 @@ Error generating stack: ` + u.message + `
           e: {
             var ye = n, Se = M;
             K = i;
-            var Le = s;
+            var $e = s;
             switch (Se.tag) {
               case 1:
                 if (ye = Se.payload, typeof ye == "function") {
-                  fe = ye.call(Le, fe, K);
+                  fe = ye.call($e, fe, K);
                   break e;
                 }
                 fe = ye;
@@ -26460,7 +26460,7 @@ Error generating stack: ` + u.message + `
               case 3:
                 ye.flags = ye.flags & -65537 | 128;
               case 0:
-                if (ye = Se.payload, K = typeof ye == "function" ? ye.call(Le, fe, K) : ye, K == null) break e;
+                if (ye = Se.payload, K = typeof ye == "function" ? ye.call($e, fe, K) : ye, K == null) break e;
                 fe = N({}, fe, K);
                 break e;
               case 2:
@@ -26551,7 +26551,7 @@ Error generating stack: ` + u.message + `
     }
     return null;
   }
-  var zo = 0, $e = null, it = null, Nt = null, hf = !1, zs = !1, ha = !1, gf = 0, zc = 0, Os = null, A3 = 0;
+  var zo = 0, De = null, it = null, Nt = null, hf = !1, zs = !1, ha = !1, gf = 0, zc = 0, Os = null, N3 = 0;
   function wt() {
     throw Error(o(321));
   }
@@ -26562,7 +26562,7 @@ Error generating stack: ` + u.message + `
     return !0;
   }
   function Om(n, i, s, u, h, m) {
-    return zo = m, $e = i, i.memoizedState = null, i.updateQueue = null, i.lanes = 0, le.H = n === null || n.memoizedState === null ? d1 : f1, ha = !1, m = s(u, h), ha = !1, zs && (m = OS(
+    return zo = m, De = i, i.memoizedState = null, i.updateQueue = null, i.lanes = 0, le.H = n === null || n.memoizedState === null ? d1 : f1, ha = !1, m = s(u, h), ha = !1, zs && (m = OS(
       i,
       s,
       u,
@@ -26572,11 +26572,11 @@ Error generating stack: ` + u.message + `
   function zS(n) {
     le.H = wf;
     var i = it !== null && it.next !== null;
-    if (zo = 0, Nt = it = $e = null, hf = !1, zc = 0, Os = null, i) throw Error(o(300));
+    if (zo = 0, Nt = it = De = null, hf = !1, zc = 0, Os = null, i) throw Error(o(300));
     n === null || Mt || (n = n.dependencies, n !== null && rf(n) && (Mt = !0));
   }
   function OS(n, i, s, u) {
-    $e = n;
+    De = n;
     var h = 0;
     do {
       if (zs && (Os = null), zc = 0, zs = !1, 25 <= h) throw Error(o(301));
@@ -26584,13 +26584,13 @@ Error generating stack: ` + u.message + `
         var m = n.updateQueue;
         m.lastEffect = null, m.events = null, m.stores = null, m.memoCache != null && (m.memoCache.index = 0);
       }
-      le.H = V3, m = i(s, u);
+      le.H = H3, m = i(s, u);
     } while (zs);
     return m;
   }
-  function N3() {
+  function M3() {
     var n = le.H, i = n.useState()[0];
-    return i = typeof i.then == "function" ? Oc(i) : i, n = n.useState()[0], (it !== null ? it.memoizedState : null) !== n && ($e.flags |= 1024), i;
+    return i = typeof i.then == "function" ? Oc(i) : i, n = n.useState()[0], (it !== null ? it.memoizedState : null) !== n && (De.flags |= 1024), i;
   }
   function Am() {
     var n = gf !== 0;
@@ -26607,7 +26607,7 @@ Error generating stack: ` + u.message + `
       }
       hf = !1;
     }
-    zo = 0, Nt = it = $e = null, zs = !1, zc = gf = 0, Os = null;
+    zo = 0, Nt = it = De = null, zs = !1, zc = gf = 0, Os = null;
   }
   function En() {
     var n = {
@@ -26617,26 +26617,26 @@ Error generating stack: ` + u.message + `
       queue: null,
       next: null
     };
-    return Nt === null ? $e.memoizedState = Nt = n : Nt = Nt.next = n, Nt;
+    return Nt === null ? De.memoizedState = Nt = n : Nt = Nt.next = n, Nt;
   }
   function _t() {
     if (it === null) {
-      var n = $e.alternate;
+      var n = De.alternate;
       n = n !== null ? n.memoizedState : null;
     } else n = it.next;
-    var i = Nt === null ? $e.memoizedState : Nt.next;
+    var i = Nt === null ? De.memoizedState : Nt.next;
     if (i !== null)
       Nt = i, it = n;
     else {
       if (n === null)
-        throw $e.alternate === null ? Error(o(467)) : Error(o(310));
+        throw De.alternate === null ? Error(o(467)) : Error(o(310));
       it = n, n = {
         memoizedState: it.memoizedState,
         baseState: it.baseState,
         baseQueue: it.baseQueue,
         queue: it.queue,
         next: null
-      }, Nt === null ? $e.memoizedState = Nt = n : Nt = Nt.next = n;
+      }, Nt === null ? De.memoizedState = Nt = n : Nt = Nt.next = n;
     }
     return Nt;
   }
@@ -26645,7 +26645,7 @@ Error generating stack: ` + u.message + `
   }
   function Oc(n) {
     var i = zc;
-    return zc += 1, Os === null && (Os = []), n = xS(Os, n, i), i = $e, (Nt === null ? i.memoizedState : Nt.next) === null && (i = i.alternate, le.H = i === null || i.memoizedState === null ? d1 : f1), n;
+    return zc += 1, Os === null && (Os = []), n = xS(Os, n, i), i = De, (Nt === null ? i.memoizedState : Nt.next) === null && (i = i.alternate, le.H = i === null || i.memoizedState === null ? d1 : f1), n;
   }
   function mf(n) {
     if (n !== null && typeof n == "object") {
@@ -26656,9 +26656,9 @@ Error generating stack: ` + u.message + `
     throw Error(o(438, String(n)));
   }
   function Pm(n) {
-    var i = null, s = $e.updateQueue;
+    var i = null, s = De.updateQueue;
     if (s !== null && (i = s.memoCache), i == null) {
-      var u = $e.alternate;
+      var u = De.alternate;
       u !== null && (u = u.updateQueue, u !== null && (u = u.memoCache, u != null && (i = {
         data: u.data.map(function(h) {
           return h.slice();
@@ -26666,7 +26666,7 @@ Error generating stack: ` + u.message + `
         index: 0
       })));
     }
-    if (i == null && (i = { data: [], index: 0 }), s === null && (s = pf(), $e.updateQueue = s), s.memoCache = i, s = i.data[i.index], s === void 0)
+    if (i == null && (i = { data: [], index: 0 }), s === null && (s = pf(), De.updateQueue = s), s.memoCache = i, s = i.data[i.index], s === void 0)
       for (s = i.data[i.index] = Array(n), u = 0; u < n; u++)
         s[u] = he;
     return i.index++, s;
@@ -26720,7 +26720,7 @@ Error generating stack: ` + u.message + `
               hasEagerState: te.hasEagerState,
               eagerState: te.eagerState,
               next: null
-            }, U === null ? (M = U = fe, C = m) : U = U.next = fe, $e.lanes |= K, xi |= K;
+            }, U === null ? (M = U = fe, C = m) : U = U.next = fe, De.lanes |= K, xi |= K;
           fe = te.action, ha && s(m, fe), m = te.hasEagerState ? te.eagerState : s(m, fe);
         } else
           K = {
@@ -26731,7 +26731,7 @@ Error generating stack: ` + u.message + `
             hasEagerState: te.hasEagerState,
             eagerState: te.eagerState,
             next: null
-          }, U === null ? (M = U = K, C = m) : U = U.next = K, $e.lanes |= fe, xi |= fe;
+          }, U === null ? (M = U = K, C = m) : U = U.next = K, De.lanes |= fe, xi |= fe;
         te = te.next;
       } while (te !== null && te !== i);
       if (U === null ? C = m : U.next = M, !qn(m, n.memoizedState) && (Mt = !0, ae && (s = ks, s !== null)))
@@ -26756,7 +26756,7 @@ Error generating stack: ` + u.message + `
     return [m, u];
   }
   function AS(n, i, s) {
-    var u = $e, h = _t(), m = Ve;
+    var u = De, h = _t(), m = Ve;
     if (m) {
       if (s === void 0) throw Error(o(407));
       s = s();
@@ -26779,7 +26779,7 @@ Error generating stack: ` + u.message + `
     return s;
   }
   function NS(n, i, s) {
-    n.flags |= 16384, n = { getSnapshot: i, value: s }, i = $e.updateQueue, i === null ? (i = pf(), $e.updateQueue = i, i.stores = [n]) : (s = i.stores, s === null ? i.stores = [n] : s.push(n));
+    n.flags |= 16384, n = { getSnapshot: i, value: s }, i = De.updateQueue, i === null ? (i = pf(), De.updateQueue = i, i.stores = [n]) : (s = i.stores, s === null ? i.stores = [n] : s.push(n));
   }
   function MS(n, i, s, u) {
     i.value = s, i.getSnapshot = u, IS(i) && DS(n);
@@ -26831,7 +26831,7 @@ Error generating stack: ` + u.message + `
       typeof u == "function" ? u : Oo
     );
   }
-  function M3(n, i, s, u, h) {
+  function P3(n, i, s, u, h) {
     if (xf(n)) throw Error(o(485));
     if (n = i.action, n !== null) {
       var m = {
@@ -26905,7 +26905,7 @@ Error generating stack: ` + u.message + `
       var s = st.formState;
       if (s !== null) {
         e: {
-          var u = $e;
+          var u = De;
           if (Ve) {
             if (ft) {
               t: {
@@ -26945,11 +26945,11 @@ Error generating stack: ` + u.message + `
       lastRenderedState: i
     }, s.queue = u, s = l1.bind(
       null,
-      $e,
+      De,
       u
     ), u.dispatch = s, u = $m(!1), m = Wm.bind(
       null,
-      $e,
+      De,
       !1,
       u.queue
     ), u = En(), h = {
@@ -26957,9 +26957,9 @@ Error generating stack: ` + u.message + `
       dispatch: null,
       action: n,
       pending: null
-    }, u.queue = h, s = M3.bind(
+    }, u.queue = h, s = P3.bind(
       null,
-      $e,
+      De,
       h,
       m,
       s
@@ -26983,14 +26983,14 @@ Error generating stack: ` + u.message + `
     else u = i;
     i = _t();
     var h = i.queue, m = h.dispatch;
-    return s !== i.memoizedState && ($e.flags |= 2048, As(
+    return s !== i.memoizedState && (De.flags |= 2048, As(
       9,
       { destroy: void 0 },
-      P3.bind(null, h, s),
+      I3.bind(null, h, s),
       null
     )), [u, m, n];
   }
-  function P3(n, i) {
+  function I3(n, i) {
     n.action = i;
   }
   function GS(n) {
@@ -27002,14 +27002,14 @@ Error generating stack: ` + u.message + `
     return s.memoizedState = n, [i, u, !1];
   }
   function As(n, i, s, u) {
-    return n = { tag: n, create: s, deps: u, inst: i, next: null }, i = $e.updateQueue, i === null && (i = pf(), $e.updateQueue = i), s = i.lastEffect, s === null ? i.lastEffect = n.next = n : (u = s.next, s.next = n, n.next = u, i.lastEffect = n), n;
+    return n = { tag: n, create: s, deps: u, inst: i, next: null }, i = De.updateQueue, i === null && (i = pf(), De.updateQueue = i), s = i.lastEffect, s === null ? i.lastEffect = n.next = n : (u = s.next, s.next = n, n.next = u, i.lastEffect = n), n;
   }
   function qS() {
     return _t().memoizedState;
   }
   function yf(n, i, s, u) {
     var h = En();
-    $e.flags |= n, h.memoizedState = As(
+    De.flags |= n, h.memoizedState = As(
       1 | i,
       { destroy: void 0 },
       s,
@@ -27020,7 +27020,7 @@ Error generating stack: ` + u.message + `
     var h = _t();
     u = u === void 0 ? null : u;
     var m = h.memoizedState.inst;
-    it !== null && u !== null && zm(u, it.memoizedState.deps) ? h.memoizedState = As(i, m, s, u) : ($e.flags |= n, h.memoizedState = As(
+    it !== null && u !== null && zm(u, it.memoizedState.deps) ? h.memoizedState = As(i, m, s, u) : (De.flags |= n, h.memoizedState = As(
       1 | i,
       m,
       s,
@@ -27033,11 +27033,11 @@ Error generating stack: ` + u.message + `
   function Vm(n, i) {
     bf(2048, 8, n, i);
   }
-  function I3(n) {
-    $e.flags |= 4;
-    var i = $e.updateQueue;
+  function D3(n) {
+    De.flags |= 4;
+    var i = De.updateQueue;
     if (i === null)
-      i = pf(), $e.updateQueue = i, i.events = [n];
+      i = pf(), De.updateQueue = i, i.events = [n];
     else {
       var s = i.events;
       s === null ? i.events = [n] : s.push(n);
@@ -27045,7 +27045,7 @@ Error generating stack: ` + u.message + `
   }
   function XS(n) {
     var i = _t().memoizedState;
-    return I3({ ref: i, nextImpl: n }), function() {
+    return D3({ ref: i, nextImpl: n }), function() {
       if ((Xe & 2) !== 0) throw Error(o(440));
       return i.impl.apply(void 0, arguments);
     };
@@ -27097,10 +27097,10 @@ Error generating stack: ` + u.message + `
     return s.memoizedState = [u, i], u;
   }
   function Bm(n, i, s) {
-    return s === void 0 || (zo & 1073741824) !== 0 && (We & 261930) === 0 ? n.memoizedState = i : (n.memoizedState = s, n = dC(), $e.lanes |= n, xi |= n, s);
+    return s === void 0 || (zo & 1073741824) !== 0 && (We & 261930) === 0 ? n.memoizedState = i : (n.memoizedState = s, n = dC(), De.lanes |= n, xi |= n, s);
   }
   function n1(n, i, s, u) {
-    return qn(s, i) ? s : gi.current !== null ? (n = Bm(n, s, u), qn(n, i) || (Mt = !0), n) : (zo & 106) === 0 || (zo & 1073741824) !== 0 && (We & 261930) === 0 ? (Mt = !0, n.memoizedState = s) : (n = dC(), $e.lanes |= n, xi |= n, i);
+    return qn(s, i) ? s : gi.current !== null ? (n = Bm(n, s, u), qn(n, i) || (Mt = !0), n) : (zo & 106) === 0 || (zo & 1073741824) !== 0 && (We & 261930) === 0 ? (Mt = !0, n.memoizedState = s) : (n = dC(), De.lanes |= n, xi |= n, i);
   }
   function r1(n, i, s, u, h) {
     var m = ue.p;
@@ -27110,7 +27110,7 @@ Error generating stack: ` + u.message + `
     try {
       var U = h(), te = le.S;
       if (te !== null && te(M, U), U !== null && typeof U == "object" && typeof U.then == "function") {
-        var ae = O3(
+        var ae = A3(
           U,
           u
         );
@@ -27139,7 +27139,7 @@ Error generating stack: ` + u.message + `
       ue.p = m, C !== null && M.types !== null && (C.types = M.types), le.T = C;
     }
   }
-  function D3() {
+  function $3() {
   }
   function jm(n, i, s, u) {
     if (n.tag !== 5) throw Error(o(476));
@@ -27149,7 +27149,7 @@ Error generating stack: ` + u.message + `
       h,
       i,
       ve,
-      s === null ? D3 : function() {
+      s === null ? $3 : function() {
         return i1(n), s(u);
       }
     );
@@ -27203,7 +27203,7 @@ Error generating stack: ` + u.message + `
   function s1() {
     return _t().memoizedState;
   }
-  function $3(n) {
+  function L3(n) {
     for (var i = n.return; i !== null; ) {
       switch (i.tag) {
         case 24:
@@ -27217,7 +27217,7 @@ Error generating stack: ` + u.message + `
       i = i.return;
     }
   }
-  function L3(n, i, s) {
+  function V3(n, i, s) {
     var u = Zn();
     s = {
       lane: u,
@@ -27279,7 +27279,7 @@ Error generating stack: ` + u.message + `
   }
   function xf(n) {
     var i = n.alternate;
-    return n === $e || i !== null && i === $e;
+    return n === De || i !== null && i === De;
   }
   function c1(n, i) {
     zs = hf = !0;
@@ -27375,9 +27375,9 @@ Error generating stack: ` + u.message + `
         dispatch: null,
         lastRenderedReducer: n,
         lastRenderedState: h
-      }, u.queue = n, n = n.dispatch = L3.bind(
+      }, u.queue = n, n = n.dispatch = V3.bind(
         null,
-        $e,
+        De,
         n
       ), [u.memoizedState, n];
     },
@@ -27387,7 +27387,7 @@ Error generating stack: ` + u.message + `
     },
     useState: function(n) {
       n = $m(n);
-      var i = n.queue, s = l1.bind(null, $e, i);
+      var i = n.queue, s = l1.bind(null, De, i);
       return i.dispatch = s, [n.memoizedState, s];
     },
     useDebugValue: Hm,
@@ -27399,14 +27399,14 @@ Error generating stack: ` + u.message + `
       var n = $m(!1);
       return n = r1.bind(
         null,
-        $e,
+        De,
         n.queue,
         !0,
         !1
       ), En().memoizedState = n, [!1, n];
     },
     useSyncExternalStore: function(n, i, s) {
-      var u = $e, h = En();
+      var u = De, h = En();
       if (Ve) {
         if (s === void 0)
           throw Error(o(407));
@@ -27439,7 +27439,7 @@ Error generating stack: ` + u.message + `
         var s = qr, u = Gr;
         s = (u & ~(1 << 32 - Sn(u) - 1)).toString(32) + s, i = "_" + i + "R_" + s, s = gf++, 0 < s && (i += "H" + s.toString(32)), i += "_";
       } else
-        s = A3++, i = "_" + i + "r_" + s.toString(32) + "_";
+        s = N3++, i = "_" + i + "r_" + s.toString(32) + "_";
       return n.memoizedState = i;
     },
     useHostTransitionStatus: Um,
@@ -27457,16 +27457,16 @@ Error generating stack: ` + u.message + `
       };
       return i.queue = s, i = Wm.bind(
         null,
-        $e,
+        De,
         !0,
         s
       ), s.dispatch = i, [n, i];
     },
     useMemoCache: Pm,
     useCacheRefresh: function() {
-      return En().memoizedState = $3.bind(
+      return En().memoizedState = L3.bind(
         null,
-        $e
+        De
       );
     },
     useEffectEvent: function(n) {
@@ -27521,7 +27521,7 @@ Error generating stack: ` + u.message + `
     useMemoCache: Pm,
     useCacheRefresh: s1,
     useEffectEvent: XS
-  }, V3 = {
+  }, H3 = {
     readContext: nn,
     use: mf,
     useCallback: e1,
@@ -27665,7 +27665,7 @@ Error generating stack: ` + u.message + `
       });
     });
   }
-  function H3(n, i, s, u, h) {
+  function B3(n, i, s, u, h) {
     if (s.flags |= 32768, u !== null && typeof u == "object" && typeof u.then == "function") {
       if (i = s.alternate, i !== null && aa(
         i,
@@ -27854,7 +27854,7 @@ Error generating stack: ` + u.message + `
   function k1(n, i, s) {
     return fa(i, n.child, null, s), n = Cf(i, i.pendingProps), n.flags |= 2, Yn(i), i.memoizedState = null, n;
   }
-  function B3(n, i, s) {
+  function j3(n, i, s) {
     var u = i.pendingProps, h = (i.flags & 128) !== 0;
     if (i.flags &= -129, n === null) {
       if (Ve) {
@@ -28062,7 +28062,7 @@ Error generating stack: ` + u.message + `
     if (M !== null) {
       var U = M.dehydrated;
       if (U !== null)
-        return j3(
+        return U3(
           n,
           i,
           m,
@@ -28108,7 +28108,7 @@ Error generating stack: ` + u.message + `
       i.pendingProps.children
     ), n.flags |= 2, i.memoizedState = null, n;
   }
-  function j3(n, i, s, u, h, m, C, M) {
+  function U3(n, i, s, u, h, m, C, M) {
     if (s)
       return i.flags & 256 ? (pi(i), i.flags &= -257, _f(
         n,
@@ -28294,7 +28294,7 @@ Error generating stack: ` + u.message + `
   function nv(n, i) {
     return (n.lanes & i) !== 0 ? !0 : (n = n.dependencies, !!(n !== null && rf(n)));
   }
-  function U3(n, i, s) {
+  function W3(n, i, s) {
     switch (i.tag) {
       case 3:
         fn(i, i.stateNode.containerInfo), ci(i, At, n.memoizedState.cache), oa();
@@ -28378,7 +28378,7 @@ Error generating stack: ` + u.message + `
         Mt = !0;
       else {
         if (!nv(n, s) && (i.flags & 128) === 0)
-          return Mt = !1, U3(
+          return Mt = !1, W3(
             n,
             i,
             s
@@ -28548,7 +28548,7 @@ Error generating stack: ` + u.message + `
           s
         ), Ns(n, i), n === null && (i.flags |= 4194304), i.child;
       case 5:
-        return n === null && Ve && ((h = u = ft) && (u = $I(
+        return n === null && Ve && ((h = u = ft) && (u = LI(
           u,
           i.type,
           i.pendingProps,
@@ -28556,13 +28556,13 @@ Error generating stack: ` + u.message + `
         ), u !== null ? (i.stateNode = u, Xt = i, ft = hr(u.firstChild), dr = !1, h = !0) : h = !1), h || li(i)), bn(i), h = i.type, m = i.pendingProps, C = n !== null ? n.memoizedProps : null, u = m.children, Uv(h, m) ? u = null : C !== null && Uv(h, C) && (i.flags |= 32), i.memoizedState !== null && (h = Om(
           n,
           i,
-          N3,
+          M3,
           null,
           null,
           s
         ), Ks._currentValue = h), Ns(n, i), Wt(n, i, u, s), i.child;
       case 6:
-        return n === null && Ve && ((n = s = ft) && (s = LI(
+        return n === null && Ve && ((n = s = ft) && (s = VI(
           s,
           i.pendingProps,
           dr
@@ -28626,7 +28626,7 @@ Error generating stack: ` + u.message + `
       case 19:
         return tv(n, i, s);
       case 31:
-        return B3(n, i, s);
+        return j3(n, i, s);
       case 22:
         return E1(
           n,
@@ -28708,7 +28708,7 @@ Error generating stack: ` + u.message + `
         s |= h.lanes | h.childLanes, u |= h.subtreeFlags, u |= h.flags, h.return = n, h = h.sibling;
     return n.subtreeFlags |= u, n.childLanes = s, i;
   }
-  function W3(n, i, s) {
+  function F3(n, i, s) {
     var u = i.pendingProps;
     switch (fm(i), i.tag) {
       case 16:
@@ -28961,7 +28961,7 @@ Error generating stack: ` + u.message + `
     }
     throw Error(o(156, i.tag));
   }
-  function F3(n, i) {
+  function G3(n, i) {
     switch (fm(i), i.tag) {
       case 1:
         return n = i.flags, n & 65536 ? (i.flags = n & -65537 | 128, i) : null;
@@ -29126,7 +29126,7 @@ Error generating stack: ` + u.message + `
               v(
                 n.child,
                 !1,
-                II,
+                DI,
                 C,
                 void 0,
                 void 0
@@ -29175,7 +29175,7 @@ Error generating stack: ` + u.message + `
       i = i.return;
   }
   function Ic(n) {
-    for (var i = n.return; i !== null && (iv(i) && DI(n.stateNode, i.stateNode), !ov(i)); )
+    for (var i = n.return; i !== null && (iv(i) && $I(n.stateNode, i.stateNode), !ov(i)); )
       i = i.return;
   }
   function ov(n) {
@@ -29204,7 +29204,7 @@ Error generating stack: ` + u.message + `
   function sv(n, i, s) {
     try {
       var u = n.stateNode;
-      vI(u, n.type, s, i), u[hn] = i;
+      yI(u, n.type, s, i), u[hn] = i;
     } catch (h) {
       nt(n, n.return, h);
     }
@@ -29498,7 +29498,7 @@ Error generating stack: ` + u.message + `
     }
   }
   var Kt = !1, Ze = !1, Qr = !1, pv = !1, Y1 = typeof WeakSet == "function" ? WeakSet : Set, Qt = null, Zr = !1, Dc = !1, Mf = !1, mv = !1;
-  function G3(n, i, s) {
+  function q3(n, i, s) {
     if (n = n.containerInfo, Bv = Qs, n = Zw(n), nm(n)) {
       if ("selectionStart" in n)
         var u = {
@@ -29696,10 +29696,10 @@ Error generating stack: ` + u.message + `
         Jr(n, s), u & 4 && J1(n, s);
         break;
       case 13:
-        Jr(n, s), u & 4 && eC(n, s), u & 64 && (n = s.memoizedState, n !== null && (n = n.dehydrated, n !== null && (s = oI.bind(
+        Jr(n, s), u & 4 && eC(n, s), u & 64 && (n = s.memoizedState, n !== null && (n = n.dehydrated, n !== null && (s = iI.bind(
           null,
           s
-        ), VI(n, s))));
+        ), HI(n, s))));
         break;
       case 22:
         if (u = s.memoizedState !== null || Kt, !u) {
@@ -29937,7 +29937,7 @@ Error generating stack: ` + u.message + `
         nt(i, i.return, s);
       }
   }
-  function q3(n) {
+  function Y3(n) {
     switch (n.tag) {
       case 31:
       case 13:
@@ -29951,11 +29951,11 @@ Error generating stack: ` + u.message + `
     }
   }
   function If(n, i) {
-    var s = q3(n);
+    var s = Y3(n);
     i.forEach(function(u) {
       if (!s.has(u)) {
         s.add(u);
-        var h = iI.bind(null, n, u);
+        var h = aI.bind(null, n, u);
         u.then(h, h);
       }
     });
@@ -30724,7 +30724,7 @@ Error generating stack: ` + u.message + `
           n,
           i,
           s
-        ), n.flags & pa && (n.memoizedState !== null ? JI(
+        ), n.flags & pa && (n.memoizedState !== null ? e4(
           s,
           Er,
           n.memoizedState,
@@ -30889,7 +30889,7 @@ Error generating stack: ` + u.message + `
         }
     }
   }
-  var Y3 = {
+  var X3 = {
     getCacheForType: function(n) {
       var i = nn(At), s = i.data.get(n);
       return s === void 0 && (s = n(), i.data.set(n, s)), s;
@@ -30897,7 +30897,7 @@ Error generating stack: ` + u.message + `
     cacheSignal: function() {
       return nn(At).controller.signal;
     }
-  }, X3 = typeof WeakMap == "function" ? WeakMap : Map, Xe = 0, st = null, je = null, We = 0, tt = 0, Kn = null, bi = !1, Ds = !1, wv = !1, Mo = 0, St = 0, xi = 0, va = 0, $f = 0, Qn = 0, $s = 0, Vc = null, In = null, Sv = !1, Lf = 0, cC = 0, Vf = 1 / 0, Hf = null, wi = null, yt = 0, kr = null, ya = null, eo = 0, Cv = 0, Ev = null, uC = null, Ls = null, Vs = null, Hs = null, Hc = 0, Bf = null;
+  }, K3 = typeof WeakMap == "function" ? WeakMap : Map, Xe = 0, st = null, je = null, We = 0, tt = 0, Kn = null, bi = !1, Ds = !1, wv = !1, Mo = 0, St = 0, xi = 0, va = 0, $f = 0, Qn = 0, $s = 0, Vc = null, In = null, Sv = !1, Lf = 0, cC = 0, Vf = 1 / 0, Hf = null, wi = null, yt = 0, kr = null, ya = null, eo = 0, Cv = 0, Ev = null, uC = null, Ls = null, Vs = null, Hs = null, Hc = 0, Bf = null;
   function Zn() {
     return (Xe & 2) !== 0 && We !== 0 ? We & -We : le.T !== null ? Pv() : Nd();
   }
@@ -30932,13 +30932,13 @@ Error generating stack: ` + u.message + `
   }
   function fC(n, i, s) {
     if ((Xe & 6) !== 0) throw Error(o(327));
-    var u = !s && (i & 127) === 0 && (i & n.expiredLanes) === 0 || Ki(n, i), h = u ? Z3(n, i) : kv(n, i, !0), m = u;
+    var u = !s && (i & 127) === 0 && (i & n.expiredLanes) === 0 || Ki(n, i), h = u ? J3(n, i) : kv(n, i, !0), m = u;
     do {
       if (h === 0) {
         Ds && !u && Si(n, i, 0, !1);
         break;
       } else {
-        if (s = n.current.alternate, m && !K3(s)) {
+        if (s = n.current.alternate, m && !Q3(s)) {
           h = kv(n, i, !1), m = !1;
           continue;
         }
@@ -31068,7 +31068,7 @@ Error generating stack: ` + u.message + `
       i,
       m,
       fe
-    ), Se && (ye = fe, Se = n.containerInfo, Se = (Se.nodeType === 9 ? Se : Se.ownerDocument).__reactViewTransition, Se != null && (ye.count++, ye.waitingForViewTransition = !0, ye = Yc.bind(ye), Se.finished.then(ye, ye))), ye = (m & 62914560) === m ? Lf - xn() : (m & 4194048) === m ? cC - xn() : 0, ye = e4(
+    ), Se && (ye = fe, Se = n.containerInfo, Se = (Se.nodeType === 9 ? Se : Se.ownerDocument).__reactViewTransition, Se != null && (ye.count++, ye.waitingForViewTransition = !0, ye = Yc.bind(ye), Se.finished.then(ye, ye))), ye = (m & 62914560) === m ? Lf - xn() : (m & 4194048) === m ? cC - xn() : 0, ye = t4(
       fe,
       ye
     ), ye !== null)) {
@@ -31109,7 +31109,7 @@ Error generating stack: ` + u.message + `
       fe
     );
   }
-  function K3(n) {
+  function Q3(n) {
     for (var i = n; ; ) {
       var s = i.tag;
       if ((s === 0 || s === 11 || s === 15) && i.flags & 16384 && (s = i.updateQueue, s !== null && (s = s.stores, s !== null)))
@@ -31159,10 +31159,10 @@ Error generating stack: ` + u.message + `
   }
   function js(n, i) {
     var s = n.timeoutHandle;
-    return s !== -1 && (n.timeoutHandle = -1, xI(s)), s = n.cancelPendingCommit, s !== null && (n.cancelPendingCommit = null, s()), eo = 0, _v(), st = n, je = s = _o(n.current, null), We = i, tt = 0, Kn = null, bi = !1, Ds = Ki(n, i), wv = !1, $s = Qn = $f = va = xi = St = 0, In = Vc = null, Sv = !1, Mo = oc(n, i), Xd(), s;
+    return s !== -1 && (n.timeoutHandle = -1, wI(s)), s = n.cancelPendingCommit, s !== null && (n.cancelPendingCommit = null, s()), eo = 0, _v(), st = n, je = s = _o(n.current, null), We = i, tt = 0, Kn = null, bi = !1, Ds = Ki(n, i), wv = !1, $s = Qn = $f = va = xi = St = 0, In = Vc = null, Sv = !1, Mo = oc(n, i), Xd(), s;
   }
   function gC(n, i) {
-    $e = null, le.H = wf, i === Ts || i === sf ? (i = wS(), tt = 3) : i === xm ? (i = wS(), tt = 4) : tt = i === Ym ? 8 : i !== null && typeof i == "object" && typeof i.then == "function" ? 6 : 1, Kn = i, je === null && (St = 1, Sf(
+    De = null, le.H = wf, i === Ts || i === sf ? (i = wS(), tt = 3) : i === xm ? (i = wS(), tt = 4) : tt = i === Ym ? 8 : i !== null && typeof i == "object" && typeof i.then == "function" ? 6 : 1, Kn = i, je === null && (St = 1, Sf(
       n,
       lr(i, n.current)
     ));
@@ -31177,7 +31177,7 @@ Error generating stack: ` + u.message + `
   }
   function vC() {
     var n = le.A;
-    return le.A = Y3, n;
+    return le.A = X3, n;
   }
   function Uf() {
     St = 4, bi || (We & 4194048) !== We && rn.current !== null || (Ds = !0), (xi & 134217727) === 0 && (va & 134217727) === 0 || st === null || Si(
@@ -31216,7 +31216,7 @@ Error generating stack: ` + u.message + `
               te = tt, tt = 0, Kn = null, Us(n, M, U, te);
           }
         }
-        Q3(), C = St;
+        Z3(), C = St;
         break;
       } catch (ae) {
         gC(n, ae);
@@ -31224,10 +31224,10 @@ Error generating stack: ` + u.message + `
     while (!0);
     return i && n.shellSuspendCounter++, To = ia = null, Xe = u, le.H = h, le.A = m, je === null && (st = null, We = 0, Xd()), C;
   }
-  function Q3() {
+  function Z3() {
     for (; je !== null; ) yC(je);
   }
-  function Z3(n, i) {
+  function J3(n, i) {
     var s = Xe;
     Xe |= 2;
     var u = mC(), h = vC();
@@ -31294,7 +31294,7 @@ Error generating stack: ` + u.message + `
               throw Error(o(462));
           }
         }
-        J3();
+        eI();
         break;
       } catch (ae) {
         gC(n, ae);
@@ -31302,7 +31302,7 @@ Error generating stack: ` + u.message + `
     while (!0);
     return To = ia = null, le.H = u, le.A = h, Xe = s, je !== null ? 0 : (st = null, We = 0, Xd(), St);
   }
-  function J3() {
+  function eI() {
     for (; je !== null && !Tp(); )
       yC(je);
   }
@@ -31347,7 +31347,7 @@ Error generating stack: ` + u.message + `
     To = ia = null, Mm(i), Rs = null, Ec = 0;
     var h = i.return;
     try {
-      if (H3(
+      if (B3(
         n,
         h,
         i,
@@ -31381,7 +31381,7 @@ Error generating stack: ` + u.message + `
         return;
       }
       n = i.return;
-      var s = W3(
+      var s = F3(
         i.alternate,
         i,
         Mo
@@ -31400,7 +31400,7 @@ Error generating stack: ` + u.message + `
   }
   function xC(n, i) {
     do {
-      var s = F3(n.alternate, n);
+      var s = G3(n.alternate, n);
       if (s !== null) {
         s.flags &= 32767, je = s;
         return;
@@ -31421,7 +31421,7 @@ Error generating stack: ` + u.message + `
     if ((Xe & 6) !== 0) throw Error(o(327));
     if (i !== null) {
       if (i === n.current) throw Error(o(177));
-      n === st && (je = st = null, We = 0), ya = i, kr = n, eo = s, Ev = h, uC = u, eI(
+      n === st && (je = st = null, We = 0), ya = i, kr = n, eo = s, Ev = h, uC = u, tI(
         n,
         i,
         s,
@@ -31432,7 +31432,7 @@ Error generating stack: ` + u.message + `
       );
     }
   }
-  function eI(n, i, s, u, h, m, C) {
+  function tI(n, i, s, u, h, m, C) {
     var M = i.lanes | i.childLanes;
     if (Cv = M, M |= sm, Dp(
       n,
@@ -31441,35 +31441,35 @@ Error generating stack: ` + u.message + `
       u,
       h,
       m
-    ), Vs = null, (s & 335544064) === s ? (Hs = R3(n), u = 10262) : (Hs = null, u = 10256), (i.subtreeFlags & u) !== 0 || (i.flags & u) !== 0 ? (n.callbackNode = null, n.callbackPriority = 0, aI(as, function() {
+    ), Vs = null, (s & 335544064) === s ? (Hs = z3(n), u = 10262) : (Hs = null, u = 10256), (i.subtreeFlags & u) !== 0 || (i.flags & u) !== 0 ? (n.callbackNode = null, n.callbackPriority = 0, sI(as, function() {
       return Ov(), null;
     })) : (n.callbackNode = null, n.callbackPriority = 0), Of = !1, u = (i.flags & 13878) !== 0, (i.subtreeFlags & 13878) !== 0 || u) {
       u = le.T, le.T = null, h = ue.p, ue.p = 2, m = Xe, Xe |= 4;
       try {
-        G3(n, i, s);
+        q3(n, i, s);
       } finally {
         Xe = m, ue.p = h, le.T = u;
       }
     }
-    yt = 1, Of ? Ls = kI(
+    yt = 1, Of ? Ls = TI(
       C,
       n.containerInfo,
       Hs,
       Tv,
       Rv,
-      nI,
+      rI,
       zv,
       Ov,
-      tI
+      nI
     ) : (Tv(), Rv(), zv());
   }
-  function tI(n) {
+  function nI(n) {
     if (yt !== 0) {
       var i = kr.onRecoverableError;
       i(n, { componentStack: null });
     }
   }
-  function nI() {
+  function rI() {
     yt === 3 && (yt = 0, rC(ya, kr), yt = 4);
   }
   function Tv() {
@@ -31499,18 +31499,18 @@ Error generating stack: ` + u.message + `
               else {
                 var fe = M.ownerDocument || document, K = fe && fe.defaultView || window;
                 if (K.getSelection) {
-                  var oe = K.getSelection(), ye = M.textContent.length, Se = Math.min(U.start, ye), Le = U.end === void 0 ? Se : Math.min(U.end, ye);
-                  !oe.extend && Se > Le && (C = Le, Le = Se, Se = C);
+                  var oe = K.getSelection(), ye = M.textContent.length, Se = Math.min(U.start, ye), $e = U.end === void 0 ? Se : Math.min(U.end, ye);
+                  !oe.extend && Se > $e && (C = $e, $e = Se, Se = C);
                   var ee = Kw(
                     M,
                     Se
                   ), X = Kw(
                     M,
-                    Le
+                    $e
                   );
                   if (ee && X && (oe.rangeCount !== 1 || oe.anchorNode !== ee.node || oe.anchorOffset !== ee.offset || oe.focusNode !== X.node || oe.focusOffset !== X.offset)) {
                     var re = fe.createRange();
-                    re.setStart(ee.node, ee.offset), oe.removeAllRanges(), Se > Le ? (oe.addRange(re), oe.extend(X.node, X.offset)) : (re.setEnd(X.node, X.offset), oe.addRange(re));
+                    re.setStart(ee.node, ee.offset), oe.removeAllRanges(), Se > $e ? (oe.addRange(re), oe.extend(X.node, X.offset)) : (re.setEnd(X.node, X.offset), oe.addRange(re));
                   }
                 }
               }
@@ -31654,25 +31654,25 @@ Error generating stack: ` + u.message + `
   function Av(n, i, s) {
     var u = n.pingCache;
     if (u === null) {
-      u = n.pingCache = new X3();
+      u = n.pingCache = new K3();
       var h = /* @__PURE__ */ new Set();
       u.set(i, h);
     } else
       h = u.get(i), h === void 0 && (h = /* @__PURE__ */ new Set(), u.set(i, h));
-    h.has(s) || (wv = !0, h.add(s), n = rI.bind(null, n, i, s), i.then(n, n));
+    h.has(s) || (wv = !0, h.add(s), n = oI.bind(null, n, i, s), i.then(n, n));
   }
-  function rI(n, i, s) {
+  function oI(n, i, s) {
     var u = n.pingCache;
     u !== null && u.delete(i), n.pingedLanes |= n.suspendedLanes & s, n.warmLanes &= ~s, st === n && (We & s) === s && ((St === 4 || St === 3 && (We & 62914560) === We && 300 > xn() - Lf) && (Xe & 2) === 0 ? js(n, 0) : $f |= s, $s === We && ($s = 0)), to(n);
   }
   function EC(n, i) {
     i === 0 && (i = ic()), n = na(n, i), n !== null && (Qi(n, i), to(n));
   }
-  function oI(n) {
+  function iI(n) {
     var i = n.memoizedState, s = 0;
     i !== null && (s = i.retryLane), EC(n, s);
   }
-  function iI(n, i) {
+  function aI(n, i) {
     var s = 0;
     switch (n.tag) {
       case 31:
@@ -31691,12 +31691,12 @@ Error generating stack: ` + u.message + `
     }
     u !== null && u.delete(i), EC(n, s);
   }
-  function aI(n, i) {
+  function sI(n, i) {
     return nc(n, i);
   }
   var Ws = null, Fs = null, Nv = !1, Gf = !1, Mv = !1, Ci = 0;
   function to(n) {
-    n !== Fs && n.next === null && (Fs === null ? Ws = Fs = n : Fs = Fs.next = n), Gf = !0, Nv || (Nv = !0, lI());
+    n !== Fs && n.next === null && (Fs === null ? Ws = Fs = n : Fs = Fs.next = n), Gf = !0, Nv || (Nv = !0, cI());
   }
   function Bc(n, i) {
     if (!Mv && Gf) {
@@ -31723,13 +31723,13 @@ Error generating stack: ` + u.message + `
       Mv = !1;
     }
   }
-  function sI() {
+  function lI() {
     _C();
   }
   function _C() {
     Gf = Nv = !1;
     var n = 0;
-    Ci !== 0 && bI() && (n = Ci);
+    Ci !== 0 && xI() && (n = Ci);
     for (var i = xn(), s = null, u = Ws; u !== null; ) {
       var h = u.next, m = kC(u, i);
       m === 0 ? (u.next = null, s === null ? Ws = h : s.next = h, h === null && (Fs = s)) : (s = u, (n !== 0 || (m & 3) !== 0) && (Gf = !0)), u = h;
@@ -31784,11 +31784,11 @@ Error generating stack: ` + u.message + `
     if (Ff()) return null;
     fC(n, i, !0);
   }
-  function lI() {
-    wI(function() {
+  function cI() {
+    SI(function() {
       (Xe & 6) !== 0 ? nc(
         _d,
-        sI
+        lI
       ) : _C();
     });
   }
@@ -31802,7 +31802,7 @@ Error generating stack: ` + u.message + `
   function zC(n) {
     return n == null || typeof n == "symbol" || typeof n == "boolean" ? null : typeof n == "function" ? n : Bd(n);
   }
-  function cI(n, i, s, u, h) {
+  function uI(n, i, s, u, h) {
     if (i === "submit" && s && s.stateNode === h) {
       var m = zC(
         (h[hn] || null).action
@@ -31856,13 +31856,13 @@ Error generating stack: ` + u.message + `
     }
   }
   for (var Iv = 0; Iv < am.length; Iv++) {
-    var Dv = am[Iv], uI = Dv.toLowerCase(), dI = Dv[0].toUpperCase() + Dv.slice(1);
+    var Dv = am[Iv], dI = Dv.toLowerCase(), fI = Dv[0].toUpperCase() + Dv.slice(1);
     Sr(
-      uI,
-      "on" + dI
+      dI,
+      "on" + fI
     );
   }
-  Sr(tS, "onAnimationEnd"), Sr(nS, "onAnimationIteration"), Sr(rS, "onAnimationStart"), Sr("dblclick", "onDoubleClick"), Sr("focusin", "onFocus"), Sr("focusout", "onBlur"), Sr(x3, "onTransitionRun"), Sr(w3, "onTransitionStart"), Sr(S3, "onTransitionCancel"), Sr(oS, "onTransitionEnd"), ri("onMouseEnter", ["mouseout", "mouseover"]), ri("onMouseLeave", ["mouseout", "mouseover"]), ri("onPointerEnter", ["pointerout", "pointerover"]), ri("onPointerLeave", ["pointerout", "pointerover"]), wr(
+  Sr(tS, "onAnimationEnd"), Sr(nS, "onAnimationIteration"), Sr(rS, "onAnimationStart"), Sr("dblclick", "onDoubleClick"), Sr("focusin", "onFocus"), Sr("focusout", "onBlur"), Sr(w3, "onTransitionRun"), Sr(S3, "onTransitionStart"), Sr(C3, "onTransitionCancel"), Sr(oS, "onTransitionEnd"), ri("onMouseEnter", ["mouseout", "mouseover"]), ri("onMouseLeave", ["mouseout", "mouseover"]), ri("onPointerEnter", ["pointerout", "pointerover"]), ri("onPointerLeave", ["pointerout", "pointerover"]), wr(
     "onChange",
     "change click focusin focusout input keydown keyup selectionchange".split(" ")
   ), wr(
@@ -31887,7 +31887,7 @@ Error generating stack: ` + u.message + `
   );
   var jc = "abort canplay canplaythrough durationchange emptied encrypted ended error loadeddata loadedmetadata loadstart pause play playing progress ratechange resize seeked seeking stalled suspend timeupdate volumechange waiting".split(
     " "
-  ), fI = new Set(
+  ), hI = new Set(
     "beforetoggle cancel close invalid load scroll scrollend toggle".split(" ").concat(jc)
   );
   function OC(n, i) {
@@ -31944,7 +31944,7 @@ Error generating stack: ` + u.message + `
   function Lv(n) {
     if (!n[qf]) {
       n[qf] = !0, $d.forEach(function(s) {
-        s !== "selectionchange" && (fI.has(s) || $v(s, !1, n), $v(s, !0, n));
+        s !== "selectionchange" && (hI.has(s) || $v(s, !1, n), $v(s, !0, n));
       });
       var i = n.nodeType === 9 ? n : n.ownerDocument;
       i === null || i[qf] || (i[qf] = !0, $v("selectionchange", !1, i));
@@ -31953,10 +31953,10 @@ Error generating stack: ` + u.message + `
   function AC(n, i, s, u) {
     switch (xE(i)) {
       case 2:
-        var h = o4;
+        var h = i4;
         break;
       case 8:
-        h = i4;
+        h = a4;
         break;
       default:
         h = oy;
@@ -32011,7 +32011,7 @@ Error generating stack: ` + u.message + `
               if (Ud(s) === 0) break e;
             case "keydown":
             case "keyup":
-              oe = KP;
+              oe = QP;
               break;
             case "focusin":
               ye = "focus", oe = Kp;
@@ -32043,33 +32043,33 @@ Error generating stack: ` + u.message + `
             case "dragover":
             case "dragstart":
             case "drop":
-              oe = LP;
+              oe = VP;
               break;
             case "touchcancel":
             case "touchend":
             case "touchmove":
             case "touchstart":
-              oe = t3;
+              oe = n3;
               break;
             case tS:
             case nS:
             case rS:
-              oe = BP;
+              oe = jP;
               break;
             case oS:
-              oe = r3;
+              oe = o3;
               break;
             case "scroll":
             case "scrollend":
-              oe = DP;
+              oe = $P;
               break;
             case "wheel":
-              oe = i3;
+              oe = a3;
               break;
             case "copy":
             case "cut":
             case "paste":
-              oe = UP;
+              oe = WP;
               break;
             case "gotpointercapture":
             case "lostpointercapture":
@@ -32082,19 +32082,19 @@ Error generating stack: ` + u.message + `
               oe = Dw;
               break;
             case "submit":
-              oe = JP;
+              oe = e3;
               break;
             case "toggle":
             case "beforetoggle":
-              oe = s3;
+              oe = l3;
           }
-          var Se = (i & 4) !== 0, Le = !Se && (n === "scroll" || n === "scrollend"), ee = Se ? K !== null ? K + "Capture" : null : K;
+          var Se = (i & 4) !== 0, $e = !Se && (n === "scroll" || n === "scrollend"), ee = Se ? K !== null ? K + "Capture" : null : K;
           Se = [];
           for (var X = te, re; X !== null; ) {
             var de = X;
             if (re = de.stateNode, de = de.tag, de !== 5 && de !== 26 && de !== 27 || re === null || ee === null || (de = uc(X, ee), de != null && Se.push(
               Uc(X, de, re)
-            )), Le) break;
+            )), $e) break;
             X = X.return;
           }
           0 < Se.length && (K = new oe(
@@ -32110,31 +32110,31 @@ Error generating stack: ` + u.message + `
         e: {
           if (oe = n === "mouseover" || n === "pointerover", K = n === "mouseout" || n === "pointerout", oe && s !== Up && (ye = s.relatedTarget || s.fromElement) && (bo(ye) || ye[ti]))
             break e;
-          (K || oe) && (ye = ae.window === ae ? ae : (oe = ae.ownerDocument) ? oe.defaultView || oe.parentWindow : window, K ? (oe = s.relatedTarget || s.toElement, K = te, oe = oe ? bo(oe) : null, oe !== null && (Le = l(oe), Se = oe.tag, oe !== Le || Se !== 5 && Se !== 27 && Se !== 6) && (oe = null)) : (K = null, oe = te), K !== oe && (Se = Pw, de = "onMouseLeave", ee = "onMouseEnter", X = "mouse", (n === "pointerout" || n === "pointerover") && (Se = Dw, de = "onPointerLeave", ee = "onPointerEnter", X = "pointer"), Le = K == null ? ye : Ji(K), re = oe == null ? ye : Ji(oe), ye = new Se(
+          (K || oe) && (ye = ae.window === ae ? ae : (oe = ae.ownerDocument) ? oe.defaultView || oe.parentWindow : window, K ? (oe = s.relatedTarget || s.toElement, K = te, oe = oe ? bo(oe) : null, oe !== null && ($e = l(oe), Se = oe.tag, oe !== $e || Se !== 5 && Se !== 27 && Se !== 6) && (oe = null)) : (K = null, oe = te), K !== oe && (Se = Pw, de = "onMouseLeave", ee = "onMouseEnter", X = "mouse", (n === "pointerout" || n === "pointerover") && (Se = Dw, de = "onPointerLeave", ee = "onPointerEnter", X = "pointer"), $e = K == null ? ye : Ji(K), re = oe == null ? ye : Ji(oe), ye = new Se(
             de,
             X + "leave",
             K,
             s,
             ae
-          ), ye.target = Le, ye.relatedTarget = re, de = null, bo(ae) === te && (Se = new Se(
+          ), ye.target = $e, ye.relatedTarget = re, de = null, bo(ae) === te && (Se = new Se(
             ee,
             X + "enter",
             oe,
             s,
             ae
-          ), Se.target = re, Se.relatedTarget = Le, de = Se), Le = de, Se = K && oe ? A(
+          ), Se.target = re, Se.relatedTarget = $e, de = Se), $e = de, Se = K && oe ? A(
             K,
             oe,
-            hI
+            gI
           ) : null, K !== null && NC(
             fe,
             ye,
             K,
             Se,
             !1
-          ), oe !== null && Le !== null && NC(
+          ), oe !== null && $e !== null && NC(
             fe,
-            Le,
+            $e,
             oe,
             Se,
             !0
@@ -32145,13 +32145,13 @@ Error generating stack: ` + u.message + `
             var xe = Ww;
           else if (jw(K))
             if (Fw)
-              xe = v3;
+              xe = y3;
             else {
-              xe = p3;
-              var Fe = g3;
+              xe = m3;
+              var Fe = p3;
             }
           else
-            oe = K.nodeName, !oe || oe.toLowerCase() !== "input" || K.type !== "checkbox" && K.type !== "radio" ? te && jp(te.elementType) && (xe = Ww) : xe = m3;
+            oe = K.nodeName, !oe || oe.toLowerCase() !== "input" || K.type !== "checkbox" && K.type !== "radio" ? te && jp(te.elementType) && (xe = Ww) : xe = v3;
           if (xe && (xe = xe(n, te))) {
             Uw(
               fe,
@@ -32179,7 +32179,7 @@ Error generating stack: ` + u.message + `
             om = !1, Jw(fe, s, ae);
             break;
           case "selectionchange":
-            if (b3) break;
+            if (x3) break;
           case "keydown":
           case "keyup":
             Jw(fe, s, ae);
@@ -32208,7 +32208,7 @@ Error generating stack: ` + u.message + `
           null,
           s,
           ae
-        ), fe.push({ event: Me, listeners: Fe }), Te ? Me.data = Te : (Te = Bw(s), Te !== null && (Me.data = Te)))), (Te = c3 ? u3(n, s) : d3(n, s)) && (Me = Yf(te, "onBeforeInput"), 0 < Me.length && (Fe = new Iw(
+        ), fe.push({ event: Me, listeners: Fe }), Te ? Me.data = Te : (Te = Bw(s), Te !== null && (Me.data = Te)))), (Te = u3 ? d3(n, s) : f3(n, s)) && (Me = Yf(te, "onBeforeInput"), 0 < Me.length && (Fe = new Iw(
           "onBeforeInput",
           "beforeinput",
           null,
@@ -32217,7 +32217,7 @@ Error generating stack: ` + u.message + `
         ), fe.push({
           event: Fe,
           listeners: Me
-        }), Fe.data = Te)), cI(
+        }), Fe.data = Te)), uI(
           fe,
           n,
           te,
@@ -32247,7 +32247,7 @@ Error generating stack: ` + u.message + `
     }
     return [];
   }
-  function hI(n) {
+  function gI(n) {
     if (n === null) return null;
     do
       n = n.return;
@@ -32266,10 +32266,10 @@ Error generating stack: ` + u.message + `
     }
     C.length !== 0 && n.push({ event: i, listeners: C });
   }
-  var gI = /\r\n?/g, pI = /\u0000|\uFFFD/g;
+  var pI = /\r\n?/g, mI = /\u0000|\uFFFD/g;
   function MC(n) {
-    return (typeof n == "string" ? n : "" + n).replace(gI, `
-`).replace(pI, "");
+    return (typeof n == "string" ? n : "" + n).replace(pI, `
+`).replace(mI, "");
   }
   function PC(n, i) {
     return i = MC(i), MC(n) === i;
@@ -32531,7 +32531,7 @@ Error generating stack: ` + u.message + `
         return;
       default:
         if (!(2 < s.length) || s[0] !== "o" && s[0] !== "O" || s[1] !== "n" && s[1] !== "N")
-          s = PP.get(s) || s, Vd(n, s, u);
+          s = IP.get(s) || s, Vd(n, s, u);
         else return;
     }
     Ye = !0;
@@ -32771,8 +32771,8 @@ Error generating stack: ` + u.message + `
     for (M in s)
       s.hasOwnProperty(M) && (u = s[M], u != null && rt(n, i, M, u, s, null));
   }
-  var mI = {};
-  function vI(n, i, s, u) {
+  var vI = {};
+  function yI(n, i, s, u) {
     switch (i) {
       case "div":
       case "span":
@@ -32979,11 +32979,11 @@ Error generating stack: ` + u.message + `
         return;
       default:
         if (jp(i)) {
-          for (var Le in s)
-            K = s[Le], s.hasOwnProperty(Le) && K !== void 0 && !u.hasOwnProperty(Le) && Hv(
+          for (var $e in s)
+            K = s[$e], s.hasOwnProperty($e) && K !== void 0 && !u.hasOwnProperty($e) && Hv(
               n,
               i,
-              Le,
+              $e,
               void 0,
               u,
               K
@@ -33019,7 +33019,7 @@ Error generating stack: ` + u.message + `
         return !1;
     }
   }
-  function yI() {
+  function bI() {
     if (typeof performance.getEntriesByType == "function") {
       for (var n = 0, i = 0, s = performance.getEntriesByType("resource"), u = 0; u < s.length; u++) {
         var h = s[u], m = h.transferSize, C = h.initiatorType, M = h.duration;
@@ -33072,14 +33072,14 @@ Error generating stack: ` + u.message + `
     return n === "textarea" || n === "noscript" || typeof i.children == "string" || typeof i.children == "number" || typeof i.children == "bigint" || typeof i.dangerouslySetInnerHTML == "object" && i.dangerouslySetInnerHTML !== null && i.dangerouslySetInnerHTML.__html != null;
   }
   var Wv = null;
-  function bI() {
+  function xI() {
     var n = window.event;
     return n && n.type === "popstate" ? n === Wv ? !1 : (Wv = n, !0) : (Wv = null, !1);
   }
-  var Fv = typeof setTimeout == "function" ? setTimeout : void 0, xI = typeof clearTimeout == "function" ? clearTimeout : void 0, VC = typeof Promise == "function" ? Promise : void 0, HC = typeof requestAnimationFrame == "function" ? requestAnimationFrame : Fv, wI = typeof queueMicrotask == "function" ? queueMicrotask : typeof VC < "u" ? function(n) {
-    return VC.resolve(null).then(n).catch(SI);
+  var Fv = typeof setTimeout == "function" ? setTimeout : void 0, wI = typeof clearTimeout == "function" ? clearTimeout : void 0, VC = typeof Promise == "function" ? Promise : void 0, HC = typeof requestAnimationFrame == "function" ? requestAnimationFrame : Fv, SI = typeof queueMicrotask == "function" ? queueMicrotask : typeof VC < "u" ? function(n) {
+    return VC.resolve(null).then(n).catch(CI);
   } : Fv;
-  function SI(n) {
+  function CI(n) {
     setTimeout(function() {
       throw n;
     });
@@ -33146,7 +33146,7 @@ Error generating stack: ` + u.message + `
     var s = i != null ? i.hasOwnProperty("viewTransitionName") ? i.viewTransitionName : i.hasOwnProperty("view-transition-name") ? i["view-transition-name"] : null : null;
     n.viewTransitionName = s == null || typeof s == "boolean" ? "" : ("" + s).trim(), s = i != null ? i.hasOwnProperty("viewTransitionClass") ? i.viewTransitionClass : i.hasOwnProperty("view-transition-class") ? i["view-transition-class"] : null : null, n.viewTransitionClass = s == null || typeof s == "boolean" ? "" : ("" + s).trim(), n.display === "inline-block" && (i == null ? n.display = n.margin = "" : (s = i.display, n.display = s == null || typeof s == "boolean" ? "" : s, s = i.margin, s != null ? n.margin = s : (s = i.hasOwnProperty("marginTop") ? i.marginTop : i["margin-top"], n.marginTop = s == null || typeof s == "boolean" ? "" : s, i = i.hasOwnProperty("marginBottom") ? i.marginBottom : i["margin-bottom"], n.marginBottom = i == null || typeof i == "boolean" ? "" : i)));
   }
-  function CI(n, i, s) {
+  function EI(n, i, s) {
     return s = s.ownerDocument.defaultView, {
       rect: n,
       abs: i.position === "absolute" || i.position === "fixed",
@@ -33156,15 +33156,15 @@ Error generating stack: ` + u.message + `
   }
   function Gv(n) {
     var i = n.getBoundingClientRect(), s = getComputedStyle(n);
-    return CI(i, s, n);
-  }
-  function EI(n) {
-    return n.documentElement.clientHeight;
+    return EI(i, s, n);
   }
   function _I(n) {
+    return n.documentElement.clientHeight;
+  }
+  function kI(n) {
     this.addEventListener("load", n), this.addEventListener("error", n);
   }
-  function kI(n, i, s, u, h, m, C, M, U) {
+  function TI(n, i, s, u, h, m, C, M, U) {
     var te = i.nodeType === 9 ? i : i.ownerDocument;
     try {
       var ae = te.startViewTransition({
@@ -33172,9 +33172,9 @@ Error generating stack: ` + u.message + `
           var K = te.defaultView, oe = K.navigation && K.navigation.transition, ye = te.fonts.status;
           u();
           var Se = [];
-          if (ye === "loaded" && (EI(te), te.fonts.status === "loading" && Se.push(te.fonts.ready)), ye = Se.length, n !== null)
-            for (var Le = n.suspenseyImages, ee = 0, X = 0; X < Le.length; X++) {
-              var re = Le[X];
+          if (ye === "loaded" && (_I(te), te.fonts.status === "loading" && Se.push(te.fonts.ready)), ye = Se.length, n !== null)
+            for (var $e = n.suspenseyImages, ee = 0, X = 0; X < $e.length; X++) {
+              var re = $e[X];
               if (!re.complete) {
                 var de = re.getBoundingClientRect();
                 if (0 < de.bottom && 0 < de.right && de.top < K.innerHeight && de.left < K.innerWidth) {
@@ -33183,7 +33183,7 @@ Error generating stack: ` + u.message + `
                     break;
                   }
                   re = new Promise(
-                    _I.bind(re)
+                    kI.bind(re)
                   ), Se.push(re);
                 }
               }
@@ -33211,13 +33211,13 @@ Error generating stack: ` + u.message + `
           for (var K = te.documentElement.getAnimations({
             subtree: !0
           }), oe = 0; oe < K.length; oe++) {
-            var ye = K[oe], Se = ye.effect, Le = Se.pseudoElement;
-            if (Le != null && Le.startsWith("::view-transition")) {
+            var ye = K[oe], Se = ye.effect, $e = Se.pseudoElement;
+            if ($e != null && $e.startsWith("::view-transition")) {
               fe.push(ye), ye = Se.getKeyframes();
-              for (var ee = Le = void 0, X = !0, re = 0; re < ye.length; re++) {
+              for (var ee = $e = void 0, X = !0, re = 0; re < ye.length; re++) {
                 var de = ye[re], xe = de.width;
-                if (Le === void 0) Le = xe;
-                else if (Le !== xe) {
+                if ($e === void 0) $e = xe;
+                else if ($e !== xe) {
                   X = !1;
                   break;
                 }
@@ -33228,10 +33228,10 @@ Error generating stack: ` + u.message + `
                 }
                 delete de.width, delete de.height, de.transform === "none" && delete de.transform;
               }
-              X && Le !== void 0 && ee !== void 0 && (Se.setKeyframes(ye), X = getComputedStyle(
+              X && $e !== void 0 && ee !== void 0 && (Se.setKeyframes(ye), X = getComputedStyle(
                 Se.target,
                 Se.pseudoElement
-              ), X.width !== Le || X.height !== ee) && (X = ye[0], X.width = Le, X.height = ee, X = ye[ye.length - 1], X.width = Le, X.height = ee, Se.setKeyframes(ye));
+              ), X.width !== $e || X.height !== ee) && (X = ye[0], X.width = $e, X.height = ee, X = ye[ye.length - 1], X.width = $e, X.height = ee, Se.setKeyframes(ye));
             }
           }
           C();
@@ -33306,7 +33306,7 @@ Error generating stack: ` + u.message + `
         }), v(
           this._fragmentFiber.child,
           !1,
-          TI,
+          RI,
           n,
           M,
           u
@@ -33315,7 +33315,7 @@ Error generating stack: ` + u.message + `
       this._eventListeners = m;
     }
   };
-  function TI(n, i, s, u) {
+  function RI(n, i, s, u) {
     return S(n).addEventListener(
       i,
       s,
@@ -33336,14 +33336,14 @@ Error generating stack: ` + u.message + `
       h = Gs(h.optionsOrUseCapture), v(
         this._fragmentFiber.child,
         !1,
-        RI,
+        zI,
         n,
         s,
         h
       ), u.splice(i, 1), m !== null && m();
     }
   };
-  function RI(n, i, s, u) {
+  function zI(n, i, s, u) {
     return S(n).removeEventListener(
       i,
       s,
@@ -33405,7 +33405,7 @@ Error generating stack: ` + u.message + `
     );
   };
   function YC(n, i) {
-    return n.tag === 6 ? !1 : (n = S(n), HI(n, i));
+    return n.tag === 6 ? !1 : (n = S(n), BI(n, i));
   }
   Jn.prototype.focusLast = function(n) {
     var i = [];
@@ -33429,26 +33429,26 @@ Error generating stack: ` + u.message + `
     n !== null && (n = S(n), n = Wc(n).activeElement, n !== null && v(
       this._fragmentFiber.child,
       !1,
-      zI,
+      OI,
       n,
       void 0,
       void 0
     ));
   };
-  function zI(n, i) {
+  function OI(n, i) {
     return n.tag === 6 ? !1 : (n = S(n), n === i || n.contains(i) ? (i.blur(), !0) : !1);
   }
   Jn.prototype.observeUsing = function(n) {
     this._observers === null && (this._observers = /* @__PURE__ */ new Set()), this._observers.add(n), v(
       this._fragmentFiber.child,
       !1,
-      OI,
+      AI,
       n,
       void 0,
       void 0
     );
   };
-  function OI(n, i) {
+  function AI(n, i) {
     return n.tag === 6 || (n = S(n), i.observe(n)), !1;
   }
   Jn.prototype.unobserveUsing = function(n) {
@@ -33457,7 +33457,7 @@ Error generating stack: ` + u.message + `
       i.delete(n), v(
         this._fragmentFiber.child,
         !1,
-        AI,
+        NI,
         n,
         void 0,
         void 0
@@ -33469,16 +33469,16 @@ Error generating stack: ` + u.message + `
       Tr.length = i;
     }
   };
-  function AI(n, i) {
+  function NI(n, i) {
     return n.tag === 6 || (n = S(n), i.unobserve(n)), !1;
   }
   var Tr = [], Yv = !1;
-  function NI(n, i, s) {
+  function MI(n, i, s) {
     Tr.push({
       fragmentInstance: n,
       observer: i,
       instance: s
-    }), Yv || (Yv = !0, BI(function() {
+    }), Yv || (Yv = !0, jI(function() {
       Yv = !1;
       var u = Tr;
       Tr = [];
@@ -33493,13 +33493,13 @@ Error generating stack: ` + u.message + `
     return v(
       this._fragmentFiber.child,
       !1,
-      MI,
+      PI,
       n,
       void 0,
       void 0
     ), n;
   };
-  function MI(n, i) {
+  function PI(n, i) {
     if (n.tag === 6) {
       n = n.stateNode;
       var s = n.ownerDocument.createRange();
@@ -33556,7 +33556,7 @@ Error generating stack: ` + u.message + `
       return Node.DOCUMENT_POSITION_DISCONNECTED;
     u = m.compareDocumentPosition(i) & Node.DOCUMENT_POSITION_CONTAINED_BY, m = m.compareDocumentPosition(h) & Node.DOCUMENT_POSITION_CONTAINED_BY;
     var C = i.compareDocumentPosition(n), M = h.compareDocumentPosition(n), U = C & Node.DOCUMENT_POSITION_CONTAINED_BY || M & Node.DOCUMENT_POSITION_CONTAINED_BY;
-    return M = u && m && C & Node.DOCUMENT_POSITION_FOLLOWING && M & Node.DOCUMENT_POSITION_PRECEDING, i = u && i === n || m && h === n || U || M ? Node.DOCUMENT_POSITION_CONTAINED_BY : !u && i === n || !m && h === n ? Node.DOCUMENT_POSITION_IMPLEMENTATION_SPECIFIC : C, i & Node.DOCUMENT_POSITION_DISCONNECTED || i & Node.DOCUMENT_POSITION_IMPLEMENTATION_SPECIFIC || PI(
+    return M = u && m && C & Node.DOCUMENT_POSITION_FOLLOWING && M & Node.DOCUMENT_POSITION_PRECEDING, i = u && i === n || m && h === n || U || M ? Node.DOCUMENT_POSITION_CONTAINED_BY : !u && i === n || !m && h === n ? Node.DOCUMENT_POSITION_IMPLEMENTATION_SPECIFIC : C, i & Node.DOCUMENT_POSITION_DISCONNECTED || i & Node.DOCUMENT_POSITION_IMPLEMENTATION_SPECIFIC || II(
       i,
       this._fragmentFiber,
       s[0],
@@ -33564,7 +33564,7 @@ Error generating stack: ` + u.message + `
       n
     ) ? i : Node.DOCUMENT_POSITION_IMPLEMENTATION_SPECIFIC;
   };
-  function PI(n, i, s, u, h) {
+  function II(n, i, s, u, h) {
     var m = bo(h);
     if (n & Node.DOCUMENT_POSITION_CONTAINED_BY) {
       if (s = !!m)
@@ -33658,7 +33658,7 @@ Error generating stack: ` + u.message + `
       h.tag === 6 ? (h = S(h), XC(h, s)) : S(h).scrollIntoView(n), u += s ? -1 : 1;
     }
   };
-  function II(n, i) {
+  function DI(n, i) {
     return n = S(n), KC(n, i), !1;
   }
   function KC(n, i) {
@@ -33683,7 +33683,7 @@ Error generating stack: ` + u.message + `
       Tr.length = C, m.observe(n);
     }), KC(n, i));
   }
-  function DI(n, i) {
+  function $I(n, i) {
     var s = i._eventListeners;
     if (s !== null)
       for (var u = 0; u < s.length; u++) {
@@ -33695,7 +33695,7 @@ Error generating stack: ` + u.message + `
         );
       }
     n.nodeType !== 3 && (s = i._observers, s !== null && s.forEach(function(m) {
-      typeof m.rootMargin == "string" ? NI(
+      typeof m.rootMargin == "string" ? MI(
         i,
         m,
         n
@@ -33721,7 +33721,7 @@ Error generating stack: ` + u.message + `
       n.removeChild(s);
     }
   }
-  function $I(n, i, s, u) {
+  function LI(n, i, s, u) {
     for (; n.nodeType === 1; ) {
       var h = s;
       if (n.nodeName.toLowerCase() !== i.toLowerCase()) {
@@ -33758,7 +33758,7 @@ Error generating stack: ` + u.message + `
     }
     return null;
   }
-  function LI(n, i, s) {
+  function VI(n, i, s) {
     if (i === "") return null;
     for (; n.nodeType !== 3; )
       if ((n.nodeType !== 1 || n.nodeName !== "INPUT" || n.type !== "hidden") && !s || (n = hr(n.nextSibling), n === null)) return null;
@@ -33775,7 +33775,7 @@ Error generating stack: ` + u.message + `
   function Qv(n) {
     return n.data === "$!" || n.data === "$?" && n.ownerDocument.readyState !== "loading";
   }
-  function VI(n, i) {
+  function HI(n, i) {
     var s = n.ownerDocument;
     if (n.data === "$~") n._reactRetry = i;
     else if (n.data !== "$?" || s.readyState !== "loading")
@@ -33830,7 +33830,7 @@ Error generating stack: ` + u.message + `
     }
     return null;
   }
-  function HI(n, i) {
+  function BI(n, i) {
     function s() {
       u = !0;
     }
@@ -33843,7 +33843,7 @@ Error generating stack: ` + u.message + `
     }
     return u;
   }
-  function BI(n) {
+  function jI(n) {
     HC(function() {
       HC(function(i) {
         return n(i);
@@ -33868,7 +33868,7 @@ Error generating stack: ` + u.message + `
   function nE(n, i, s) {
     for (var u in s) {
       var h = s[u];
-      s.hasOwnProperty(u) && h != null && rt(n, i, u, null, mI, h);
+      s.hasOwnProperty(u) && h != null && rt(n, i, u, null, vI, h);
     }
     s.dangerouslySetInnerHTML != null && (n.textContent = ""), n.onclick === Fr && (n.onclick = null), hs(n);
   }
@@ -33887,21 +33887,21 @@ Error generating stack: ` + u.message + `
   }
   var Po = ue.d;
   ue.d = {
-    f: jI,
-    r: UI,
-    D: WI,
-    C: FI,
-    L: GI,
-    m: qI,
-    X: XI,
-    S: YI,
-    M: KI
+    f: UI,
+    r: WI,
+    D: FI,
+    C: GI,
+    L: qI,
+    m: YI,
+    X: KI,
+    S: XI,
+    M: QI
   };
-  function jI() {
+  function UI() {
     var n = Po.f(), i = jf();
     return n || i;
   }
-  function UI(n) {
+  function WI(n) {
     var i = ni(n);
     i !== null && i.tag === 5 && i.type === "form" ? i1(i) : Po.r(n);
   }
@@ -33913,13 +33913,13 @@ Error generating stack: ` + u.message + `
       h = 'link[rel="' + n + '"][href="' + h + '"]', typeof s == "string" && (h += '[crossorigin="' + s + '"]'), rE.has(h) || (rE.add(h), n = { rel: n, crossOrigin: s, href: i }, u.querySelector(h) === null && (i = u.createElement("link"), sn(i, "link", n), Ot(i), u.head.appendChild(i)));
     }
   }
-  function WI(n) {
+  function FI(n) {
     Po.D(n), oE("dns-prefetch", n, null);
   }
-  function FI(n, i) {
+  function GI(n, i) {
     Po.C(n, i), oE("preconnect", n, i);
   }
-  function GI(n, i, s) {
+  function qI(n, i, s) {
     Po.L(n, i, s);
     var u = qs;
     if (u && n && i) {
@@ -33952,7 +33952,7 @@ Error generating stack: ` + u.message + `
       }
     }
   }
-  function qI(n, i) {
+  function YI(n, i) {
     Po.m(n, i);
     var s = qs;
     if (s && n) {
@@ -33981,7 +33981,7 @@ Error generating stack: ` + u.message + `
       }
     }
   }
-  function YI(n, i, s) {
+  function XI(n, i, s) {
     Po.S(n, i, s);
     var u = qs;
     if (u && n) {
@@ -34017,7 +34017,7 @@ Error generating stack: ` + u.message + `
       }
     }
   }
-  function XI(n, i) {
+  function KI(n, i) {
     Po.X(n, i);
     var s = qs;
     if (s && n) {
@@ -34030,7 +34030,7 @@ Error generating stack: ` + u.message + `
       }, u.set(h, m));
     }
   }
-  function KI(n, i) {
+  function QI(n, i) {
     Po.M(n, i);
     var s = qs;
     if (s && n) {
@@ -34081,7 +34081,7 @@ Error generating stack: ` + u.message + `
             media: s.media,
             hrefLang: s.hrefLang,
             referrerPolicy: s.referrerPolicy
-          }, gr.set(n, m)), QI(
+          }, gr.set(n, m)), ZI(
             h,
             n,
             m,
@@ -34118,7 +34118,7 @@ Error generating stack: ` + u.message + `
       precedence: null
     });
   }
-  function QI(n, i, s, u) {
+  function ZI(n, i, s, u) {
     if (i = n.querySelector(
       'link[rel="preload"][as="style"][' + i + "]"
     )) {
@@ -34224,7 +34224,7 @@ Error generating stack: ` + u.message + `
       i === "title" ? n.querySelector("head > title") : null
     );
   }
-  function ZI(n, i, s) {
+  function JI(n, i, s) {
     if (s === 1 || i.itemProp != null) return !1;
     switch (n) {
       case "meta":
@@ -34254,9 +34254,9 @@ Error generating stack: ` + u.message + `
     return (n.width || 100) * (n.height || 100) * (typeof devicePixelRatio == "number" ? devicePixelRatio : 1) * 0.25;
   }
   function fE(n, i) {
-    typeof i.decode == "function" && (n.imgCount++, i.complete || (n.imgBytes += dE(i), n.suspenseyImages.push(i)), n = t4.bind(n), i.decode().then(n, n));
+    typeof i.decode == "function" && (n.imgCount++, i.complete || (n.imgBytes += dE(i), n.suspenseyImages.push(i)), n = n4.bind(n), i.decode().then(n, n));
   }
-  function JI(n, i, s, u) {
+  function e4(n, i, s, u) {
     if (s.type === "stylesheet" && (typeof u.media != "string" || matchMedia(u.media).matches !== !1) && (s.state.loading & 4) === 0) {
       if (s.instance === null) {
         var h = Ys(u.href), m = i.querySelector(
@@ -34276,7 +34276,7 @@ Error generating stack: ` + u.message + `
     }
   }
   var Qf = 0;
-  function e4(n, i) {
+  function t4(n, i) {
     return n.stylesheets && n.count === 0 && Jf(n, n.stylesheets), 0 < n.count || 0 < n.imgCount ? function(s) {
       var u = setTimeout(function() {
         if (n.stylesheets && Jf(n, n.stylesheets), n.unsuspend) {
@@ -34284,7 +34284,7 @@ Error generating stack: ` + u.message + `
           n.unsuspend = null, m();
         }
       }, 6e4 + i);
-      0 < n.imgBytes && Qf === 0 && (Qf = 62500 * yI());
+      0 < n.imgBytes && Qf === 0 && (Qf = 62500 * bI());
       var h = setTimeout(
         function() {
           if (n.waitingForImages = !1, n.count === 0 && (n.stylesheets && Jf(n, n.stylesheets), n.unsuspend)) {
@@ -34311,14 +34311,14 @@ Error generating stack: ` + u.message + `
   function Yc() {
     this.count--, hE(this);
   }
-  function t4() {
+  function n4() {
     this.imgCount--, hE(this);
   }
   var Zf = null;
   function Jf(n, i) {
-    n.stylesheets = null, n.unsuspend !== null && (n.count++, Zf = /* @__PURE__ */ new Map(), i.forEach(n4, n), Zf = null, Yc.call(n));
+    n.stylesheets = null, n.unsuspend !== null && (n.count++, Zf = /* @__PURE__ */ new Map(), i.forEach(r4, n), Zf = null, Yc.call(n));
   }
-  function n4(n, i) {
+  function r4(n, i) {
     if (!(i.state.loading & 4)) {
       var s = Zf.get(n);
       if (s) var u = s.get(null);
@@ -34343,11 +34343,11 @@ Error generating stack: ` + u.message + `
     _currentValue2: ve,
     _threadCount: 0
   };
-  function r4(n, i, s, u, h, m, C, M, U) {
+  function o4(n, i, s, u, h, m, C, M, U) {
     this.tag = 1, this.containerInfo = n, this.pingCache = this.current = this.pendingChildren = null, this.timeoutHandle = -1, this.callbackNode = this.next = this.pendingContext = this.context = this.cancelPendingCommit = null, this.callbackPriority = 0, this.expirationTimes = ac(-1), this.entangledLanes = this.shellSuspendCounter = this.errorRecoveryDisabledLanes = this.expiredLanes = this.warmLanes = this.pingedLanes = this.suspendedLanes = this.pendingLanes = 0, this.entanglements = ac(0), this.hiddenUpdates = ac(null), this.identifierPrefix = u, this.onUncaughtError = h, this.onCaughtError = m, this.onRecoverableError = C, this.pooledCache = null, this.pooledCacheLanes = 0, this.formState = U, this.transitionTypes = null, this.incompleteTransitions = /* @__PURE__ */ new Map();
   }
   function gE(n, i, s, u, h, m, C, M, U, te, ae, fe) {
-    return n = new r4(
+    return n = new o4(
       n,
       i,
       s,
@@ -34393,7 +34393,7 @@ Error generating stack: ` + u.message + `
     }
   }
   var Qs = !0;
-  function o4(n, i, s, u) {
+  function i4(n, i, s, u) {
     var h = le.T;
     le.T = null;
     var m = ue.p;
@@ -34403,7 +34403,7 @@ Error generating stack: ` + u.message + `
       ue.p = m, le.T = h;
     }
   }
-  function i4(n, i, s, u) {
+  function a4(n, i, s, u) {
     var h = le.T;
     le.T = null;
     var m = ue.p;
@@ -34424,7 +34424,7 @@ Error generating stack: ` + u.message + `
           eh,
           s
         ), wE(n, u);
-      else if (s4(
+      else if (l4(
         h,
         n,
         i,
@@ -34432,7 +34432,7 @@ Error generating stack: ` + u.message + `
         u
       ))
         u.stopPropagation();
-      else if (wE(n, u), i & 4 && -1 < a4.indexOf(n)) {
+      else if (wE(n, u), i & 4 && -1 < s4.indexOf(n)) {
         for (; h !== null; ) {
           var m = ni(h);
           if (m !== null)
@@ -34593,7 +34593,7 @@ Error generating stack: ` + u.message + `
         return 32;
     }
   }
-  var sy = !1, _i = null, ki = null, Ti = null, Xc = /* @__PURE__ */ new Map(), Kc = /* @__PURE__ */ new Map(), Ri = [], a4 = "mousedown mouseup touchcancel touchend touchstart auxclick dblclick pointercancel pointerdown pointerup dragend dragstart drop compositionend compositionstart keydown keypress keyup input textInput copy cut paste click change contextmenu reset".split(
+  var sy = !1, _i = null, ki = null, Ti = null, Xc = /* @__PURE__ */ new Map(), Kc = /* @__PURE__ */ new Map(), Ri = [], s4 = "mousedown mouseup touchcancel touchend touchstart auxclick dblclick pointercancel pointerdown pointerup dragend dragstart drop compositionend compositionstart keydown keypress keyup input textInput copy cut paste click change contextmenu reset".split(
     " "
   );
   function wE(n, i) {
@@ -34628,7 +34628,7 @@ Error generating stack: ` + u.message + `
       targetContainers: [h]
     }, i !== null && (i = ni(i), i !== null && yE(i)), n) : (n.eventSystemFlags |= u, i = n.targetContainers, h !== null && i.indexOf(h) === -1 && i.push(h), n);
   }
-  function s4(n, i, s, u, h) {
+  function l4(n, i, s, u, h) {
     switch (i) {
       case "focusin":
         return _i = Qc(
@@ -34732,13 +34732,13 @@ Error generating stack: ` + u.message + `
   function CE(n, i, s) {
     th(n) && s.delete(i);
   }
-  function l4() {
+  function c4() {
     sy = !1, _i !== null && th(_i) && (_i = null), ki !== null && th(ki) && (ki = null), Ti !== null && th(Ti) && (Ti = null), Xc.forEach(CE), Kc.forEach(CE);
   }
   function nh(n, i) {
     n.blockedOn === i && (n.blockedOn = null, sy || (sy = !0, e.unstable_scheduleCallback(
       e.unstable_NormalPriority,
-      l4
+      c4
     )));
   }
   var rh = null;
@@ -34871,7 +34871,7 @@ Error generating stack: ` + u.message + `
       throw typeof n.render == "function" ? Error(o(188)) : (n = Object.keys(n).join(","), Error(o(268, n)));
     return n = g(i), n = n !== null ? p(n) : null, n = n === null ? null : n.stateNode, n;
   };
-  var c4 = {
+  var u4 = {
     bundleType: 0,
     version: "19.3.1",
     rendererPackageName: "react-dom",
@@ -34883,7 +34883,7 @@ Error generating stack: ` + u.message + `
     if (!ih.isDisabled && ih.supportsFiber)
       try {
         Xi = ih.inject(
-          c4
+          u4
         ), wn = ih;
       } catch {
       }
@@ -34925,7 +34925,7 @@ Error generating stack: ` + u.message + `
   }, ou.version = "19.3.1", ou;
 }
 var Sk;
-function ZW() {
+function JW() {
   if (Sk) return Ay.exports;
   Sk = 1;
   function e() {
@@ -34936,18 +34936,18 @@ function ZW() {
         console.error(t);
       }
   }
-  return e(), Ay.exports = QW(), Ay.exports;
+  return e(), Ay.exports = ZW(), Ay.exports;
 }
-var JW = ZW();
+var eF = JW();
 var Tx = /^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i, bN = /^[\\/]{2}/;
-function eF(e, t) {
+function tF(e, t) {
   return t + e.replace(/\\/g, "/");
 }
 var Ck = "popstate";
 function Ek(e) {
   return typeof e == "object" && e != null && "pathname" in e && "search" in e && "hash" in e && "state" in e && "key" in e;
 }
-function tF(e = {}) {
+function nF(e = {}) {
   function t(o, a) {
     let l = a.state?.masked, { pathname: c, search: d, hash: f } = l || o.location;
     return Yb(
@@ -34966,7 +34966,7 @@ function tF(e = {}) {
   function r(o, a) {
     return typeof a == "string" ? a : Tl(a);
   }
-  return rF(
+  return oF(
     t,
     r,
     null,
@@ -34986,7 +34986,7 @@ function Lr(e, t) {
     }
   }
 }
-function nF() {
+function rF() {
   return Math.random().toString(36).substring(2, 10);
 }
 function _k(e, t) {
@@ -35012,7 +35012,7 @@ function Yb(e, t, r = null, o, a) {
     // full Locations now and avoid the need to run through this flow at all
     // But that's a pretty big refactor to the current test suite so going to
     // keep as is for the time being and just let any incoming keys take precedence
-    key: t && t.key || o || nF(),
+    key: t && t.key || o || rF(),
     mask: a
   };
 }
@@ -35033,7 +35033,7 @@ function hd(e) {
   }
   return t;
 }
-function rF(e, t, r, o = {}) {
+function oF(e, t, r, o = {}) {
   let { window: a = document.defaultView, v5Compat: l = !1 } = o, c = a.history, d = "POP", f = null, g = p();
   g == null && (g = 0, c.replaceState({ ...c.state, idx: g }, ""));
   function p() {
@@ -35066,7 +35066,7 @@ function rF(e, t, r, o = {}) {
     c.replaceState(E, "", z), l && f && f({ action: d, location: w.location, delta: 0 });
   }
   function x(S) {
-    return oF(a, S);
+    return iF(a, S);
   }
   let w = {
     get action() {
@@ -35102,31 +35102,31 @@ function rF(e, t, r, o = {}) {
   };
   return w;
 }
-function oF(e, t, r = !1) {
+function iF(e, t, r = !1) {
   let o = "http://localhost";
   e && (o = e.location.origin !== "null" ? e.location.origin : e.location.href), Ft(o, "No window.location.(origin|href) available to create URL");
   let a = typeof t == "string" ? t : Tl(t);
   return a = a.replace(/ $/, "%20"), !r && bN.test(a) && (a = o + a), new URL(a, o);
 }
 function xN(e, t, r = "/") {
-  return iF(e, t, r, !1);
+  return aF(e, t, r, !1);
 }
-function iF(e, t, r, o, a) {
+function aF(e, t, r, o, a) {
   let l = typeof t == "string" ? hd(t) : t, c = Yo(l.pathname || "/", r);
   if (c == null)
     return null;
-  let d = aF(e), f = null, g = vF(c);
+  let d = sF(e), f = null, g = yF(c);
   for (let p = 0; f == null && p < d.length; ++p)
-    f = mF(
+    f = vF(
       d[p],
       g,
       o
     );
   return f;
 }
-function aF(e) {
+function sF(e) {
   let t = wN(e);
-  return sF(t), t;
+  return lF(t), t;
 }
 function wN(e, t = [], r = [], o = "", a = !1) {
   let l = (c, d, f = a, g) => {
@@ -35158,7 +35158,7 @@ function wN(e, t = [], r = [], o = "", a = !1) {
       f
     )), !(c.path == null && !c.index) && t.push({
       path: v,
-      score: gF(v, c.index),
+      score: pF(v, c.index),
       routesMeta: y.map((b, x) => {
         let [w, S] = EN(
           b.relativePath,
@@ -35196,23 +35196,23 @@ function SN(e) {
     (f) => e.startsWith("/") && f === "" ? "/" : f
   );
 }
-function sF(e) {
+function lF(e) {
   e.sort(
-    (t, r) => t.score !== r.score ? r.score - t.score : pF(
+    (t, r) => t.score !== r.score ? r.score - t.score : mF(
       t.routesMeta.map((o) => o.childrenIndex),
       r.routesMeta.map((o) => o.childrenIndex)
     )
   );
 }
-var lF = /^:[\w-]+$/, cF = 3, uF = 2, dF = 1, fF = 10, hF = -2, kk = (e) => e === "*";
-function gF(e, t) {
+var cF = /^:[\w-]+$/, uF = 3, dF = 2, fF = 1, hF = 10, gF = -2, kk = (e) => e === "*";
+function pF(e, t) {
   let r = e.split("/"), o = r.length;
-  return r.some(kk) && (o += hF), t && (o += uF), r.filter((a) => !kk(a)).reduce(
-    (a, l) => a + (lF.test(l) ? cF : l === "" ? dF : fF),
+  return r.some(kk) && (o += gF), t && (o += dF), r.filter((a) => !kk(a)).reduce(
+    (a, l) => a + (cF.test(l) ? uF : l === "" ? fF : hF),
     o
   );
 }
-function pF(e, t) {
+function mF(e, t) {
   return e.length === t.length && e.slice(0, -1).every((o, a) => o === t[a]) ? (
     // If two routes are siblings, we should try to match the earlier sibling
     // first. This allows people to have fine-grained control over the matching
@@ -35225,7 +35225,7 @@ function pF(e, t) {
     0
   );
 }
-function mF(e, t, r = !1) {
+function vF(e, t, r = !1) {
   let { routesMeta: o } = e, a = {}, l = "/", c = [];
   for (let d = 0; d < o.length; ++d) {
     let f = o[d], g = d === o.length - 1, p = l === "/" ? t : t.slice(l.length) || "/", v = {
@@ -35254,7 +35254,7 @@ function mF(e, t, r = !1) {
       // TODO: Can this as be avoided?
       params: a,
       pathname: Dr([l, y.pathname]),
-      pathnameBase: xF(
+      pathnameBase: wF(
         Dr([l, y.pathnameBase])
       ),
       route: b
@@ -35312,7 +35312,7 @@ function EN(e, t = !1, r = !0) {
   ).replace(/\/([\w-]+)\?(\/|$)/g, "(/$1)?$2");
   return e.endsWith("*") ? (o.push({ paramName: "*" }), a += e === "*" || e === "/*" ? "(.*)$" : "(?:\\/(.+)|\\/*)$") : r ? a += "\\/*$" : e !== "" && e !== "/" && (a += "(?:(?=\\/|$))"), [new RegExp(a, t ? void 0 : "i"), o];
 }
-function vF(e) {
+function yF(e) {
   try {
     return e.split("/").map((t) => decodeURIComponent(t).replace(/\//g, "%2F")).join("/");
   } catch (t) {
@@ -35329,7 +35329,7 @@ function Yo(e, t) {
   let r = t.endsWith("/") ? t.length - 1 : t.length, o = e.charAt(r);
   return o && o !== "/" ? null : e.slice(r) || "/";
 }
-function yF(e, t = "/") {
+function bF(e, t = "/") {
   let {
     pathname: r,
     search: o = "",
@@ -35337,8 +35337,8 @@ function yF(e, t = "/") {
   } = typeof e == "string" ? hd(e) : e, l;
   return r ? (r = kN(r), r.startsWith("/") || r.startsWith("\\") ? l = Tk(r.substring(1), "/") : l = Tk(r, t)) : l = t, {
     pathname: l,
-    search: wF(o),
-    hash: SF(a)
+    search: SF(o),
+    hash: CF(a)
   };
 }
 function Tk(e, t) {
@@ -35352,13 +35352,13 @@ function Py(e, t, r, o) {
     o
   )}].  Please separate it out to the \`to.${r}\` field. Alternatively you may provide the full path as a string in <Link to="..."> and the router will parse it for you.`;
 }
-function bF(e) {
+function xF(e) {
   return e.filter(
     (t, r) => r === 0 || t.route.path && t.route.path.length > 0
   );
 }
 function _N(e) {
-  let t = bF(e);
+  let t = xF(e);
   return t.map(
     (r, o) => o === t.length - 1 ? r.pathname : r.pathnameBase
   );
@@ -35388,7 +35388,7 @@ function Rx(e, t, r, o = !1) {
     }
     d = v >= 0 ? t[v] : "/";
   }
-  let f = yF(a, d), g = c && c !== "/" && c.endsWith("/"), p = (l || c === ".") && r.endsWith("/");
+  let f = bF(a, d), g = c && c !== "/" && c.endsWith("/"), p = (l || c === ".") && r.endsWith("/");
   return !f.pathname.endsWith("/") && (g || p) && (f.pathname += "/"), f;
 }
 var kN = (e) => e.replace(/[\\/]{2,}/g, "/"), Dr = (e) => kN(e.join("/"));
@@ -35398,15 +35398,15 @@ function Rl(e, t = 0) {
     r--;
   return r === e.length ? e : e.slice(0, r);
 }
-var xF = (e) => Rl(e).replace(/^\/*/, "/"), wF = (e) => !e || e === "?" ? "" : e.startsWith("?") ? e : "?" + e, SF = (e) => !e || e === "#" ? "" : e.startsWith("#") ? e : "#" + e, CF = class {
+var wF = (e) => Rl(e).replace(/^\/*/, "/"), SF = (e) => !e || e === "?" ? "" : e.startsWith("?") ? e : "?" + e, CF = (e) => !e || e === "#" ? "" : e.startsWith("#") ? e : "#" + e, EF = class {
   constructor(e, t, r, o = !1) {
     this.status = e, this.statusText = t || "", this.internal = o, r instanceof Error ? (this.data = r.toString(), this.error = r) : this.data = r;
   }
 };
-function EF(e) {
+function _F(e) {
   return e != null && typeof e.status == "number" && typeof e.statusText == "string" && typeof e.internal == "boolean" && "data" in e;
 }
-function _F(e) {
+function kF(e) {
   let t = e.map((r) => r.route.path).filter(Boolean);
   return Dr(t) || "/";
 }
@@ -35422,7 +35422,7 @@ function RN(e, t) {
   let o = r, a = !1;
   if (TN)
     try {
-      let l = new URL(window.location.href), c = bN.test(r) ? new URL(eF(r, l.protocol)) : new URL(r), d = Yo(c.pathname, t);
+      let l = new URL(window.location.href), c = bN.test(r) ? new URL(tF(r, l.protocol)) : new URL(r), d = Yo(c.pathname, t);
       c.origin === l.origin && d != null ? r = d + c.search + c.hash : a = !0;
     } catch {
       Lr(
@@ -35450,7 +35450,7 @@ function zN(e) {
 function Iy(e, t) {
   return e.origin === t.origin && (e.origin !== "null" || e.protocol === t.protocol && e.host === t.host);
 }
-function kF(e, t) {
+function TF(e, t) {
   if (e.startsWith("//"))
     return !0;
   let r = t.protocol.toLowerCase();
@@ -35466,7 +35466,7 @@ function ON(e, t, r, o) {
   if (o === "reject") {
     if (c || d)
       throw new Error("External navigation is not allowed");
-  } else if (d && (a == null || !kF(e, a) || !Iy(a, l)))
+  } else if (d && (a == null || !TF(e, a) || !Iy(a, l)))
     throw new Error("External navigation is not allowed");
 }
 var AN = [
@@ -35478,12 +35478,12 @@ var AN = [
 new Set(
   AN
 );
-var TF = [
+var RF = [
   "GET",
   ...AN
 ];
-new Set(TF);
-var RF = [
+new Set(RF);
+var zF = [
   "about:",
   "blob:",
   "chrome:",
@@ -35496,9 +35496,9 @@ var RF = [
   // eslint-disable-next-line no-script-url
   "javascript:"
 ];
-function zF(e) {
+function OF(e) {
   try {
-    return RF.includes(new URL(e).protocol);
+    return zF.includes(new URL(e).protocol);
   } catch {
     return !1;
   }
@@ -35508,19 +35508,19 @@ Xl.displayName = "DataRouter";
 var ap = _.createContext(null);
 ap.displayName = "DataRouterState";
 var NN = _.createContext(!1);
-function OF() {
+function AF() {
   return _.useContext(NN);
 }
 var MN = _.createContext({
   isTransitioning: !1
 });
 MN.displayName = "ViewTransition";
-var AF = _.createContext(
+var NF = _.createContext(
   /* @__PURE__ */ new Map()
 );
-AF.displayName = "Fetchers";
-var NF = _.createContext(null);
-NF.displayName = "Await";
+NF.displayName = "Fetchers";
+var MF = _.createContext(null);
+MF.displayName = "Await";
 var br = _.createContext(
   null
 );
@@ -35537,9 +35537,9 @@ var ei = _.createContext({
 ei.displayName = "Route";
 var zx = _.createContext(null);
 zx.displayName = "RouteError";
-var PN = "REACT_ROUTER_ERROR", MF = "REDIRECT", PF = "ROUTE_ERROR_RESPONSE";
-function IF(e) {
-  if (e.startsWith(`${PN}:${MF}:{`))
+var PN = "REACT_ROUTER_ERROR", PF = "REDIRECT", IF = "ROUTE_ERROR_RESPONSE";
+function DF(e) {
+  if (e.startsWith(`${PN}:${PF}:{`))
     try {
       let t = JSON.parse(e.slice(28));
       if (typeof t == "object" && t && typeof t.status == "number" && typeof t.statusText == "string" && typeof t.location == "string" && typeof t.reloadDocument == "boolean" && typeof t.replace == "boolean")
@@ -35547,14 +35547,14 @@ function IF(e) {
     } catch {
     }
 }
-function DF(e) {
+function $F(e) {
   if (e.startsWith(
-    `${PN}:${PF}:{`
+    `${PN}:${IF}:{`
   ))
     try {
       let t = JSON.parse(e.slice(40));
       if (typeof t == "object" && t && typeof t.status == "number" && typeof t.statusText == "string")
-        return new CF(
+        return new EF(
           t.status,
           t.statusText,
           t.data
@@ -35562,7 +35562,7 @@ function DF(e) {
     } catch {
     }
 }
-function $F(e, { relative: t } = {}) {
+function LF(e, { relative: t } = {}) {
   Ft(
     gd(),
     // TODO: This error is probably because they somehow have 2 versions of the
@@ -35589,9 +35589,9 @@ function DN(e) {
 }
 function $N() {
   let { isDataRoute: e } = _.useContext(ei);
-  return e ? KF() : LF();
+  return e ? QF() : VF();
 }
-function LF() {
+function VF() {
   Ft(
     gd(),
     // TODO: This error is probably because they somehow have 2 versions of the
@@ -35647,7 +35647,7 @@ function pd(e, { relative: t } = {}) {
     [e, a, o, t]
   );
 }
-function VF(e, t, r) {
+function HF(e, t, r) {
   Ft(
     gd(),
     // TODO: This error is probably because they somehow have 2 versions of the
@@ -35687,7 +35687,7 @@ Please change the parent <Route path="${S}"> to <Route path="${S === "/" ? "*" :
   ), Lr(
     x == null || x[x.length - 1].route.element !== void 0 || x[x.length - 1].route.Component !== void 0 || x[x.length - 1].route.lazy !== void 0,
     `Matched leaf route at location "${v.pathname}${v.search}${v.hash}" does not have an element or Component. This means it will render an <Outlet /> with a null value by default resulting in an "empty" page.`
-  ), WF(
+  ), FF(
     x && x.map(
       (S) => Object.assign({}, S, {
         params: Object.assign({}, c, S.params),
@@ -35717,14 +35717,14 @@ Please change the parent <Route path="${S}"> to <Route path="${S === "/" ? "*" :
     r
   );
 }
-function HF() {
-  let e = XF(), t = EF(e) ? `${e.status} ${e.statusText}` : e instanceof Error ? e.message : JSON.stringify(e), r = e instanceof Error ? e.stack : null, o = "rgba(200,200,200, 0.5)", a = { padding: "0.5rem", backgroundColor: o }, l = { padding: "2px 4px", backgroundColor: o }, c = null;
+function BF() {
+  let e = KF(), t = _F(e) ? `${e.status} ${e.statusText}` : e instanceof Error ? e.message : JSON.stringify(e), r = e instanceof Error ? e.stack : null, o = "rgba(200,200,200, 0.5)", a = { padding: "0.5rem", backgroundColor: o }, l = { padding: "2px 4px", backgroundColor: o }, c = null;
   return console.error(
     "Error handled by React Router default ErrorBoundary:",
     e
   ), c = /* @__PURE__ */ _.createElement(_.Fragment, null, /* @__PURE__ */ _.createElement("p", null, "💿 Hey developer 👋"), /* @__PURE__ */ _.createElement("p", null, "You can provide a way better UX than this when your app throws errors by providing your own ", /* @__PURE__ */ _.createElement("code", { style: l }, "ErrorBoundary"), " or", " ", /* @__PURE__ */ _.createElement("code", { style: l }, "errorElement"), " prop on your route.")), /* @__PURE__ */ _.createElement(_.Fragment, null, /* @__PURE__ */ _.createElement("h2", null, "Unexpected Application Error!"), /* @__PURE__ */ _.createElement("h3", { style: { fontStyle: "italic" } }, t), r ? /* @__PURE__ */ _.createElement("pre", { style: a }, r) : null, c);
 }
-var BF = /* @__PURE__ */ _.createElement(HF, null), LN = class extends _.Component {
+var jF = /* @__PURE__ */ _.createElement(BF, null), LN = class extends _.Component {
   constructor(e) {
     super(e), this.state = {
       location: e.location,
@@ -35755,7 +35755,7 @@ var BF = /* @__PURE__ */ _.createElement(HF, null), LN = class extends _.Compone
   render() {
     let e = this.state.error;
     if (this.context && typeof e == "object" && e && "digest" in e && typeof e.digest == "string") {
-      const r = DF(e.digest);
+      const r = $F(e.digest);
       r && (e = r);
     }
     let t = e !== void 0 ? /* @__PURE__ */ _.createElement(ei.Provider, { value: this.props.routeContext }, /* @__PURE__ */ _.createElement(
@@ -35765,18 +35765,18 @@ var BF = /* @__PURE__ */ _.createElement(HF, null), LN = class extends _.Compone
         children: this.props.component
       }
     )) : this.props.children;
-    return this.context ? /* @__PURE__ */ _.createElement(jF, { error: e }, t) : t;
+    return this.context ? /* @__PURE__ */ _.createElement(UF, { error: e }, t) : t;
   }
 };
 LN.contextType = NN;
 var Dy = /* @__PURE__ */ new WeakMap();
-function jF({
+function UF({
   children: e,
   error: t
 }) {
   let { basename: r, navigator: o } = _.useContext(br);
   if (typeof t == "object" && t && "digest" in t && typeof t.digest == "string") {
-    let a = IF(t.digest);
+    let a = DF(t.digest);
     if (a) {
       let l = Dy.get(t);
       if (l) throw l;
@@ -35786,7 +35786,7 @@ function jF({
         d,
         zN(o),
         "allow-explicit"
-      ), zF(d))
+      ), OF(d))
         throw new Error("Invalid redirect location");
       if (TN && !Dy.get(t))
         if (c.isExternal || a.reloadDocument)
@@ -35804,11 +35804,11 @@ function jF({
   }
   return e;
 }
-function UF({ routeContext: e, match: t, children: r }) {
+function WF({ routeContext: e, match: t, children: r }) {
   let o = _.useContext(Xl);
   return o && o.static && o.staticContext && (t.route.errorElement || t.route.ErrorBoundary) && (o.staticContext._deepestRenderedBoundaryId = t.route.id), /* @__PURE__ */ _.createElement(ei.Provider, { value: e }, r);
 }
-function WF(e, t = [], r) {
+function FF(e, t = [], r) {
   let o = r?.state;
   if (e == null) {
     if (!o)
@@ -35853,14 +35853,14 @@ function WF(e, t = [], r) {
     f(p, {
       location: o.location,
       params: o.matches?.[0]?.params ?? {},
-      pattern: _F(o.matches),
+      pattern: kF(o.matches),
       errorInfo: v
     });
   } : void 0;
   return a.reduceRight(
     (p, v, y) => {
       let b, x = !1, w = null, S = null;
-      o && (b = l && v.route.id ? l[v.route.id] : void 0, w = v.route.errorElement || BF, c && (d < 0 && y === 0 ? (VN(
+      o && (b = l && v.route.id ? l[v.route.id] : void 0, w = v.route.errorElement || jF, c && (d < 0 && y === 0 ? (VN(
         "route-fallback",
         !1,
         "No `HydrateFallback` element provided to render during initial hydration"
@@ -35868,7 +35868,7 @@ function WF(e, t = [], r) {
       let k = t.concat(a.slice(0, y + 1)), T = () => {
         let E;
         return b ? E = w : x ? E = S : v.route.Component ? E = /* @__PURE__ */ _.createElement(v.route.Component, null) : v.route.element ? E = v.route.element : E = p, /* @__PURE__ */ _.createElement(
-          UF,
+          WF,
           {
             match: v,
             routeContext: {
@@ -35899,33 +35899,33 @@ function WF(e, t = [], r) {
 function Ox(e) {
   return `${e} must be used within a data router.  See https://reactrouter.com/en/main/routers/picking-a-router.`;
 }
-function FF(e) {
+function GF(e) {
   let t = _.useContext(Xl);
   return Ft(t, Ox(e)), t;
 }
-function GF(e) {
+function qF(e) {
   let t = _.useContext(ap);
   return Ft(t, Ox(e)), t;
 }
-function qF(e) {
+function YF(e) {
   let t = _.useContext(ei);
   return Ft(t, Ox(e)), t;
 }
 function Ax(e) {
-  let t = qF(e), r = t.matches[t.matches.length - 1];
+  let t = YF(e), r = t.matches[t.matches.length - 1];
   return Ft(
     r.route.id,
     `${e} can only be used on routes that contain a unique "id"`
   ), r.route.id;
 }
-function YF() {
+function XF() {
   return Ax(
     "useRouteId"
     /* UseRouteId */
   );
 }
-function XF() {
-  let e = _.useContext(zx), t = GF(
+function KF() {
+  let e = _.useContext(zx), t = qF(
     "useRouteError"
     /* UseRouteError */
   ), r = Ax(
@@ -35934,8 +35934,8 @@ function XF() {
   );
   return e !== void 0 ? e : t.errors?.[r];
 }
-function KF() {
-  let { router: e } = FF(
+function QF() {
+  let { router: e } = GF(
     "useNavigate"
     /* UseNavigateStable */
   ), t = Ax(
@@ -35955,8 +35955,8 @@ var zk = {};
 function VN(e, t, r) {
   !t && !zk[e] && (zk[e] = !0, Lr(!1, r));
 }
-_.memo(QF);
-function QF({
+_.memo(ZF);
+function ZF({
   routes: e,
   manifest: t,
   future: r,
@@ -35964,14 +35964,14 @@ function QF({
   isStatic: a,
   onError: l
 }) {
-  return VF(e, void 0, {
+  return HF(e, void 0, {
     manifest: t,
     state: o,
     isStatic: a,
     onError: l
   });
 }
-function ZF({
+function JF({
   basename: e = "/",
   children: t = null,
   location: r,
@@ -36025,22 +36025,22 @@ var Uh = "get", Wh = "application/x-www-form-urlencoded";
 function lp(e) {
   return typeof HTMLElement < "u" && e instanceof HTMLElement;
 }
-function JF(e) {
+function eG(e) {
   return lp(e) && e.tagName.toLowerCase() === "button";
 }
-function eG(e) {
+function tG(e) {
   return lp(e) && e.tagName.toLowerCase() === "form";
 }
-function tG(e) {
+function nG(e) {
   return lp(e) && e.tagName.toLowerCase() === "input";
 }
-function nG(e) {
+function rG(e) {
   return !!(e.metaKey || e.altKey || e.ctrlKey || e.shiftKey);
 }
-function rG(e, t) {
+function oG(e, t) {
   return e.button === 0 && // Ignore everything but left clicks
   (!t || t === "_self") && // Let browser handle "target=_blank" etc.
-  !nG(e);
+  !rG(e);
 }
 function Xb(e = "") {
   return new URLSearchParams(
@@ -36052,7 +36052,7 @@ function Xb(e = "") {
     }, [])
   );
 }
-function oG(e, t) {
+function iG(e, t) {
   let r = Xb(e);
   return t && t.forEach((o, a) => {
     r.has(a) || t.getAll(a).forEach((l) => {
@@ -36061,7 +36061,7 @@ function oG(e, t) {
   }), r;
 }
 var vh = null;
-function iG() {
+function aG() {
   if (vh === null)
     try {
       new FormData(
@@ -36074,30 +36074,30 @@ function iG() {
     }
   return vh;
 }
-var aG = /* @__PURE__ */ new Set([
+var sG = /* @__PURE__ */ new Set([
   "application/x-www-form-urlencoded",
   "multipart/form-data",
   "text/plain"
 ]);
 function $y(e) {
-  return e != null && !aG.has(e) ? (Lr(
+  return e != null && !sG.has(e) ? (Lr(
     !1,
     `"${e}" is not a valid \`encType\` for \`<Form>\`/\`<fetcher.Form>\` and will default to "${Wh}"`
   ), null) : e;
 }
-function sG(e, t) {
+function lG(e, t) {
   let r, o, a, l, c;
-  if (eG(e)) {
+  if (tG(e)) {
     let d = e.getAttribute("action");
     o = d ? Yo(d, t) : null, r = e.getAttribute("method") || Uh, a = $y(e.getAttribute("enctype")) || Wh, l = new FormData(e);
-  } else if (JF(e) || tG(e) && (e.type === "submit" || e.type === "image")) {
+  } else if (eG(e) || nG(e) && (e.type === "submit" || e.type === "image")) {
     let d = e.form;
     if (d == null)
       throw new Error(
         'Cannot submit a <button> or <input type="submit"> without a <form>'
       );
     let f = e.getAttribute("formaction") || d.getAttribute("action");
-    if (o = f ? Yo(f, t) : null, r = e.getAttribute("formmethod") || d.getAttribute("method") || Uh, a = $y(e.getAttribute("formenctype")) || $y(d.getAttribute("enctype")) || Wh, l = new FormData(d, e), !iG()) {
+    if (o = f ? Yo(f, t) : null, r = e.getAttribute("formmethod") || d.getAttribute("method") || Uh, a = $y(e.getAttribute("formenctype")) || $y(d.getAttribute("enctype")) || Wh, l = new FormData(d, e), !aG()) {
       let { name: g, type: p, value: v } = e;
       if (p === "image") {
         let y = g ? `${g}.` : "";
@@ -36127,7 +36127,7 @@ function HN(e, t, r, o) {
   ) : e;
   return r ? a.pathname.endsWith("/") ? a.pathname = `${a.pathname}_.${o}` : a.pathname = `${a.pathname}.${o}` : a.pathname === "/" ? a.pathname = `_root.${o}` : t && Yo(a.pathname, t) === "/" ? a.pathname = `${Rl(t)}/_root.${o}` : a.pathname = `${Rl(a.pathname)}.${o}`, a;
 }
-async function lG(e, t) {
+async function cG(e, t) {
   if (e.id in t)
     return t[e.id];
   try {
@@ -36144,22 +36144,22 @@ async function lG(e, t) {
     });
   }
 }
-function cG(e) {
+function uG(e) {
   return e == null ? !1 : e.href == null ? e.rel === "preload" && typeof e.imageSrcSet == "string" && typeof e.imageSizes == "string" : typeof e.rel == "string" && typeof e.href == "string";
 }
-async function uG(e, t, r) {
+async function dG(e, t, r) {
   let o = await Promise.all(
     e.map(async (a) => {
       let l = t.routes[a.route.id];
       if (l) {
-        let c = await lG(l, r);
+        let c = await cG(l, r);
         return c.links ? c.links() : [];
       }
       return [];
     })
   );
-  return gG(
-    o.flat(1).filter(cG).filter((a) => a.rel === "stylesheet" || a.rel === "preload").map(
+  return pG(
+    o.flat(1).filter(uG).filter((a) => a.rel === "stylesheet" || a.rel === "preload").map(
       (a) => a.rel === "stylesheet" ? { ...a, rel: "prefetch", as: "style" } : { ...a, rel: "prefetch" }
     )
   );
@@ -36196,8 +36196,8 @@ function Ok(e, t, r, o, a, l) {
     return !0;
   }) : [];
 }
-function dG(e, t, { includeHydrateFallback: r } = {}) {
-  return fG(
+function fG(e, t, { includeHydrateFallback: r } = {}) {
+  return hG(
     e.map((o) => {
       let a = t.routes[o.route.id];
       if (!a) return [];
@@ -36206,19 +36206,19 @@ function dG(e, t, { includeHydrateFallback: r } = {}) {
     }).flat(1)
   );
 }
-function fG(e) {
+function hG(e) {
   return [...new Set(e)];
 }
-function hG(e) {
+function gG(e) {
   let t = {}, r = Object.keys(e).sort();
   for (let o of r)
     t[o] = e[o];
   return t;
 }
-function gG(e, t) {
+function pG(e, t) {
   let r = /* @__PURE__ */ new Set();
   return new Set(t), e.reduce((o, a) => {
-    let l = JSON.stringify(hG(a));
+    let l = JSON.stringify(gG(a));
     return r.has(l) || (r.add(l), o.push({ key: l, link: a })), o;
   }, []);
 }
@@ -36229,7 +36229,7 @@ function Mx() {
     "You must render this element inside a <DataRouterContext.Provider> element"
   ), e;
 }
-function pG() {
+function mG() {
   let e = _.useContext(ap);
   return Nx(
     e,
@@ -36245,7 +36245,7 @@ function cp() {
     "You must render this element inside a <HydratedRouter> element"
   ), e;
 }
-function mG(e, t) {
+function vG(e, t) {
   let r = _.useContext(Px), [o, a] = _.useState(!1), [l, c] = _.useState(!1), { onFocus: d, onBlur: f, onMouseEnter: g, onMouseLeave: p, onTouchStart: v } = t, y = _.useRef(null);
   _.useEffect(() => {
     if (e === "render" && c(!0), e === "viewport") {
@@ -36290,18 +36290,18 @@ function iu(e, t) {
     e && e(r), r.defaultPrevented || t(r);
   };
 }
-function vG({ page: e, ...t }) {
-  let r = OF(), { nonce: o } = cp(), { router: a } = Mx(), l = _.useMemo(
+function yG({ page: e, ...t }) {
+  let r = AF(), { nonce: o } = cp(), { router: a } = Mx(), l = _.useMemo(
     () => xN(a.routes, e, a.basename),
     [a.routes, e, a.basename]
   );
-  return l ? (t.nonce == null && o && (t = { ...t, nonce: o }), r ? /* @__PURE__ */ _.createElement(bG, { page: e, matches: l, ...t }) : /* @__PURE__ */ _.createElement(xG, { page: e, matches: l, ...t })) : null;
+  return l ? (t.nonce == null && o && (t = { ...t, nonce: o }), r ? /* @__PURE__ */ _.createElement(xG, { page: e, matches: l, ...t }) : /* @__PURE__ */ _.createElement(wG, { page: e, matches: l, ...t })) : null;
 }
-function yG(e) {
+function bG(e) {
   let { manifest: t, routeModules: r } = cp(), [o, a] = _.useState([]);
   return _.useEffect(() => {
     let l = !1;
-    return uG(e, t, r).then(
+    return dG(e, t, r).then(
       (c) => {
         l || a(c);
       }
@@ -36310,7 +36310,7 @@ function yG(e) {
     };
   }, [e, t, r]), o;
 }
-function bG({
+function xG({
   page: e,
   matches: t,
   ...r
@@ -36336,12 +36336,12 @@ function bG({
   ]);
   return /* @__PURE__ */ _.createElement(_.Fragment, null, c.map((d) => /* @__PURE__ */ _.createElement("link", { key: d, rel: "prefetch", as: "fetch", href: d, ...r })));
 }
-function xG({
+function wG({
   page: e,
   matches: t,
   ...r
 }) {
-  let o = mo(), { future: a, manifest: l, routeModules: c } = cp(), { basename: d } = Mx(), { loaderData: f, matches: g } = pG(), p = _.useMemo(
+  let o = mo(), { future: a, manifest: l, routeModules: c } = cp(), { basename: d } = Mx(), { loaderData: f, matches: g } = mG(), p = _.useMemo(
     () => Ok(
       e,
       t,
@@ -36391,9 +36391,9 @@ function xG({
     e,
     c
   ]), b = _.useMemo(
-    () => dG(v, l),
+    () => fG(v, l),
     [v, l]
-  ), x = yG(v);
+  ), x = bG(v);
   return /* @__PURE__ */ _.createElement(_.Fragment, null, y.map((w) => /* @__PURE__ */ _.createElement("link", { key: w, rel: "prefetch", as: "fetch", href: w, ...r })), b.map((w) => /* @__PURE__ */ _.createElement("link", { key: w, rel: "modulepreload", href: w, ...r })), x.map(({ key: w, link: S }) => (
     // these don't spread `linkProps` because they are full link descriptors
     // already with their own props
@@ -36408,27 +36408,27 @@ function xG({
     )
   )));
 }
-function wG(...e) {
+function SG(...e) {
   return (t) => {
     e.forEach((r) => {
       typeof r == "function" ? r(t) : r != null && (r.current = t);
     });
   };
 }
-var SG = typeof window < "u" && typeof window.document < "u" && typeof window.document.createElement < "u";
+var CG = typeof window < "u" && typeof window.document < "u" && typeof window.document.createElement < "u";
 try {
-  SG && (window.__reactRouterVersion = // @ts-expect-error
+  CG && (window.__reactRouterVersion = // @ts-expect-error
   "7.18.5");
 } catch {
 }
-function CG({
+function EG({
   basename: e,
   children: t,
   useTransitions: r,
   window: o
 }) {
   let a = _.useRef();
-  a.current == null && (a.current = tF({ window: o, v5Compat: !0 }));
+  a.current == null && (a.current = nF({ window: o, v5Compat: !0 }));
   let l = a.current, [c, d] = _.useState({
     action: l.action,
     location: l.location
@@ -36439,7 +36439,7 @@ function CG({
     [r]
   );
   return _.useLayoutEffect(() => l.listen(f), [l, f]), /* @__PURE__ */ _.createElement(
-    ZF,
+    JF,
     {
       basename: e,
       children: t,
@@ -36469,7 +36469,7 @@ var BN = _.forwardRef(
   }, w) {
     let { basename: S, navigator: k, useTransitions: T } = _.useContext(br), E = typeof p == "string" && Tx.test(p), z = RN(p, S);
     p = z.to;
-    let O = $F(p, { relative: a }), A = mo(), N = null;
+    let O = LF(p, { relative: a }), A = mo(), N = null;
     if (d) {
       let W = Rx(
         d,
@@ -36479,10 +36479,10 @@ var BN = _.forwardRef(
       );
       S !== "/" && (W.pathname = W.pathname === "/" ? S : Dr([S, W.pathname])), N = k.createHref(W);
     }
-    let [L, H, V] = mG(
+    let [L, H, V] = vG(
       o,
       x
-    ), j = TG(p, {
+    ), j = RG(p, {
       replace: c,
       mask: d,
       state: f,
@@ -36505,17 +36505,17 @@ var BN = _.forwardRef(
           ...V,
           href: (q ? N : void 0) || z.absoluteURL || O,
           onClick: q ? B : t,
-          ref: wG(w, H),
+          ref: SG(w, H),
           target: g,
           "data-discover": !E && r === "render" ? "true" : void 0
         }
       )
     );
-    return L && !E ? /* @__PURE__ */ _.createElement(_.Fragment, null, I, /* @__PURE__ */ _.createElement(vG, { page: O })) : I;
+    return L && !E ? /* @__PURE__ */ _.createElement(_.Fragment, null, I, /* @__PURE__ */ _.createElement(yG, { page: O })) : I;
   }
 );
 BN.displayName = "Link";
-var EG = _.forwardRef(
+var _G = _.forwardRef(
   function({
     "aria-current": t = "page",
     caseSensitive: r = !1,
@@ -36529,7 +36529,7 @@ var EG = _.forwardRef(
   }, p) {
     let v = pd(c, { relative: g.relative }), y = mo(), b = _.useContext(ap), { navigator: x, basename: w } = _.useContext(br), S = b != null && // Conditional usage is OK here because the usage of a data router is static
     // eslint-disable-next-line react-hooks/rules-of-hooks
-    MG(v) && d === !0, k = x.encodeLocation ? x.encodeLocation(v).pathname : v.pathname, T = y.pathname, E = b && b.navigation && b.navigation.location ? b.navigation.location.pathname : null;
+    PG(v) && d === !0, k = x.encodeLocation ? x.encodeLocation(v).pathname : v.pathname, T = y.pathname, E = b && b.navigation && b.navigation.location ? b.navigation.location.pathname : null;
     r || (T = T.toLowerCase(), E = E ? E.toLowerCase() : null, k = k.toLowerCase()), E && w && (E = Yo(E, w) || E);
     const z = k !== "/" && k.endsWith("/") ? k.length - 1 : k.length;
     let O = T === k || !a && T.startsWith(k) && T.charAt(z) === "/", A = E != null && (E === k || !a && E.startsWith(k) && E.charAt(k.length) === "/"), N = {
@@ -36559,8 +36559,8 @@ var EG = _.forwardRef(
     );
   }
 );
-EG.displayName = "NavLink";
-var _G = _.forwardRef(
+_G.displayName = "NavLink";
+var kG = _.forwardRef(
   ({
     discover: e = "render",
     fetcherKey: t,
@@ -36577,7 +36577,7 @@ var _G = _.forwardRef(
     defaultShouldRevalidate: y,
     ...b
   }, x) => {
-    let { useTransitions: w } = _.useContext(br), S = AG(), k = NG(d, { relative: g }), T = c.toLowerCase() === "get" ? "get" : "post", E = typeof d == "string" && Tx.test(d), z = (O) => {
+    let { useTransitions: w } = _.useContext(br), S = NG(), k = MG(d, { relative: g }), T = c.toLowerCase() === "get" ? "get" : "post", E = typeof d == "string" && Tx.test(d), z = (O) => {
       if (f && f(O), O.defaultPrevented) return;
       O.preventDefault();
       let A = O.nativeEvent.submitter, N = A?.getAttribute("formmethod") || c, L = () => S(A || O.currentTarget, {
@@ -36606,15 +36606,15 @@ var _G = _.forwardRef(
     );
   }
 );
-_G.displayName = "Form";
-function kG(e) {
+kG.displayName = "Form";
+function TG(e) {
   return `${e} must be used within a data router.  See https://reactrouter.com/en/main/routers/picking-a-router.`;
 }
 function jN(e) {
   let t = _.useContext(Xl);
-  return Ft(t, kG(e)), t;
+  return Ft(t, TG(e)), t;
 }
-function TG(e, {
+function RG(e, {
   target: t,
   replace: r,
   mask: o,
@@ -36628,7 +36628,7 @@ function TG(e, {
   let p = $N(), v = mo(), y = pd(e, { relative: c });
   return _.useCallback(
     (b) => {
-      if (rG(b, t)) {
+      if (oG(b, t)) {
         b.preventDefault();
         let x = r !== void 0 ? r : Tl(v) === Tl(y), w = () => p(e, {
           replace: x,
@@ -36659,7 +36659,7 @@ function TG(e, {
     ]
   );
 }
-function RG(e) {
+function zG(e) {
   Lr(
     typeof URLSearchParams < "u",
     "You cannot use the `useSearchParams` hook in a browser that does not support the URLSearchParams API. If you need to support Internet Explorer 11, we recommend you load a polyfill such as https://github.com/ungap/url-search-params."
@@ -36669,7 +36669,7 @@ function RG(e) {
       // Only merge in the defaults if we haven't yet called setSearchParams.
       // Once we call that we want those to take precedence, otherwise you can't
       // remove a param with setSearchParams({}) if it has an initial value
-      oG(
+      iG(
         o.search,
         r.current ? null : t.current
       )
@@ -36686,20 +36686,20 @@ function RG(e) {
   );
   return [a, c];
 }
-var zG = 0, OG = () => `__${String(++zG)}__`;
-function AG() {
+var OG = 0, AG = () => `__${String(++OG)}__`;
+function NG() {
   let { router: e } = jN(
     "useSubmit"
     /* UseSubmit */
-  ), { basename: t } = _.useContext(br), r = YF(), o = e.fetch, a = e.navigate;
+  ), { basename: t } = _.useContext(br), r = XF(), o = e.fetch, a = e.navigate;
   return _.useCallback(
     async (l, c = {}) => {
-      let { action: d, method: f, encType: g, formData: p, body: v } = sG(
+      let { action: d, method: f, encType: g, formData: p, body: v } = lG(
         l,
         t
       );
       if (c.navigate === !1) {
-        let y = c.fetcherKey || OG();
+        let y = c.fetcherKey || AG();
         await o(y, r, c.action || d, {
           defaultShouldRevalidate: c.defaultShouldRevalidate,
           preventScrollReset: c.preventScrollReset,
@@ -36727,7 +36727,7 @@ function AG() {
     [o, a, t, r]
   );
 }
-function NG(e, { relative: t } = {}) {
+function MG(e, { relative: t } = {}) {
   let { basename: r } = _.useContext(br), o = _.useContext(ei);
   Ft(o, "useFormAction must be used inside a RouteContext");
   let [a] = o.matches.slice(-1), l = { ...pd(e || ".", { relative: t }) }, c = mo();
@@ -36742,7 +36742,7 @@ function NG(e, { relative: t } = {}) {
   }
   return (!e || e === ".") && a.route.index && (l.search = l.search ? l.search.replace(/^\?/, "?index&") : "?index"), r !== "/" && (l.pathname = l.pathname === "/" ? r : Dr([r, l.pathname])), Tl(l);
 }
-function MG(e, { relative: t } = {}) {
+function PG(e, { relative: t } = {}) {
   let r = _.useContext(MN);
   Ft(
     r != null,
@@ -36761,19 +36761,19 @@ const UN = _.createContext(void 0), rs = (e) => {
   const t = _.useContext(UN);
   if (!t) throw new Error("No QueryClient set, use QueryClientProvider to set one");
   return t;
-}, PG = ({ client: e, children: t }) => (_.useEffect(() => (e.mount(), () => {
+}, IG = ({ client: e, children: t }) => (_.useEffect(() => (e.mount(), () => {
   e.unmount();
 }), [e]), /* @__PURE__ */ P.jsx(UN.Provider, {
   value: e,
   children: t
-})), IG = {
+})), DG = {
   setTimeout: (e, t) => setTimeout(e, t),
   clearTimeout: (e) => clearTimeout(e),
   setInterval: (e, t) => setInterval(e, t),
   clearInterval: (e) => clearInterval(e)
 };
-var DG = class {
-  #t = IG;
+var $G = class {
+  #t = DG;
   #e = !1;
   /**
   * `setTimeoutProvider` can be used to set a custom implementation of the
@@ -36891,14 +36891,14 @@ var DG = class {
     this.#t.clearInterval(e);
   }
 };
-const Ta = new DG();
-function $G(e) {
+const Ta = new $G();
+function LG(e) {
   setTimeout(e, 0);
 }
-const LG = typeof window > "u" || "Deno" in globalThis;
+const VG = typeof window > "u" || "Deno" in globalThis;
 function mn() {
 }
-function VG(e, t) {
+function HG(e, t) {
   return typeof e == "function" ? e(t) : e;
 }
 function WN(e) {
@@ -36996,7 +36996,7 @@ function Kb(e) {
 function Pk(e) {
   return Object.prototype.toString.call(e) === "[object Object]";
 }
-function HG(e) {
+function BG(e) {
   return new Promise((t) => {
     Ta.setTimeout(t, e);
   });
@@ -37007,11 +37007,11 @@ function Qb(e, t, r) {
 function qN(e) {
   return e;
 }
-function BG(e, t, r = 0) {
+function jG(e, t, r = 0) {
   const o = [...e, t];
   return r && o.length > r ? o.slice(-r) : o;
 }
-function jG(e, t, r = 0) {
+function UG(e, t, r = 0) {
   const o = [t, ...e];
   return r && o.length > r ? o.slice(0, r) : o;
 }
@@ -37023,7 +37023,7 @@ function Lx(e, t) {
   return typeof e == "function" ? e(...t) : !!e;
 }
 const Vx = /* @__PURE__ */ Symbol();
-function UG(e, t, r, o) {
+function WG(e, t, r, o) {
   let a = !1, l;
   return Object.defineProperties(e, {
     [Vx]: { value: o },
@@ -37033,8 +37033,8 @@ function UG(e, t, r, o) {
     }
   }), e;
 }
-let WG = () => LG;
-const Hx = () => WG();
+let FG = () => VG;
+const Hx = () => FG();
 var os = class {
   constructor() {
     this.listeners = /* @__PURE__ */ new Set(), this.subscribe = this.subscribe.bind(this);
@@ -37078,7 +37078,7 @@ var os = class {
   */
   onUnsubscribe() {
   }
-}, FG = class extends os {
+}, GG = class extends os {
   #t;
   #e;
   #n;
@@ -37167,13 +37167,13 @@ var os = class {
     return typeof this.#t == "boolean" ? this.#t : globalThis.document?.visibilityState !== "hidden";
   }
 };
-const Bx = new FG(), GG = $G;
-function qG() {
+const Bx = new GG(), qG = LG;
+function YG() {
   let e = [], t = 0, r = (d) => {
     d();
   }, o = (d) => {
     d();
-  }, a = GG;
+  }, a = qG;
   const l = (d) => {
     t ? e.push(d) : a(() => {
       r(d);
@@ -37269,8 +37269,8 @@ function qG() {
     }
   };
 }
-const Ct = qG();
-var YG = class extends os {
+const Ct = YG();
+var XG = class extends os {
   #t = !0;
   #e;
   #n;
@@ -37339,8 +37339,8 @@ var YG = class extends os {
     return this.#t;
   }
 };
-const gg = new YG();
-function XG(e) {
+const gg = new XG();
+function KG(e) {
   return Math.min(1e3 * 2 ** e, 3e4);
 }
 function XN(e) {
@@ -37387,12 +37387,12 @@ function KN(e) {
     }
     Promise.resolve(T).then(x).catch((z) => {
       if (f()) return;
-      const O = e.retry ?? (Hx() ? 0 : 3), A = e.retryDelay ?? XG, N = typeof A == "function" ? A(r, z) : A, L = O === !0 || typeof O == "number" && r < O || typeof O == "function" && O(r, z);
+      const O = e.retry ?? (Hx() ? 0 : 3), A = e.retryDelay ?? KG, N = typeof A == "function" ? A(r, z) : A, L = O === !0 || typeof O == "number" && r < O || typeof O == "function" && O(r, z);
       if (t || !L) {
         w(z);
         return;
       }
-      r++, e.onFail?.(r, z), HG(N).then(() => f() || y() ? void 0 : S(y)).then(() => {
+      r++, e.onFail?.(r, z), BG(N).then(() => f() || y() ? void 0 : S(y)).then(() => {
         t ? w(z) : k();
       });
     });
@@ -37408,7 +37408,7 @@ function KN(e) {
     start: () => (b() ? k() : S(b).then(k), d)
   };
 }
-function KG(e) {
+function QG(e) {
   return { onFetch: (t, r) => {
     const o = t.options, a = t.fetchOptions?.meta?.fetchMore?.direction, l = t.state.data?.pages || [], c = t.state.data?.pageParams || [];
     let d = {
@@ -37418,7 +37418,7 @@ function KG(e) {
     const g = async () => {
       let p = !1;
       const v = t, y = (w) => {
-        UG(w, () => t.signal, () => p = !0, v[Vx]);
+        WG(w, () => t.signal, () => p = !0, v[Vx]);
       }, b = YN(t.options, t.fetchOptions), x = async (w, S, k) => {
         if (p) return Promise.reject(t.signal.reason);
         if (S == null && w.pages.length) return Promise.resolve(w);
@@ -37431,7 +37431,7 @@ function KG(e) {
             meta: t.options.meta
           };
           return y(N), N;
-        })(), z = await b(E), { maxPages: O } = t.options, A = k ? jG : BG;
+        })(), z = await b(E), { maxPages: O } = t.options, A = k ? UG : jG;
         return {
           pages: A(w.pages, z, O),
           pageParams: A(w.pageParams, S, O)
@@ -37468,10 +37468,10 @@ function Jb(e, { pages: t, pageParams: r }) {
 function QN(e, { pages: t, pageParams: r }) {
   return t.length > 0 ? e.getPreviousPageParam?.(t[0], t, r[0], r) : void 0;
 }
-function QG(e, t) {
+function ZG(e, t) {
   return t ? Jb(e, t) != null : !1;
 }
-function ZG(e, t) {
+function JG(e, t) {
   return !t || !e.getPreviousPageParam ? !1 : QN(e, t) != null;
 }
 var ZN = class {
@@ -37507,7 +37507,7 @@ var ZN = class {
   clearGcTimeout() {
     this.#t !== void 0 && (Ta.clearTimeout(this.#t), this.#t = void 0);
   }
-}, JG = class extends ZN {
+}, eq = class extends ZN {
   #t;
   #e;
   #n;
@@ -37833,7 +37833,7 @@ var ZN = class {
       };
       return o(g), g;
     })();
-    (this.#t === "infinite" ? KG(this.options.pages) : this.options.behavior)?.onFetch(c, this), this.#n = this.state, (this.state.fetchStatus === "idle" || this.state.fetchMeta !== c.fetchOptions?.meta) && this.#s({
+    (this.#t === "infinite" ? QG(this.options.pages) : this.options.behavior)?.onFetch(c, this), this.#n = this.state, (this.state.fetchStatus === "idle" || this.state.fetchMeta !== c.fetchOptions?.meta) && this.#s({
       type: "fetch",
       meta: c.fetchOptions?.meta
     });
@@ -38339,11 +38339,11 @@ var up = class extends os {
     this.updateResult(), this.hasListeners() && this.#b();
   }
 };
-function eq(e, t) {
+function tq(e, t) {
   return vt(t.enabled, e) !== !1 && e.state.data === void 0 && !(e.state.status === "error" && vt(t.retryOnMount, e) === !1);
 }
 function $k(e, t) {
-  return eq(e, t) || e.state.data !== void 0 && e0(e, t, t.refetchOnMount);
+  return tq(e, t) || e.state.data !== void 0 && e0(e, t, t.refetchOnMount);
 }
 function e0(e, t, r) {
   if (vt(t.enabled, e) !== !1 && vt(t.staleTime, e) !== "static") {
@@ -38358,7 +38358,7 @@ function Lk(e, t, r, o) {
 function jx(e, t) {
   return vt(t.enabled, e) !== !1 && e.isStaleByTime(vt(t.staleTime, e));
 }
-var tq = class extends up {
+var nq = class extends up {
   constructor(e, t) {
     super(e, t);
   }
@@ -38444,8 +38444,8 @@ var tq = class extends up {
       ...o,
       fetchNextPage: this.fetchNextPage,
       fetchPreviousPage: this.fetchPreviousPage,
-      hasNextPage: QG(t, r.data),
-      hasPreviousPage: ZG(t, r.data),
+      hasNextPage: ZG(t, r.data),
+      hasPreviousPage: JG(t, r.data),
       isFetchNextPageError: g,
       isFetchingNextPage: p,
       isFetchPreviousPageError: v,
@@ -38454,7 +38454,7 @@ var tq = class extends up {
       isRefetching: l && !p && !y
     };
   }
-}, nq = class extends ZN {
+}, rq = class extends ZN {
   #t;
   #e;
   #n;
@@ -38713,7 +38713,7 @@ function eM() {
     submittedAt: 0
   };
 }
-var rq = class extends os {
+var oq = class extends os {
   #t;
   #e;
   #n;
@@ -38730,7 +38730,7 @@ var rq = class extends os {
   * @returns The new mutation, already added to the cache.
   */
   build(e, t, r) {
-    const o = new nq({
+    const o = new rq({
       client: e,
       mutationCache: this,
       mutationId: ++this.#n,
@@ -38906,7 +38906,7 @@ var rq = class extends os {
 function yh(e) {
   return e.options.scope?.id;
 }
-var oq = class extends os {
+var iq = class extends os {
   #t;
   #e = void 0;
   #n;
@@ -39065,7 +39065,7 @@ function Vk(e, t) {
   const r = new Set(t);
   return e.filter((o) => !r.has(o));
 }
-var iq = class extends os {
+var aq = class extends os {
   #t;
   #e;
   #n;
@@ -39232,7 +39232,7 @@ var iq = class extends os {
       });
     }
   }
-}, aq = class extends os {
+}, sq = class extends os {
   #t;
   constructor(e = {}) {
     super(), this.config = e, this.#t = /* @__PURE__ */ new Map();
@@ -39261,7 +39261,7 @@ var iq = class extends os {
   build(e, t, r) {
     const o = t.queryKey, a = t.queryHash ?? Ix(o, t);
     let l = this.get(a);
-    return l || (l = new JG({
+    return l || (l = new eq({
       client: e,
       queryKey: o,
       queryHash: a,
@@ -39432,7 +39432,7 @@ var iq = class extends os {
       });
     });
   }
-}, sq = class {
+}, lq = class {
   #t;
   #e;
   #n;
@@ -39442,7 +39442,7 @@ var iq = class extends os {
   #a;
   #l;
   constructor(e = {}) {
-    this.#t = e.queryCache || new aq(), this.#e = e.mutationCache || new rq(), this.#n = e.defaultOptions || {}, this.#r = /* @__PURE__ */ new Map(), this.#o = /* @__PURE__ */ new Map(), this.#i = 0;
+    this.#t = e.queryCache || new sq(), this.#e = e.mutationCache || new oq(), this.#n = e.defaultOptions || {}, this.#r = /* @__PURE__ */ new Map(), this.#o = /* @__PURE__ */ new Map(), this.#i = 0;
   }
   /**
   * Called by a framework adapter's `QueryClientProvider`-equivalent when it mounts, to start
@@ -39575,7 +39575,7 @@ var iq = class extends os {
   * ```
   */
   setQueryData(e, t, r) {
-    const o = this.defaultQueryOptions({ queryKey: e }), a = this.#t.get(o.queryHash)?.state.data, l = VG(t, a);
+    const o = this.defaultQueryOptions({ queryKey: e }), a = this.#t.get(o.queryHash)?.state.data, l = HG(t, a);
     if (l !== void 0)
       return this.#t.build(this, o).setData(l, {
         ...r,
@@ -40082,7 +40082,7 @@ var iq = class extends os {
 };
 const tM = _.createContext(!1), nM = () => _.useContext(tM);
 tM.Provider;
-function lq() {
+function cq() {
   let e = !1;
   return {
     /**
@@ -40104,7 +40104,7 @@ function lq() {
     isReset: () => e
   };
 }
-const cq = _.createContext(lq()), rM = () => _.useContext(cq), oM = (e, t, r) => {
+const uq = _.createContext(cq()), rM = () => _.useContext(uq), oM = (e, t, r) => {
   const o = r?.state.status === "error" && typeof e.throwOnError == "function" ? Lx(e.throwOnError, [r.state.error, r]) : e.throwOnError;
   (e.suspense || o) && (t.isReset() || (e.retryOnMount = !1));
 }, iM = (e) => {
@@ -40134,7 +40134,7 @@ function cM({ queries: e, ...t }, r) {
     const S = o.getQueryCache().get(w.queryHash);
     oM(w, l, S);
   }), iM(l);
-  const [f] = _.useState(() => new iq(o, d, t)), [g, p, v] = f.getOptimisticResult(d, t.combine);
+  const [f] = _.useState(() => new aq(o, d, t)), [g, p, v] = f.getOptimisticResult(d, t.combine);
   _.useEffect(() => {
     f.setQueries(d, t);
   }, [
@@ -40190,8 +40190,8 @@ function uM(e, t, r) {
 function bt(e, t) {
   return uM(e, up);
 }
-function uq(e, t) {
-  const r = rs(), [o] = _.useState(() => new oq(r, e));
+function dq(e, t) {
+  const r = rs(), [o] = _.useState(() => new iq(r, e));
   _.useEffect(() => {
     o.setOptions(e);
   }, [o, e]);
@@ -40205,8 +40205,8 @@ function uq(e, t) {
     mutateAsync: a.mutate
   };
 }
-function dq(e, t) {
-  return uM(e, tq);
+function fq(e, t) {
+  return uM(e, nq);
 }
 const n0 = /* @__PURE__ */ new Map(), r0 = /* @__PURE__ */ new Set();
 function Hk(e, t) {
@@ -40214,14 +40214,14 @@ function Hk(e, t) {
     r();
   });
 }
-function fq(e) {
+function hq(e) {
   return r0.add(e), () => {
     r0.delete(e);
   };
 }
-function hq(e) {
+function gq(e) {
   const t = JSON.stringify(e);
-  return _.useSyncExternalStore(fq, () => n0.get(t));
+  return _.useSyncExternalStore(hq, () => n0.get(t));
 }
 class Vu extends Error {
   constructor(t, r, o = "about:blank") {
@@ -40269,7 +40269,7 @@ async function fM(e, t, r) {
   if (!o.headers.get("Content-Type")?.startsWith("text/event-stream") || !o.body)
     return await o.json();
   try {
-    const { status: a, body: l } = await gq(o.body, (c) => {
+    const { status: a, body: l } = await pq(o.body, (c) => {
       Hk(r, c);
     });
     if (a >= 400) throw dM(a, l, "The query failed.");
@@ -40278,7 +40278,7 @@ async function fM(e, t, r) {
     Hk(r, void 0);
   }
 }
-async function gq(e, t) {
+async function pq(e, t) {
   const r = e.getReader(), o = new TextDecoder();
   let a = "", l;
   for (; ; ) {
@@ -40304,26 +40304,26 @@ async function yr(e, t, r, o) {
 function dp(e, t) {
   return { method: "POST", body: JSON.stringify(e), headers: { "Content-Type": "application/json" }, signal: t };
 }
-function pq(e, t, r, o) {
+function mq(e, t, r, o) {
   return Kl(`/datasets/${e}/export`, { version: t, where: r, format: o });
 }
 async function Bk(e, t) {
   return (await Hu(Kl("/trace/graph", { format: t }), dp({ ...e, to: null }))).blob();
 }
-async function mq(e, t, r, o) {
+async function vq(e, t, r, o) {
   return (await Hu(Kl(`/${e}/export`, { answer_version: r, format: o }), dp(t))).blob();
 }
-async function vq(e, { id: t, version: r }, o) {
+async function yq(e, { id: t, version: r }, o) {
   return (await Hu(Kl("/trace/export", { node: t, node_version: r, format: o }), dp(e))).blob();
 }
-const yq = 1e4;
+const bq = 1e4;
 function hM(e) {
   const t = /* @__PURE__ */ new Set();
   for (const r of e.split(",")) {
     const o = /^\s*(\d{1,15})(?:-(\d{1,15}))?\s*$/.exec(r);
     if (!o) continue;
     const a = Number(o[1]), l = Number(o[2] ?? o[1]);
-    for (let c = a; c <= l && t.size < yq; c += 1) t.add(c);
+    for (let c = a; c <= l && t.size < bq; c += 1) t.add(c);
   }
   return [...t].sort((r, o) => r - o);
 }
@@ -40336,7 +40336,7 @@ function Wx(e) {
   }
   return t.join(",");
 }
-const bq = ["backward", "forward", "co_contributory", "co_dependency", "composition", "happened"], xq = /* @__PURE__ */ new Map([
+const xq = ["backward", "forward", "co_contributory", "co_dependency", "composition", "happened"], wq = /* @__PURE__ */ new Map([
   ["together", "co_contributory"],
   ["siblings", "co_dependency"]
 ]), o0 = { way: null, to: null, through: null, column: null }, bh = { at: null, all: !1, example: null, step: null, tab: null }, jk = {
@@ -40367,25 +40367,25 @@ function xh(e) {
     at: e.get("at"),
     step: e.get("step"),
     tab: e.get("tab"),
-    via: e.getAll("via").flatMap((t) => Sq(t))
+    via: e.getAll("via").flatMap((t) => Cq(t))
   };
 }
 function ol(e) {
   const t = new URLSearchParams(), r = (o, a) => a && t.append(o, a);
-  return r("q", e.search), r("ds", e.dataset), r("v", e.version), r("rows", Wx(e.rows)), e.where.forEach((o) => r("where", o)), r("trace", e.way), r("to", e.to), r("through", e.through), r("column", e.column), r("context", e.context ? "1" : ""), r("gone", e.gone ? "1" : ""), r("all", e.all ? "1" : ""), r("example", e.example === null ? null : String(e.example)), r("at", e.at), r("step", e.step), r("tab", e.tab), e.via.forEach((o) => r("via", wq(o))), t;
+  return r("q", e.search), r("ds", e.dataset), r("v", e.version), r("rows", Wx(e.rows)), e.where.forEach((o) => r("where", o)), r("trace", e.way), r("to", e.to), r("through", e.through), r("column", e.column), r("context", e.context ? "1" : ""), r("gone", e.gone ? "1" : ""), r("all", e.all ? "1" : ""), r("example", e.example === null ? null : String(e.example)), r("at", e.at), r("step", e.step), r("tab", e.tab), e.via.forEach((o) => r("via", Sq(o))), t;
 }
 function gM(e) {
-  return bq.find((t) => t === e) ?? xq.get(e) ?? null;
+  return xq.find((t) => t === e) ?? wq.get(e) ?? null;
 }
 function pM(e) {
   const t = typeof e == "string" && e ? Number(e) : e;
   return Number.isSafeInteger(t) && Number(t) >= 0 ? Number(t) : null;
 }
-function wq(e) {
+function Sq(e) {
   const { dataset: t, version: r, rows: o, where: a, way: l, to: c, through: d, column: f, at: g, all: p, example: v } = e;
   return JSON.stringify([t, r, Wx(o), a, l, c, d, f, g, p ? 1 : 0, v]);
 }
-function Sq(e) {
+function Cq(e) {
   const t = (r) => typeof r == "string" ? r : null;
   try {
     const [r, o, a, l, c, d, f, g, p, v, y] = JSON.parse(e);
@@ -40415,7 +40415,7 @@ function Ql({ dataset: e, version: t, rows: r, where: o }) {
   const a = r.length > 0;
   return { dataset: e, version: t, rows: a ? r : null, where: !a && o.length ? o : null };
 }
-function Cq(e) {
+function Eq(e) {
   return {
     ...Ql(e),
     direction: e.way === "forward" ? "forward" : "backward",
@@ -40428,7 +40428,7 @@ function Vy() {
   return new URLSearchParams(window.location.search);
 }
 function zt() {
-  const [e, t] = RG(), r = _.useMemo(() => xh(e), [e]), o = _.useCallback(
+  const [e, t] = zG(), r = _.useMemo(() => xh(e), [e]), o = _.useCallback(
     (f, g = !1) => {
       t(ol({ ...xh(Vy()), ...f }), { replace: g });
     },
@@ -40452,12 +40452,12 @@ function zt() {
   }, [o]);
   return { state: r, go: o, open: a, on: l, leave: c, quit: d };
 }
-function Eq({ root: e }) {
+function _q({ root: e }) {
   const { state: t, open: r, go: o, quit: a } = zt(), l = (c) => {
     const d = t.via[c];
     d && o({ ...d, via: t.via.slice(0, c), step: null });
   };
-  return /* @__PURE__ */ R(YU, { "aria-label": "Path", minW: 0, size: "sm", children: /* @__PURE__ */ ie(XU, { flexWrap: "nowrap", children: [
+  return /* @__PURE__ */ R(XU, { "aria-label": "Path", minW: 0, size: "sm", children: /* @__PURE__ */ ie(KU, { flexWrap: "nowrap", children: [
     /* @__PURE__ */ R(mh, { children: t.dataset ? /* @__PURE__ */ R(
       Hy,
       {
@@ -40519,7 +40519,7 @@ function By({ place: e }) {
   }), r = e.rows.length || e.where.length ? ` · ${vM(e)}${mM(e)}` : "";
   return /* @__PURE__ */ R(P.Fragment, { children: `${t?.label ?? "…"}${r}` });
 }
-const _q = {
+const kq = {
   backward: " ←",
   forward: " →",
   co_contributory: " · used together",
@@ -40528,7 +40528,7 @@ const _q = {
   happened: " · what happened"
 };
 function mM(e) {
-  return e.way ? _q[e.way] : "";
+  return e.way ? kq[e.way] : "";
 }
 function vM(e) {
   if (e.rows.length) {
@@ -40537,9 +40537,9 @@ function vM(e) {
   }
   return e.where.length ? e.where.join(" and ") : "all rows";
 }
-const kq = new Intl.NumberFormat("en-US");
+const Tq = new Intl.NumberFormat("en-US");
 function Re(e) {
-  return kq.format(e);
+  return Tq.format(e);
 }
 function at(e, t = "row") {
   return e === 0 ? `no ${t}` : `${Re(e)} ${t}${e === 1 ? "" : "s"}`;
@@ -40560,10 +40560,10 @@ function Zl(e) {
 function Bu(e) {
   return e == null ? "null" : typeof e == "string" ? e : typeof e == "number" || typeof e == "boolean" ? String(e) : JSON.stringify(e);
 }
-function Tq(e) {
+function Rq(e) {
   return typeof e == "object" ? e.key : e;
 }
-function Rq(e, t) {
+function zq(e, t) {
   const r = e.length;
   return new Proxy(e, {
     get(o, a, l) {
@@ -40608,7 +40608,7 @@ function Uk(e, t) {
     throw new Error("Unexpected undefined");
   return e;
 }
-const _a = (e, t) => Math.abs(e - t) < 1.01, zq = (e, t, r) => {
+const _a = (e, t) => Math.abs(e - t) < 1.01, Oq = (e, t, r) => {
   let o;
   return Object.assign(
     function(...a) {
@@ -40624,7 +40624,7 @@ const _a = (e, t) => Math.abs(e - t) < 1.01, zq = (e, t, r) => {
     }
   );
 };
-function Oq({
+function Aq({
   offset: e,
   isScrolling: t,
   elementMax: r,
@@ -40636,8 +40636,8 @@ function Oq({
   var d;
   return t && l === null && e === a ? "spurious" : l !== null && Math.abs(e - l.target) < 1.5 ? "readBack" : l !== null && !l.smooth && r !== null && l.target > r + o + 0.5 && Math.abs(e - (r + o)) < 1.5 || l !== null && !l.smooth && ((d = l.lowMaxes) != null && d.some((f) => Math.abs(e - f) < 1.5)) ? "clampedReadBack" : c !== null && Math.abs(e - c) < 1.5 ? "clampedEcho" : "external";
 }
-const Aq = (e) => e === "smooth" || e === "smoothFinishing";
-function Nq({
+const Nq = (e) => e === "smooth" || e === "smoothFinishing";
+function Mq({
   kind: e,
   offset: t,
   command: r,
@@ -40655,14 +40655,14 @@ function Nq({
   // keeps it reconciling (#1294). While a smooth scroll's animation may
   // still report, its events look like a user's, so it yields only once it
   // has landed.
-  !Aq(r.phase) && !_a(t, r.lastTargetOffset) && !_a(t, o()) && // A compensation write's clamped echo (#1258) keeps the command. The
+  !Nq(r.phase) && !_a(t, r.lastTargetOffset) && !_a(t, o()) && // A compensation write's clamped echo (#1258) keeps the command. The
   // order is deliberate, not tidiness: this clause stays after `target()`
   // (and `clampedReadBack` before it) because `target()` can rebuild the
   // measurements, so it must run for exactly the events it always did.
   e !== "clampedEcho";
 }
 const i0 = 40;
-function Mq(e) {
+function Pq(e) {
   const t = e[e.length - 1];
   if (t === void 0) return !1;
   let r = e.length - 2;
@@ -40675,7 +40675,7 @@ function Mq(e) {
   const l = e[a], c = (t.offset - o.offset) / (t.t - o.t), d = (o.offset - l.offset) / (o.t - l.t);
   return c * d >= 0 && Math.abs(c) >= 2 * Math.abs(d) && Math.abs(c) - Math.abs(d) >= 0.8;
 }
-function Pq(e) {
+function Iq(e) {
   const t = e[e.length - 1];
   if (t === void 0) return !1;
   let r = e.length - 2;
@@ -40693,11 +40693,11 @@ const pg = () => {
   return au = navigator.platform === "MacIntel" && e !== void 0 && e > 0;
 };
 let jy;
-const Iq = () => jy !== void 0 ? jy : jy = pg() && typeof CSS < "u" && typeof CSS.supports == "function" && CSS.supports("overflow-anchor: auto"), Dq = () => !pg() || Iq(), al = {
+const Dq = () => jy !== void 0 ? jy : jy = pg() && typeof CSS < "u" && typeof CSS.supports == "function" && CSS.supports("overflow-anchor: auto"), $q = () => !pg() || Dq(), al = {
   capture: !0,
   passive: !0
 };
-class $q {
+class Lq {
   constructor(t) {
     this.host = t, this._touch = null, this.inMotion = () => this._touch !== null && this._touch.phase !== "lateFling", this.dragging = () => {
       var r;
@@ -40776,12 +40776,12 @@ const Wk = (e) => {
       t.forEach((r) => e.cancelAnimationFrame(r)), t.clear();
     }
   };
-}, Lq = (e) => e, Vq = (e) => {
+}, Vq = (e) => e, Hq = (e) => {
   const t = e.overscan * Math.max(e.lanes ?? 1, 1), r = Math.max(e.startIndex - t, 0), a = Math.min(e.endIndex + t, e.count - 1) - r + 1, l = new Array(a);
   for (let c = 0; c < a; c++)
     l[c] = r + c;
   return l;
-}, Hq = (e, t) => {
+}, Bq = (e, t) => {
   const r = e.scrollElement;
   if (!r)
     return;
@@ -40806,16 +40806,16 @@ const Wk = (e) => {
   };
 }, Fk = {
   passive: !0
-}, Bq = typeof window > "u" ? !0 : "onscrollend" in window, jq = (e, t, r) => {
+}, jq = typeof window > "u" ? !0 : "onscrollend" in window, Uq = (e, t, r) => {
   const o = e.scrollElement;
   if (!o)
     return;
   const a = e.targetWindow;
   if (!a)
     return;
-  const l = e.options.useScrollendEvent && Bq;
+  const l = e.options.useScrollendEvent && jq;
   let c = 0;
-  const d = l ? null : zq(
+  const d = l ? null : Oq(
     a,
     () => t(r(o), !1),
     e.options.isScrollingResetDelay
@@ -40825,10 +40825,10 @@ const Wk = (e) => {
   return o.addEventListener("scroll", g, Fk), l && o.addEventListener("scrollend", p, Fk), () => {
     o.removeEventListener("scroll", g), l && o.removeEventListener("scrollend", p), d?.cancel();
   };
-}, Uq = (e, t) => jq(e, t, (r) => {
+}, Wq = (e, t) => Uq(e, t, (r) => {
   const { horizontal: o, isRtl: a } = e.options;
   return o ? r.scrollLeft * (a && -1 || 1) : r.scrollTop;
-}), Wq = (e, t, r) => {
+}), Fq = (e, t, r) => {
   if (r.options.useCachedMeasurements) {
     const o = r.indexFromElement(e), a = r.options.getItemKey(o);
     return r.itemSizeCache.get(a) ?? r.options.estimateSize(o);
@@ -40846,7 +40846,7 @@ const Wk = (e) => {
       return l;
   }
   return e[r.options.horizontal ? "offsetWidth" : "offsetHeight"];
-}, Fq = (e, {
+}, Gq = (e, {
   adjustments: t = 0,
   behavior: r
 }, o) => {
@@ -40856,8 +40856,8 @@ const Wk = (e) => {
     [c.horizontal ? "left" : "top"]: f ? -d : d,
     behavior: r
   });
-}, Gq = Fq, Gk = (e, t) => e === "smooth" ? t ? "smoothLanded" : "smooth" : "instant", su = (e) => e?.phase === "smooth" || e?.phase === "smoothLanded";
-function qq(e, t, r, o) {
+}, qq = Gq, Gk = (e, t) => e === "smooth" ? t ? "smoothLanded" : "smooth" : "instant", su = (e) => e?.phase === "smooth" || e?.phase === "smoothLanded";
+function Yq(e, t, r, o) {
   if (t === 0) return !1;
   const a = o(0), l = /* @__PURE__ */ new Set();
   let c = 0;
@@ -40874,9 +40874,9 @@ function qq(e, t, r, o) {
     if (l.has(o(f))) return !1;
   return !0;
 }
-class Yq {
+class Xq {
   constructor(t) {
-    this.unsubs = [], this.scrollElement = null, this.targetWindow = null, this.isScrolling = !1, this.scrollState = null, this.measurementsCache = [], this._singleLaneMeasurements = null, this.itemSizeCache = /* @__PURE__ */ new Map(), this.itemSizeCacheVersion = 0, this.laneAssignments = /* @__PURE__ */ new Map(), this.pendingMin = null, this.prevLanes = void 0, this.lanesChangedFlag = !1, this.lanesSettling = !1, this.pendingScrollAnchor = null, this.scrollRect = null, this.scrollOffset = null, this.scrollDirection = null, this._holdOffset = 0, this._reportedOverscroll = !1, this._iosGesture = new $q({
+    this.unsubs = [], this.scrollElement = null, this.targetWindow = null, this.isScrolling = !1, this.scrollState = null, this.measurementsCache = [], this._singleLaneMeasurements = null, this.itemSizeCache = /* @__PURE__ */ new Map(), this.itemSizeCacheVersion = 0, this.laneAssignments = /* @__PURE__ */ new Map(), this.pendingMin = null, this.prevLanes = void 0, this.lanesChangedFlag = !1, this.lanesSettling = !1, this.pendingScrollAnchor = null, this.scrollRect = null, this.scrollOffset = null, this.scrollDirection = null, this._holdOffset = 0, this._reportedOverscroll = !1, this._iosGesture = new Lq({
       getWindow: () => this.targetWindow,
       now: () => this.now(),
       // The end of a fling can move less than a pixel per scroll event, so
@@ -40894,7 +40894,7 @@ class Yq {
       },
       onTailClosed: () => {
         const r = this.scrollState;
-        r?.phase === "queued" && Pq(r.samples ?? []) && (this.scrollState = null), this._flushHoldIfReady(!0), this._writeAwaitingCommand(), this._retryClampedAdjustment();
+        r?.phase === "queued" && Iq(r.samples ?? []) && (this.scrollState = null), this._flushHoldIfReady(!0), this._writeAwaitingCommand(), this._retryClampedAdjustment();
       }
     }), this._lastElementOffset = null, this.pendingWrite = null, this._clampedAdjustment = null, this.elementsCache = /* @__PURE__ */ new Map(), this._resizeBatch = null, this.now = () => {
       var r, o, a;
@@ -40977,11 +40977,11 @@ class Yq {
         scrollPaddingStart: 0,
         scrollPaddingEnd: 0,
         horizontal: !1,
-        getItemKey: Lq,
-        rangeExtractor: Vq,
+        getItemKey: Vq,
+        rangeExtractor: Hq,
         onChange: () => {
         },
-        measureElement: Wq,
+        measureElement: Fq,
         initialRect: { width: 0, height: 0 },
         scrollMargin: 0,
         gap: 0,
@@ -41006,13 +41006,13 @@ class Yq {
       const l = this.options;
       let c = null, d = null, f = !1;
       if (l !== void 0 && l.enabled && a.enabled && a.anchorTo === "end" && this.scrollElement !== null) {
-        const p = l.count, v = a.count, y = this.getMeasurements(), b = ((o = this._singleLaneMeasurements) == null ? void 0 : o.items) ?? y, x = (E) => Tq(b[E]), w = p > 0 ? x(0) : null, S = p > 0 ? x(p - 1) : null;
+        const p = l.count, v = a.count, y = this.getMeasurements(), b = ((o = this._singleLaneMeasurements) == null ? void 0 : o.items) ?? y, x = (E) => Rq(b[E]), w = p > 0 ? x(0) : null, S = p > 0 ? x(p - 1) : null;
         if (v !== p || p > 0 && v > 0 && (a.getItemKey(0) !== w || a.getItemKey(v - 1) !== S)) {
           f = !0;
           const E = p > 0 ? this.getVirtualItemForOffset(this.getScrollOffset()) ?? y[0] : null;
           E && (c = [E.key, this.getScrollOffset() - E.start]);
           const z = a.followOnAppend === !0 ? "auto" : a.followOnAppend || null;
-          z && v > 0 && this.isAtEnd(l.scrollEndThreshold) && (p === 0 || a.getItemKey(v - 1) !== S) && (v > p || qq(
+          z && v > 0 && this.isAtEnd(l.scrollEndThreshold) && (p === 0 || a.getItemKey(v - 1) !== S) && (v > p || Yq(
             p,
             v,
             x,
@@ -41090,7 +41090,7 @@ class Yq {
             );
             if (x === "spurious") return;
             x === "readBack" ? l = this.pendingWrite.target : x === "clampedReadBack" && ((d = this.scrollState) == null ? void 0 : d.index) != null && // Not `elementMax`: an adapter can report the read-back at rest.
-            l < this.getMaxScrollOffset() - 1.5 ? this.scrollState.lastTargetOffset = l : Nq({
+            l < this.getMaxScrollOffset() - 1.5 ? this.scrollState.lastTargetOffset = l : Mq({
               kind: x,
               offset: l,
               command: this.scrollState,
@@ -41109,7 +41109,7 @@ class Yq {
                     (E) => T - E.t <= 200
                   ),
                   { t: T, offset: b }
-                ], (S !== null && this.scrollDirection !== S || Mq(k.samples)) && (this.scrollState = null);
+                ], (S !== null && this.scrollDirection !== S || Pq(k.samples)) && (this.scrollState = null);
               }
             this._iosGesture.onScroll({
               isScrolling: c,
@@ -41134,7 +41134,7 @@ class Yq {
       ) || (this._followOffsetTarget(a.delta), this._scrollToOffset(this.getScrollOffset())) : (this._holdOffset += a.delta, this._followOffsetTarget(a.delta), this.notify(!1)) : this.scrollToEnd({ behavior: a.behavior })), this._flushHoldIfReady(!1), this._retryClampedAdjustment();
     }, this._classifyScrollEvent = (r, o, a) => {
       var l;
-      return Oq({
+      return Aq({
         offset: r,
         isScrolling: o,
         elementMax: a,
@@ -41238,7 +41238,7 @@ class Yq {
             E[N * 2] = O, E[N * 2 + 1] = V, O += V + g;
           }
           this._singleLaneMeasurements = { flat: E, items: z };
-          const A = Rq(z, E);
+          const A = zq(z, E);
           return this.measurementsCache = A, A;
         }
         const x = this.measurementsCache.slice(0, b), w = new Array(d).fill(
@@ -41296,7 +41296,7 @@ class Yq {
         if (r.length === 0 || o === 0)
           return this.range = null, null;
         const d = Math.max(c - o, 0);
-        return this.range = Kq(
+        return this.range = Qq(
           r,
           o,
           Math.min(a, d),
@@ -41710,7 +41710,7 @@ class Yq {
     this.pendingScrollAnchor = null, this._clampedAdjustment = null;
     const l = this._iosGesture.tail();
     if (a === "absolute" && l !== null) {
-      if (l === "fling" && Dq()) {
+      if (l === "fling" && $q()) {
         this._stopMomentum(() => {
           const c = this.scrollState;
           c?.phase !== "queued" || // A finger came down: it owns the scroll until it lifts.
@@ -41757,7 +41757,7 @@ const xM = (e, t, r, o) => {
   }
   return e > 0 ? e - 1 : 0;
 };
-function Xq(e, t, r) {
+function Kq(e, t, r) {
   let o = 0;
   for (; o <= t; ) {
     const a = (o + t) / 2 | 0, l = e[a * 2];
@@ -41770,12 +41770,12 @@ function Xq(e, t, r) {
   }
   return o > 0 ? o - 1 : 0;
 }
-function Kq(e, t, r, o, a) {
+function Qq(e, t, r, o, a) {
   const l = e.length - 1;
   if (e.length <= o)
     return { startIndex: 0, endIndex: l };
   if (o === 1 && a !== null) {
-    const g = Xq(
+    const g = Kq(
       a,
       l,
       r
@@ -41806,7 +41806,7 @@ function Kq(e, t, r, o, a) {
   return { startIndex: d, endIndex: f };
 }
 const Uy = typeof document < "u" ? _.useLayoutEffect : _.useEffect;
-function Qq({
+function Zq({
   useFlushSync: e = !0,
   directDomUpdates: t = !1,
   directDomUpdatesMode: r = "transform",
@@ -41863,7 +41863,7 @@ function Qq({
       S && (e && b && !c.current ? ld.flushSync(a) : a()), (x = o.onChange) == null || x.call(o, y, b);
     }
   }, [v] = _.useState(() => {
-    const y = new Yq(p), b = y.measureElement;
+    const y = new Xq(p), b = y.measureElement;
     return y.measureElement = (x) => {
       c.current = !0;
       try {
@@ -41887,15 +41887,15 @@ function Qq({
     g(v);
   }), v;
 }
-function Zq(e) {
-  return Qq({
-    observeElementRect: Hq,
-    observeElementOffset: Uq,
-    scrollToFn: Gq,
+function Jq(e) {
+  return Zq({
+    observeElementRect: Bq,
+    observeElementOffset: Wq,
+    scrollToFn: qq,
     ...e
   });
 }
-const Jq = [
+const eY = [
   { way: "backward", text: "← Source rows", key: "Enter" },
   { way: "forward", text: "Derived rows →", key: "Shift+Enter" },
   { way: "co_contributory", text: "Rows used together with it (co-contributory)" },
@@ -41904,7 +41904,7 @@ const Jq = [
   { way: "happened", text: "What happened to it" }
 ];
 function wM({ only: e, many: t, onAsk: r }) {
-  return /* @__PURE__ */ R(UO, { children: /* @__PURE__ */ R(iN, { children: /* @__PURE__ */ R(aN, { minW: "16rem", children: Jq.filter((o) => !e || e.includes(o.way)).map(({ way: o, text: a, key: l }) => /* @__PURE__ */ ie(
+  return /* @__PURE__ */ R(UO, { children: /* @__PURE__ */ R(iN, { children: /* @__PURE__ */ R(aN, { minW: "16rem", children: eY.filter((o) => !e || e.includes(o.way)).map(({ way: o, text: a, key: l }) => /* @__PURE__ */ ie(
     sN,
     {
       onClick: () => {
@@ -41913,13 +41913,13 @@ function wM({ only: e, many: t, onAsk: r }) {
       value: o,
       children: [
         t ? a.replaceAll(/\bit\b/g, "them") : a,
-        l && !e ? /* @__PURE__ */ R(xW, { children: l }) : null
+        l && !e ? /* @__PURE__ */ R(wW, { children: l }) : null
       ]
     },
     o
   )) }) }) });
 }
-function eY({
+function tY({
   at: e,
   onAsk: t,
   onClose: r
@@ -41945,13 +41945,13 @@ function eY({
     }
   );
 }
-function tY({ disabled: e, many: t, onAsk: r }) {
+function nY({ disabled: e, many: t, onAsk: r }) {
   return /* @__PURE__ */ ie(Ex, { positioning: { placement: "bottom-end" }, children: [
     /* @__PURE__ */ R(oN, { asChild: !0, children: /* @__PURE__ */ R(ut, { disabled: e, size: "xs", variant: "outline", children: "More ▾" }) }),
     /* @__PURE__ */ R(wM, { many: t, onAsk: r, only: ["co_contributory", "co_dependency", "composition", "happened"] })
   ] });
 }
-const nY = {
+const rY = {
   "store-unreachable": "The store does not answer",
   "store-access-denied": "No access to the store",
   "store-missing": "There is no store",
@@ -41960,7 +41960,7 @@ const nY = {
   "catalogue-missing": "There is no catalogue"
 };
 function zn({ error: e, again: t, title: r }) {
-  const o = e instanceof Vu ? nY[e.type.replace("urn:provspark:", "")] : void 0, a = e instanceof Vu ? e.status : 0, l = a === 401 ? "You are logged out. Load the page again to log in." : e.message;
+  const o = e instanceof Vu ? rY[e.type.replace("urn:provspark:", "")] : void 0, a = e instanceof Vu ? e.status : 0, l = a === 401 ? "You are logged out. Load the page again to log in." : e.message;
   return /* @__PURE__ */ ie(Jg, { role: "alert", status: a === 403 || a === 404 ? "warning" : "error", size: "sm", children: [
     /* @__PURE__ */ R(tp, {}),
     /* @__PURE__ */ ie(QA, { children: [
@@ -41995,12 +41995,12 @@ function Un({ lines: e = 8, label: t }) {
   return /* @__PURE__ */ R(fd, { "aria-busy": "true", "aria-label": t, gap: 2, role: "status", children: Array.from({ length: e }, (r, o) => /* @__PURE__ */ R(op, { h: 6, opacity: 1 - o / (e + 2) }, o)) });
 }
 function yn({ title: e, children: t }) {
-  return /* @__PURE__ */ R(dW, { size: "sm", children: /* @__PURE__ */ ie(fW, { children: [
-    /* @__PURE__ */ R(hW, { children: e }),
-    /* @__PURE__ */ R(gW, { as: "div", maxW: "42rem", textAlign: "center", children: t })
+  return /* @__PURE__ */ R(fW, { size: "sm", children: /* @__PURE__ */ ie(hW, { children: [
+    /* @__PURE__ */ R(gW, { children: e }),
+    /* @__PURE__ */ R(pW, { as: "div", maxW: "42rem", textAlign: "center", children: t })
   ] }) });
 }
-function rY() {
+function oY() {
   return /* @__PURE__ */ ie(yn, { title: "No lineage yet", children: [
     "Replace ",
     /* @__PURE__ */ R(Gb, { children: "SparkSubmitOperator" }),
@@ -42026,7 +42026,7 @@ function qk(e, t, r) {
 function Yk(e, t, r) {
   return e * Rn <= ju ? t * Rn : t / Math.max(1, e - Math.floor(r / Rn)) * (ju - r);
 }
-function oY(e, t, r) {
+function iY(e, t, r) {
   const [{ top: o, viewport: a, width: l }, c] = _.useState({ top: 0, viewport: 400, width: 0 });
   _.useEffect(() => {
     const y = t.current;
@@ -42106,7 +42106,7 @@ function Xk({ name: e, type: t, at: r, size: o, index: a = 1, masked: l, pinned:
     }
   );
 }
-function iY({ row: e, chosen: t, active: r, pickable: o, bg: a, onTrace: l, onAsk: c }) {
+function aY({ row: e, chosen: t, active: r, pickable: o, bg: a, onTrace: l, onAsk: c }) {
   return /* @__PURE__ */ ie(
     kt,
     {
@@ -42196,7 +42196,7 @@ function Fy({ label: e, children: t, onAct: r }) {
     }
   );
 }
-const aY = _.memo(function({
+const sY = _.memo(function({
   value: t,
   at: r,
   size: o,
@@ -42265,7 +42265,7 @@ function Gx({
   onColumn: p,
   columnTitle: v = "Show source and derived columns"
 }) {
-  const y = _.useRef(null), b = _.useId(), [x, w] = _.useState(0), [S, k] = _.useState(!1), [T, E] = _.useState(null), z = oY(a, y, Gy), O = Fh + o.reduce((J, ce) => J + Kk(ce), 0) + 20, A = o.length ? Math.min(80, Math.max(0, Math.floor((z.width - O) / o.length))) : 0, N = Zq({
+  const y = _.useRef(null), b = _.useId(), [x, w] = _.useState(0), [S, k] = _.useState(!1), [T, E] = _.useState(null), z = iY(a, y, Gy), O = Fh + o.reduce((J, ce) => J + Kk(ce), 0) + 20, A = o.length ? Math.min(80, Math.max(0, Math.floor((z.width - O) / o.length))) : 0, N = Jq({
     horizontal: !0,
     count: o.length,
     getScrollElement: () => y.current,
@@ -42330,7 +42330,7 @@ function Gx({
     } else return;
     J.preventDefault();
   }, Y = B.find((J) => J.error), ne = B.find((J) => J.data?.values === null)?.data?.why, se = Array.from({ length: Math.max(0, z.last - z.first + 1) }, (J, ce) => z.first + ce);
-  return /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
+  return /* @__PURE__ */ ie(Le, { direction: "column", gap: 2, h: "full", minH: 0, children: [
     Y?.error ? /* @__PURE__ */ R(zn, { again: () => {
       Y.refetch();
     }, error: Y.error, title: "Could not load the rows" }) : null,
@@ -42435,7 +42435,7 @@ function Gx({
                 _hover: { bg: he ? "blue.subtle" : "bg.muted" },
                 children: [
                   /* @__PURE__ */ R(
-                    iY,
+                    aY,
                     {
                       active: S && J === x,
                       bg: he ? "blue.subtle" : "bg.subtle",
@@ -42447,7 +42447,7 @@ function Gx({
                     }
                   ),
                   L.map(($) => /* @__PURE__ */ R(
-                    aY,
+                    sY,
                     {
                       at: $.start,
                       index: $.index + 2,
@@ -42467,7 +42467,7 @@ function Gx({
       }
     ),
     /* @__PURE__ */ R(
-      eY,
+      tY,
       {
         at: T,
         onAsk: d,
@@ -42498,8 +42498,8 @@ function l0({
     ),
     [e, o, t.id, t.version]
   ), v = ["trace", JSON.stringify(e), t.id, t.version, o], y = rs(), b = Fx(v, p, t.columns, t.rows > 0), x = o === null ? t.rows : b.data?.selected, w = t.rows ? `${Gi(t.rows, t.total)} rows ${r}` : `no row of ${Re(t.total)} ${r}`, S = o === null ? w : `${x === void 0 ? "…" : Re(x)} of ${at(t.rows)}, in one derivation of row ${Re(o)}`;
-  return /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, opacity: l ? 0.35 : 1, transition: "opacity 120ms", children: [
-    /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, children: [
+  return /* @__PURE__ */ ie(Le, { direction: "column", gap: 2, h: "full", minH: 0, opacity: l ? 0.35 : 1, transition: "opacity 120ms", children: [
+    /* @__PURE__ */ ie(Le, { align: "center", columnGap: 2, minH: 6, children: [
       /* @__PURE__ */ R(Fo, { as: "h2", flexShrink: 0, maxW: "14rem", size: "sm", truncate: !0, title: t.dataset.name, children: t.dataset.label }),
       /* @__PURE__ */ R(be, { color: "fg.muted", flex: 1, fontSize: "sm", minW: 0, title: S, truncate: !0, children: S }),
       a
@@ -42537,12 +42537,12 @@ function l0({
 function Qk(e) {
   return e instanceof Vu && e.status === 409;
 }
-const sY = 1e3;
-function lY({ what: e, done: t, total: r }) {
+const lY = 1e3;
+function cY({ what: e, done: t, total: r }) {
   return r ? `${e}: ${Re(t)} of ${Re(r)}` : e;
 }
 function is({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
-  const l = rs(), [c, d] = _.useState(0), f = hq(t), g = e.fetchStatus === "fetching";
+  const l = rs(), [c, d] = _.useState(0), f = gq(t), g = e.fetchStatus === "fetching";
   return _.useEffect(() => {
     if (!g) return;
     const p = Date.now();
@@ -42555,18 +42555,18 @@ function is({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
     };
   }, [g]), e.error ? /* @__PURE__ */ R(zn, { again: () => {
     e.refetch();
-  }, error: e.error, title: o }) : g ? /* @__PURE__ */ ie(De, { direction: "column", gap: 3, children: [
-    c < sY ? null : /* @__PURE__ */ ie(De, { align: "center", gap: 3, children: [
-      /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", fontVariantNumeric: "tabular-nums", children: [r, f?.what && lY(f), `${Math.floor(c / 1e3)} s`].filter(Boolean).join(" · ") }),
+  }, error: e.error, title: o }) : g ? /* @__PURE__ */ ie(Le, { direction: "column", gap: 3, children: [
+    c < lY ? null : /* @__PURE__ */ ie(Le, { align: "center", gap: 3, children: [
+      /* @__PURE__ */ R(be, { "aria-live": "polite", color: "fg.muted", fontSize: "sm", fontVariantNumeric: "tabular-nums", children: [r, f?.what && cY(f), `${Math.floor(c / 1e3)} s`].filter(Boolean).join(" · ") }),
       f?.total ? /* @__PURE__ */ R(
-        EW,
+        _W,
         {
           "aria-label": r,
           max: f.total,
           size: "xs",
           value: Math.min(f.done, f.total),
           w: "12rem",
-          children: /* @__PURE__ */ R(_W, { children: /* @__PURE__ */ R(kW, {}) })
+          children: /* @__PURE__ */ R(kW, { children: /* @__PURE__ */ R(TW, {}) })
         }
       ) : null,
       /* @__PURE__ */ R(ut, { onClick: () => {
@@ -42578,7 +42578,7 @@ function is({ query: e, queryKey: t, label: r, failed: o, lines: a }) {
     e.refetch();
   }, size: "xs", variant: "outline", children: "Run again" }) });
 }
-function cY() {
+function uY() {
   const { state: e, on: t } = zt(), r = {
     ...Ql(e),
     direction: "backward",
@@ -42598,28 +42598,28 @@ function cY() {
     }
   ) : /* @__PURE__ */ R(is, { failed: "Could not find the rows", label: "Finding the rows", lines: 4, query: a, queryKey: o });
 }
-function uY(e, t) {
-  const { to: r, through: o } = t;
-  if (!e.way && e.column) return dY(e, t);
-  const a = [Ni(t.dataset)];
-  return e.rows.forEach((c) => a.push(`--row ${c}`)), e.rows.length || e.where.forEach((c) => a.push(`--where ${Ni(c)}`)), e.version && a.push(`--version ${e.version}`), e.way === "forward" && a.push("--forward"), r && a.push(`${e.way === "composition" ? "--source" : "--to"} ${Ni(r)}`), o && a.push(`--via ${Ni(o)}`), e.way === "composition" && a.push(`--column ${Ni(e.column ?? "")} --together`), e.context && a.push("--context"), e.way === "happened" && e.step && a.push(`--step ${Ni(e.step)}`), `provspark ${e.way === "happened" && !e.step ? "history" : hY[e.way ?? "backward"]} ${a.join(" ")}`;
-}
 function dY(e, t) {
+  const { to: r, through: o } = t;
+  if (!e.way && e.column) return fY(e, t);
+  const a = [Ni(t.dataset)];
+  return e.rows.forEach((c) => a.push(`--row ${c}`)), e.rows.length || e.where.forEach((c) => a.push(`--where ${Ni(c)}`)), e.version && a.push(`--version ${e.version}`), e.way === "forward" && a.push("--forward"), r && a.push(`${e.way === "composition" ? "--source" : "--to"} ${Ni(r)}`), o && a.push(`--via ${Ni(o)}`), e.way === "composition" && a.push(`--column ${Ni(e.column ?? "")} --together`), e.context && a.push("--context"), e.way === "happened" && e.step && a.push(`--step ${Ni(e.step)}`), `provspark ${e.way === "happened" && !e.step ? "history" : gY[e.way ?? "backward"]} ${a.join(" ")}`;
+}
+function fY(e, t) {
   const r = e.version ? ` --version ${e.version}` : "";
   return `provspark columns ${Ni(t.dataset)} --column ${Ni(e.column ?? "")}${r}`;
 }
-function fY(e) {
+function hY(e) {
   return `${CM}prov.operations(${Or(e)})
 `;
 }
-const hY = {
+const gY = {
   backward: "trace",
   forward: "trace",
   co_contributory: "co-contributory",
   co_dependency: "co-dependency",
   composition: "composition",
   happened: "replay"
-}, gY = {
+}, pY = {
   backward: "backward",
   forward: "forward",
   co_contributory: "co_contributory",
@@ -42627,31 +42627,31 @@ const hY = {
   composition: "composition",
   happened: "replay"
 };
-function pY(e, t) {
-  const { to: r, through: o } = t, a = [Or(t.dataset), ...yY(e)];
-  e.version && a.push(`version=${Or(e.version)}`), !e.way && e.column && a.splice(1, a.length, ...vY(e)), e.way === "happened" && e.step && a.push(`step=${Or(e.step)}`), r && a.push(`${e.way === "composition" ? "source" : "to"}=${Or(r)}`), o && a.push(`via=${Or(o)}`), e.way === "composition" && a.push(`column=${Or(e.column ?? "")}`, "each=False"), e.context && a.push('kinds=("data", "context")');
+function mY(e, t) {
+  const { to: r, through: o } = t, a = [Or(t.dataset), ...bY(e)];
+  e.version && a.push(`version=${Or(e.version)}`), !e.way && e.column && a.splice(1, a.length, ...yY(e)), e.way === "happened" && e.step && a.push(`step=${Or(e.step)}`), r && a.push(`${e.way === "composition" ? "source" : "to"}=${Or(r)}`), o && a.push(`via=${Or(o)}`), e.way === "composition" && a.push(`column=${Or(e.column ?? "")}`, "each=False"), e.context && a.push('kinds=("data", "context")');
   const l = !e.rows.length && e.where.length ? `from provspark.index_store.values.selection import parse_condition
 ` : "";
   return `${CM.replace(`
 `, `
-${l}`)}prov.${mY(e)}(${a.join(", ")})
+${l}`)}prov.${vY(e)}(${a.join(", ")})
 `;
 }
 const CM = `import provspark
 
 prov = provspark.open(STORE)  # the store's or catalogue's URL
 `;
-function mY({ way: e, step: t, column: r, rows: o }) {
-  return e === "happened" && !t ? "history" : e ? gY[e] : r ? o.length === 1 ? "cells" : "columns" : "values";
+function vY({ way: e, step: t, column: r, rows: o }) {
+  return e === "happened" && !t ? "history" : e ? pY[e] : r ? o.length === 1 ? "cells" : "columns" : "values";
 }
-function vY(e) {
+function yY(e) {
   const t = e.version ? [`version=${Or(e.version)}`] : [];
   return [
     ...e.rows.length === 1 ? [`rows=[${e.rows[0]}]`, `columns=[${Or(e.column ?? "")}]`] : [`[${Or(e.column ?? "")}]`],
     ...t
   ];
 }
-function yY({ rows: e, where: t }) {
+function bY({ rows: e, where: t }) {
   return e.length ? [`rows=[${e.join(", ")}]`] : t.length ? [`where=[${t.map((r) => `parse_condition(${Or(r)})`).join(", ")}]`] : [];
 }
 const Or = (e) => AR(JSON.stringify(e));
@@ -42678,8 +42678,8 @@ function md({ items: e }) {
 }
 function fp(e, t) {
   return [
-    { label: "Copy as Python", act: () => vg(pY(e, t)) },
-    { label: "Copy as command", act: () => vg(uY(e, t)) }
+    { label: "Copy as Python", act: () => vg(mY(e, t)) },
+    { label: "Copy as command", act: () => vg(dY(e, t)) }
   ];
 }
 function Ar(e, t) {
@@ -42691,21 +42691,21 @@ function Ar(e, t) {
 async function vg(e) {
   await navigator.clipboard.writeText(e);
 }
-const bY = 50, xY = 1e3;
+const xY = 50, wY = 1e3;
 function EM(e, t, r, o, a, l) {
   return yr("/composition", { ...Ql(e), source: t.id, column: r, limit: o }, a, l);
 }
-function wY({ source: e, column: t }) {
+function SY({ source: e, column: t }) {
   const { state: r } = zt(), o = _.useMemo(
     () => ["composition", JSON.stringify(Ql(r)), e.id, t],
     [t, e.id, r]
-  ), a = bt({ queryKey: o, queryFn: ({ signal: f }) => EM(r, e, t, bY, f, o) }), { data: l } = a;
+  ), a = bt({ queryKey: o, queryFn: ({ signal: f }) => EM(r, e, t, xY, f, o) }), { data: l } = a;
   if (!l) return /* @__PURE__ */ R(is, { failed: "Could not count the rows", label: "Counting", query: a, queryKey: o });
   if (!l.total_witnesses)
     return /* @__PURE__ */ R(yn, { title: `No row of ${e.label} contributes`, children: "There is nothing to count." });
   const c = l.values[0]?.witnesses ?? 1, d = l.total_witnesses - l.values.reduce((f, g) => f + g.witnesses, 0);
-  return /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
-    /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
+  return /* @__PURE__ */ ie(Le, { direction: "column", gap: 2, h: "full", minH: 0, children: [
+    /* @__PURE__ */ ie(Le, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
       /* @__PURE__ */ R(Fo, { as: "h2", maxW: "20rem", size: "sm", truncate: !0, children: t }),
       /* @__PURE__ */ R(
         be,
@@ -42782,7 +42782,7 @@ function Zk({ label: e, none: t, share: r, text: o }) {
         children: e.slice(0, 500)
       }
     ),
-    /* @__PURE__ */ ie(De, { align: "center", as: "dd", gap: 2, m: 0, minW: 0, children: [
+    /* @__PURE__ */ ie(Le, { align: "center", as: "dd", gap: 2, m: 0, minW: 0, children: [
       /* @__PURE__ */ R(_e, { bg: "blue.solid", borderRadius: "sm", flexShrink: 1, h: 4, w: `${(r * 78).toFixed(2)}%`, minW: "2px" }),
       /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: o })
     ] })
@@ -42792,8 +42792,8 @@ function Jk(e, t) {
   const r = 100 * e / t;
   return r < 1 ? "< 1 %" : `${Math.round(r)} %`;
 }
-function SY(e, t, r) {
-  const o = (l) => /[",\n\r]/.test(l) ? `"${l.replaceAll('"', '""')}"` : l, a = () => EM(e, t, r, xY);
+function CY(e, t, r) {
+  const o = (l) => /[",\n\r]/.test(l) ? `"${l.replaceAll('"', '""')}"` : l, a = () => EM(e, t, r, wY);
   return [
     {
       label: "Composition as CSV",
@@ -42822,7 +42822,7 @@ function _M({ way: e, to: t, through: r }, o = !0) {
   }), f = d.data?.filter((p) => p.rows > 0) ?? [], g = f.find((p) => p.version.startsWith(a.at ?? "-")) ?? f.filter((p) => !p.gone).at(-1) ?? f.at(-1);
   return { asked: l, key: c, answer: d, met: f, found: g };
 }
-function CY({ way: e, to: t, through: r }) {
+function EY({ way: e, to: t, through: r }) {
   const { state: o, go: a, on: l } = zt(), { asked: c, key: d, answer: f, met: g, found: p } = _M({ way: e, to: t, through: r }), v = p?.version, y = _.useCallback(
     (S, k, T, E) => yr(`/${e}/rows`, { ...c, answer_version: v, cursor: S, limit: k, columns: T }, E),
     [c, v, e]
@@ -42830,8 +42830,8 @@ function CY({ way: e, to: t, through: r }) {
   if (!f.data)
     return /* @__PURE__ */ R(is, { failed: "Could not find the rows", label: "Finding the rows", query: f, queryKey: d });
   const w = e === "co_contributory" ? `were used together with ${eT(o.rows.length)}` : `share a row of ${r?.label ?? ""} with ${eT(o.rows.length)}`;
-  return p ? /* @__PURE__ */ ie(De, { direction: "column", gap: 2, h: "full", minH: 0, children: [
-    /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
+  return p ? /* @__PURE__ */ ie(Le, { direction: "column", gap: 2, h: "full", minH: 0, children: [
+    /* @__PURE__ */ ie(Le, { align: "center", columnGap: 2, minH: 6, wrap: "wrap", children: [
       /* @__PURE__ */ R(Fo, { as: "h2", maxW: "16rem", size: "sm", truncate: !0, title: t.name, children: t.label }),
       /* @__PURE__ */ R(
         be,
@@ -42923,13 +42923,13 @@ function qx(e) {
     };
   }, [e]);
 }
-const EY = 2, _Y = 16e3;
-async function kY(e) {
+const _Y = 2, kY = 16e3;
+async function TY(e) {
   const t = URL.createObjectURL(new Blob([e], { type: "image/svg+xml" }));
   try {
     const r = new Image();
     r.src = t, await r.decode();
-    const o = Math.min(EY, _Y / Math.max(r.width, r.height)), a = document.createElement("canvas");
+    const o = Math.min(_Y, kY / Math.max(r.width, r.height)), a = document.createElement("canvas");
     a.width = Math.ceil(r.width * o), a.height = Math.ceil(r.height * o);
     const l = a.getContext("2d");
     if (!l) throw new Error("This browser can't create images. Export the graph as SVG.");
@@ -42942,12 +42942,12 @@ async function kY(e) {
     URL.revokeObjectURL(t);
   }
 }
-const TY = 48, tT = ["data", "context", "possible"];
-function RY(e) {
+const RY = 48, tT = ["data", "context", "possible"];
+function zY(e) {
   const t = /* @__PURE__ */ new Map(), r = /* @__PURE__ */ new Map(), o = new Map(e.steps.map((g) => [g.step, g])), a = new Map(e.stops.map((g) => [g.step, g.why])), l = (g, p, v, y, b) => {
     const x = `${g} ${p}`, w = r.get(x);
     (!w || tT.indexOf(v) < tT.indexOf(w.way)) && r.set(x, { id: x, source: g, target: p, way: v, rows: y, total: b });
-  }, c = (g, p, v, y, b = zY(e, y)) => {
+  }, c = (g, p, v, y, b = OY(e, y)) => {
     const x = o.get(p), w = x ? Vr(x) : p, S = { kind: "step", step: p, about: x, coverage: v, why: a.get(p) ?? "", says: b };
     t.set(g, { id: g, width: Math.min(190, 46 + w.length * 6.8), height: 34, part: S });
   };
@@ -42976,7 +42976,7 @@ function RY(e) {
   }
   for (const g of e.endings) {
     const [p, v] = [`s${g.step}:${g.write}`, `d${g.node}`];
-    t.has(p) || c(p, g.step, g.coverage, [], OY(e, g)), r.has(`${v} ${p}`) || l(v, p, "cut", g.read, e.nodes[g.node]?.total);
+    t.has(p) || c(p, g.step, g.coverage, [], AY(e, g)), r.has(`${v} ${p}`) || l(v, p, "cut", g.read, e.nodes[g.node]?.total);
     const y = r.get(`${v} ${p}`);
     y && ([y.rows, y.kept] = [g.read, g.kept]);
   }
@@ -42994,7 +42994,7 @@ function RY(e) {
     }
   return { boxes: [...t.values()], lines: [...r.values()] };
 }
-function zY(e, t) {
+function OY(e, t) {
   const r = e.direction === "backward", o = e.nodes[(r ? t[0]?.target : t[0]?.source) ?? -1];
   if (!o) return "";
   const a = t.map((l) => {
@@ -43003,21 +43003,21 @@ function zY(e, t) {
   });
   return `${yg(o)} ${r ? "←" : "→"} ${[...new Set(a)].join(", ")}`;
 }
-function OY(e, { node: t }) {
+function AY(e, { node: t }) {
   const r = e.nodes[t];
   return r ? `${yg(r)} → none` : "";
 }
 function yg(e) {
   return `${e.dataset.label}: ${Gi(e.rows, e.total)} rows`;
 }
-function AY(e, t) {
+function NY(e, t) {
   const r = e.nodes[0];
   if (t?.kind === "step") return t.says;
   if (t?.kind !== "dataset" || !r || t.node.id === 0) return r ? yg(r) : "";
   const { node: o } = t, a = (o.context_only ? `, ${Re(o.context_only)} of them context` : "") + (o.possible_only ? `, ${Re(o.possible_only)} of them possible` : "");
   return `${yg(r)} ${e.direction === "backward" ? "←" : "→"} ${o.dataset.label}: ${Gi(o.rows, o.total)}${a}`;
 }
-function NY(e, t) {
+function MY(e, t) {
   const r = /* @__PURE__ */ new Set([t]);
   for (const [o, a] of [
     ["source", "target"],
@@ -43030,7 +43030,7 @@ function NY(e, t) {
   }
   return r;
 }
-function MY(e, t) {
+function PY(e, t) {
   const r = new Set(t), o = e.boxes.filter((a) => !a.id.startsWith("d")).map((a) => a.id);
   for (const a of o) {
     const l = e.lines.some((d) => d.target === a && t.has(d.source)), c = e.lines.some((d) => d.source === a && t.has(d.target));
@@ -43042,9 +43042,9 @@ function MY(e, t) {
 function Yx({ rows: e, kept: t }) {
   return e === void 0 ? "" : t === void 0 ? Re(e) : `kept ${Re(t)} of ${Re(e)}`;
 }
-function PY(e) {
+function IY(e) {
   const t = e.lines.filter((r) => r.kept !== void 0).map((r) => Yx(r).length);
-  return Math.max(TY, ...t.map((r) => 28 + r * 5.5));
+  return Math.max(RY, ...t.map((r) => 28 + r * 5.5));
 }
 function nT(e, t) {
   const r = (f) => t[f] ?? { x: 0, y: 0 }, o = Math.max(...e.boxes.map((f) => r(f.id).x + f.width)) + 20, a = Math.max(...e.boxes.map((f) => r(f.id).y + f.height)) + 20, l = new Map(e.boxes.map((f) => [f.id, f])), c = e.lines.map((f) => {
@@ -43068,7 +43068,7 @@ const Xx = [
   { format: "jsonl", text: "JSON lines" },
   { format: "arrow", text: "Arrow stream" }
 ];
-function IY({ state: e, asked: t, trace: r, node: o, graph: a, spots: l }) {
+function DY({ state: e, asked: t, trace: r, node: o, graph: a, spots: l }) {
   const { label: c } = o.dataset, d = { dataset: r.nodes[0]?.dataset.name ?? "" }, f = l ? [
     {
       label: "Graph as SVG",
@@ -43079,7 +43079,7 @@ function IY({ state: e, asked: t, trace: r, node: o, graph: a, spots: l }) {
     {
       label: "Graph as PNG",
       act: async () => {
-        Ar(await kY(nT(a, l)), "trace.png");
+        Ar(await TY(nT(a, l)), "trace.png");
       }
     }
   ] : [];
@@ -43087,7 +43087,7 @@ function IY({ state: e, asked: t, trace: r, node: o, graph: a, spots: l }) {
     ...Xx.map(({ format: g, text: p }) => ({
       label: `Rows of ${c} as ${p}`,
       act: async () => {
-        Ar(await vq(t, o, g), `${c}.${g}`);
+        Ar(await yq(t, o, g), `${c}.${g}`);
       }
     })),
     {
@@ -43130,7 +43130,7 @@ const oT = [
     text: "Composition counts the source rows of a result by the values of one of their columns."
   }
 };
-function DY({ way: e }) {
+function $Y({ way: e }) {
   const { state: t, go: r, leave: o } = zt(), { dataset: a, version: l } = t;
   qx(o);
   const { data: c, error: d, refetch: f } = bt({
@@ -43142,8 +43142,8 @@ function DY({ way: e }) {
   }, error: d, title: "Could not load the related datasets" });
   if (!c) return /* @__PURE__ */ R(Un, { label: "Loading related datasets" });
   const g = e === "composition" ? c.composition.map((y) => ({ dataset: y, via: [] })) : c[e], p = g.find((y) => y.dataset.id === t.to) ?? g[0], v = p?.via.find((y) => y.id === t.through) ?? (e === "co_dependency" ? p?.via[0] : void 0);
-  return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
-    /* @__PURE__ */ ie(De, { align: "center", columnGap: 3, rowGap: 2, wrap: "wrap", children: [
+  return /* @__PURE__ */ ie(Le, { direction: "column", gap: 3, h: "full", minH: 0, children: [
+    /* @__PURE__ */ ie(Le, { align: "center", columnGap: 3, rowGap: 2, wrap: "wrap", children: [
       /* @__PURE__ */ ie(
         hN,
         {
@@ -43165,17 +43165,17 @@ function DY({ way: e }) {
           ]
         }
       ),
-      p ? /* @__PURE__ */ R($Y, { choice: p, choices: g, through: v, way: e }) : null,
+      p ? /* @__PURE__ */ R(LY, { choice: p, choices: g, through: v, way: e }) : null,
       /* @__PURE__ */ R(Ha, {}),
-      p ? /* @__PURE__ */ R(LY, { choice: p, state: t, through: v, way: e }) : null
+      p ? /* @__PURE__ */ R(VY, { choice: p, state: t, through: v, way: e }) : null
     ] }),
-    p ? /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
-      /* @__PURE__ */ R(_e, { flex: "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ R(cY, {}) }),
-      /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: e !== "composition" ? /* @__PURE__ */ R(CY, { through: v, to: p.dataset, way: e }) : t.column ? /* @__PURE__ */ R(wY, { column: t.column, source: p.dataset }) : /* @__PURE__ */ R(yn, { title: "Select a column", children: `Counts the source rows in ${p.dataset.label} by the values of that column.` }) })
+    p ? /* @__PURE__ */ ie(Le, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
+      /* @__PURE__ */ R(_e, { flex: "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ R(uY, {}) }),
+      /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: e !== "composition" ? /* @__PURE__ */ R(EY, { through: v, to: p.dataset, way: e }) : t.column ? /* @__PURE__ */ R(SY, { column: t.column, source: p.dataset }) : /* @__PURE__ */ R(yn, { title: "Select a column", children: `Counts the source rows in ${p.dataset.label} by the values of that column.` }) })
     ] }) : /* @__PURE__ */ R(yn, { title: iT[e].title, children: iT[e].text })
   ] });
 }
-function $Y({ way: e, choices: t, choice: r, through: o }) {
+function LY({ way: e, choices: t, choice: r, through: o }) {
   const { state: a, go: l } = zt(), c = bt({
     queryKey: ["dataset", r.dataset.id, null],
     queryFn: ({ signal: p }) => vn(`/datasets/${r.dataset.id}`, {}, p),
@@ -43246,7 +43246,7 @@ function $Y({ way: e, choices: t, choice: r, through: o }) {
     )
   ] });
 }
-function LY({
+function VY({
   way: e,
   state: t,
   choice: r,
@@ -43255,18 +43255,18 @@ function LY({
   const { data: a } = bt({
     queryKey: ["dataset", t.dataset, t.version],
     queryFn: ({ signal: v }) => vn(`/datasets/${t.dataset}`, { version: t.version }, v)
-  }), l = { dataset: a?.name ?? "", to: r.dataset.name, through: o?.name }, c = e === "composition" && t.column ? SY(t, r.dataset, t.column) : [], d = e === "co_dependency" ? e : "co_contributory", { asked: f, found: g } = _M({ way: d, to: r.dataset, through: o }, e !== "composition"), p = g && e !== "composition" ? Xx.map(({ format: v, text: y }) => ({
+  }), l = { dataset: a?.name ?? "", to: r.dataset.name, through: o?.name }, c = e === "composition" && t.column ? CY(t, r.dataset, t.column) : [], d = e === "co_dependency" ? e : "co_contributory", { asked: f, found: g } = _M({ way: d, to: r.dataset, through: o }, e !== "composition"), p = g && e !== "composition" ? Xx.map(({ format: v, text: y }) => ({
     label: `Result rows as ${y}`,
     act: async () => {
       Ar(
-        await mq(d, f, g.version, v),
+        await vq(d, f, g.version, v),
         `${r.dataset.label}.${v}`
       );
     }
   })) : [];
   return /* @__PURE__ */ R(md, { items: [...p, ...c, ...fp(t, l)] });
 }
-const VY = {
+const HY = {
   exact: { palette: "green", text: "exact", why: "captured row by row" },
   coarse: {
     palette: "orange",
@@ -43276,7 +43276,7 @@ const VY = {
   untracked: { palette: "red", text: "untracked", why: "not captured" }
 };
 function Ol({ value: e }) {
-  const t = e ? VY[e] : void 0;
+  const t = e ? HY[e] : void 0;
   return t ? /* @__PURE__ */ R(
     xx,
     {
@@ -43288,10 +43288,10 @@ function Ol({ value: e }) {
     }
   ) : null;
 }
-function HY({ value: e }) {
+function BY({ value: e }) {
   return /* @__PURE__ */ R(xx, { colorPalette: e === "source" ? "purple" : "blue", size: "sm", variant: "subtle", children: e });
 }
-function BY() {
+function jY() {
   const { state: e, go: t, open: r } = zt(), [o, a] = _.useState(e.search), l = _.useRef([]);
   _.useEffect(() => {
     const b = l.current.indexOf(e.search);
@@ -43304,15 +43304,15 @@ function BY() {
       clearTimeout(b);
     };
   }, [t, e.search, o]);
-  const { data: c, error: d, refetch: f, fetchNextPage: g, hasNextPage: p } = dq({
+  const { data: c, error: d, refetch: f, fetchNextPage: g, hasNextPage: p } = fq({
     queryKey: ["datasets", e.search],
     queryFn: ({ pageParam: b, signal: x }) => vn("/datasets", { search: e.search, cursor: b }, x),
     initialPageParam: 0,
     getNextPageParam: (b) => b.next,
     placeholderData: qN
   }), v = c?.pages.flatMap((b) => b.items) ?? [], y = c?.pages[0]?.total ?? 0;
-  return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
-    /* @__PURE__ */ ie(De, { align: "center", gap: 3, children: [
+  return /* @__PURE__ */ ie(Le, { direction: "column", gap: 3, h: "full", minH: 0, children: [
+    /* @__PURE__ */ ie(Le, { align: "center", gap: 3, children: [
       /* @__PURE__ */ R(
         nN,
         {
@@ -43339,10 +43339,10 @@ function BY() {
     }, error: d, title: "Could not load the datasets" }) : null,
     /* @__PURE__ */ R(mg, { broken: c?.pages[0]?.broken }),
     !c && !d ? /* @__PURE__ */ R(Un, { label: "Loading datasets" }) : null,
-    c && !y ? e.search ? /* @__PURE__ */ R(yn, { title: `No dataset matches “${e.search}”`, children: "A name must contain all words of the search. Try fewer words or letters." }) : c.pages[0]?.broken?.length ? /* @__PURE__ */ R(yn, { title: "No step can be read" }) : /* @__PURE__ */ R(rY, {}) : null,
+    c && !y ? e.search ? /* @__PURE__ */ R(yn, { title: `No dataset matches “${e.search}”`, children: "A name must contain all words of the search. Try fewer words or letters." }) : c.pages[0]?.broken?.length ? /* @__PURE__ */ R(yn, { title: "No step can be read" }) : /* @__PURE__ */ R(oY, {}) : null,
     y ? /* @__PURE__ */ ie(_e, { borderColor: "border", borderRadius: "md", borderWidth: 1, minH: 0, overflow: "auto", children: [
       /* @__PURE__ */ ie(vN, { interactive: !0, size: "sm", stickyHeader: !0, children: [
-        /* @__PURE__ */ R(UW, { children: /* @__PURE__ */ ie(qb, { bg: "bg.subtle", children: [
+        /* @__PURE__ */ R(WW, { children: /* @__PURE__ */ ie(qb, { bg: "bg.subtle", children: [
           /* @__PURE__ */ R(rl, { children: "Dataset" }),
           /* @__PURE__ */ R(rl, { textAlign: "end", children: "Rows" }),
           /* @__PURE__ */ R(rl, { textAlign: "end", children: "Columns" }),
@@ -43390,7 +43390,7 @@ function BY() {
               /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.rows) }),
               /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.columns) }),
               /* @__PURE__ */ R(io, { fontVariantNumeric: "tabular-nums", textAlign: "end", children: Re(b.versions) }),
-              /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(HY, { value: b.role }) }),
+              /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(BY, { value: b.role }) }),
               /* @__PURE__ */ R(io, { children: /* @__PURE__ */ R(Ol, { value: b.coverage }) })
             ]
           },
@@ -43403,12 +43403,13 @@ function BY() {
     ] }) : null
   ] });
 }
-function jY({ dataset: e, version: t, column: r, row: o, onClose: a }) {
-  return /* @__PURE__ */ ie(
-    De,
+function kM({ label: e, children: t, ref: r }) {
+  return /* @__PURE__ */ R(
+    Le,
     {
-      "aria-label": "Column",
+      "aria-label": e,
       as: "aside",
+      ref: r,
       borderColor: "border",
       borderRadius: "md",
       borderWidth: 1,
@@ -43419,21 +43420,24 @@ function jY({ dataset: e, version: t, column: r, row: o, onClose: a }) {
       overflow: "auto",
       p: 4,
       tabIndex: 0,
-      children: [
-        /* @__PURE__ */ ie(kt, { children: [
-          /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, overflowWrap: "anywhere", size: "md", children: o === null ? r : `${r}, row ${Re(o)}` }),
-          /* @__PURE__ */ R(Sx, { "aria-label": "Close the column", onClick: a, size: "xs" })
-        ] }),
-        /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: o === null ? "Select one row to see the sources of its cell." : "For the selected row only. Clear the selection to see the whole column." }),
-        ["backward", "forward"].map((l) => /* @__PURE__ */ ie(De, { direction: "column", gap: 1, children: [
-          /* @__PURE__ */ R(Fo, { as: "h4", size: "xs", children: l === "backward" ? "← Sources" : "Derived →" }),
-          o === null ? /* @__PURE__ */ R(UY, { column: r, dataset: e, direction: l, version: t }) : /* @__PURE__ */ R(WY, { column: r, dataset: e, direction: l, row: o, version: t })
-        ] }, l))
-      ]
+      children: t
     }
   );
 }
-function UY({ dataset: e, version: t, column: r, direction: o }) {
+function UY({ dataset: e, version: t, column: r, row: o, onClose: a }) {
+  return /* @__PURE__ */ ie(kM, { label: "Column", children: [
+    /* @__PURE__ */ ie(kt, { children: [
+      /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, overflowWrap: "anywhere", size: "md", children: o === null ? r : `${r}, row ${Re(o)}` }),
+      /* @__PURE__ */ R(Sx, { "aria-label": "Close the column", onClick: a, size: "xs" })
+    ] }),
+    /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: o === null ? "Select one row to see the sources of its cell." : "For the selected row only. Clear the selection to see the whole column." }),
+    ["backward", "forward"].map((l) => /* @__PURE__ */ ie(Le, { direction: "column", gap: 1, children: [
+      /* @__PURE__ */ R(Fo, { as: "h4", size: "xs", children: l === "backward" ? "← Sources" : "Derived →" }),
+      o === null ? /* @__PURE__ */ R(WY, { column: r, dataset: e, direction: l, version: t }) : /* @__PURE__ */ R(FY, { column: r, dataset: e, direction: l, row: o, version: t })
+    ] }, l))
+  ] });
+}
+function WY({ dataset: e, version: t, column: r, direction: o }) {
   const { on: a } = zt(), { data: l, error: c, refetch: d } = bt({
     queryKey: ["column", e, t, r, o],
     queryFn: ({ signal: p }) => vn(
@@ -43449,21 +43453,21 @@ function UY({ dataset: e, version: t, column: r, direction: o }) {
   const f = (p) => p.dataset.id === e && p.version === t && p.source_column === r, g = l.lines.filter((p) => p.source_column !== null && !f(p));
   return /* @__PURE__ */ ie(P.Fragment, { children: [
     g.map((p) => /* @__PURE__ */ R(
-      kM,
+      TM,
       {
         onOpen: () => {
           a({ dataset: p.dataset.id, version: p.version, column: p.source_column });
         },
         place: p.dataset,
-        said: RM(p),
+        said: zM(p),
         text: p.source_column ?? ""
       },
       `${p.dataset.id} ${p.version} ${p.occurrence} ${p.source_column} ${p.kind} ${p.dependence}`
     )),
-    /* @__PURE__ */ R(TM, { none: !g.length, stops: l.stops.map((p) => p.why), what: "column" })
+    /* @__PURE__ */ R(RM, { none: !g.length, stops: l.stops.map((p) => p.why), what: "column" })
   ] });
 }
-function WY({ dataset: e, version: t, column: r, direction: o, row: a }) {
+function FY({ dataset: e, version: t, column: r, direction: o, row: a }) {
   const { on: l } = zt(), { data: c, error: d, refetch: f } = bt({
     queryKey: ["cell", e, t, r, o, a],
     queryFn: ({ signal: p }) => yr("/cells", { dataset: e, version: t, rows: [a], columns: [r], direction: o, limit: 50 }, p)
@@ -43477,7 +43481,7 @@ function WY({ dataset: e, version: t, column: r, direction: o, row: a }) {
   );
   return /* @__PURE__ */ ie(P.Fragment, { children: [
     g.map((p) => /* @__PURE__ */ R(
-      kM,
+      TM,
       {
         onOpen: () => {
           l({
@@ -43488,16 +43492,16 @@ function WY({ dataset: e, version: t, column: r, direction: o, row: a }) {
           });
         },
         place: p.dataset,
-        said: RM(p),
+        said: zM(p),
         text: `${p.source_column ?? "row"}, row ${Re(p.source_row)}`
       },
       `${p.dataset.id} ${p.version} ${p.occurrence} ${p.source_row} ${p.source_column} ${p.kind} ${p.dependence}`
     )),
     c.total > c.lines.length ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: `and ${Re(c.total - c.lines.length)} more cells` }) : null,
-    /* @__PURE__ */ R(TM, { none: !g.length, stops: c.stops.map((p) => p.why), what: "cell" })
+    /* @__PURE__ */ R(RM, { none: !g.length, stops: c.stops.map((p) => p.why), what: "cell" })
   ] });
 }
-function kM({ place: e, text: t, said: r, onOpen: o }) {
+function TM({ place: e, text: t, said: r, onOpen: o }) {
   return /* @__PURE__ */ ie(_e, { children: [
     /* @__PURE__ */ R(
       ut,
@@ -43519,16 +43523,16 @@ function kM({ place: e, text: t, said: r, onOpen: o }) {
     /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: r })
   ] });
 }
-function TM({ none: e, stops: t, what: r }) {
+function RM({ none: e, stops: t, what: r }) {
   return /* @__PURE__ */ ie(P.Fragment, { children: [
     e && !t.length ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "sm", children: `No known ${r}` }) : null,
     [...new Set(t)].map((o) => /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "xs", overflowWrap: "anywhere", children: o }, o))
   ] });
 }
-function RM({ dependence: e, kind: t, exact: r }) {
+function zM({ dependence: e, kind: t, exact: r }) {
   return [e, t === "context" ? "context" : "", r ? "" : "may not apply"].filter(Boolean).join(" · ");
 }
-const FY = [
+const GY = [
   "=",
   "!=",
   "<",
@@ -43544,7 +43548,7 @@ const FY = [
 function c0(e) {
   return !e.startsWith("is ");
 }
-function GY(e, t, r) {
+function qY(e, t, r) {
   const o = /^[A-Za-z_]\w*$/.test(e) ? e : `\`${e.replaceAll("`", "``")}\``;
   if (!c0(t)) return `${o} ${t}`;
   if (t !== "in") return `${o} ${t} ${aT(r)}`;
@@ -43554,14 +43558,14 @@ function GY(e, t, r) {
 function aT(e) {
   return /^[\w.+-]+$/.test(e) ? e : `'${e.replaceAll("'", "''")}'`;
 }
-function qY({
+function YY({
   columns: e,
   where: t,
   onChange: r
 }) {
   const o = e.filter((b) => !b.masked), [a, l] = _.useState(""), [c, d] = _.useState("="), [f, g] = _.useState(""), p = o.some((b) => b.name === a) ? a : o[0]?.name ?? "", v = p !== "" && (!c0(c) || f !== ""), y = () => {
     if (!v) return;
-    const b = GY(p, c, f);
+    const b = qY(p, c, f);
     t.includes(b) || r([...t, b]), g("");
   };
   return /* @__PURE__ */ ie(
@@ -43598,7 +43602,7 @@ function qY({
                 d(b.target.value);
               },
               value: c,
-              children: FY.map((b) => /* @__PURE__ */ R("option", { value: b, children: b }, b))
+              children: GY.map((b) => /* @__PURE__ */ R("option", { value: b, children: b }, b))
             }
           ),
           /* @__PURE__ */ R(Lu, {})
@@ -43617,10 +43621,10 @@ function qY({
           }
         ) : null,
         /* @__PURE__ */ R(ut, { disabled: !v, size: "xs", type: "submit", variant: "outline", children: "Filter" }),
-        t.map((b) => /* @__PURE__ */ ie(FW, { colorPalette: "blue", maxW: "20rem", size: "md", children: [
-          /* @__PURE__ */ R(GW, { children: b }),
-          /* @__PURE__ */ R(YW, { children: /* @__PURE__ */ R(
-            qW,
+        t.map((b) => /* @__PURE__ */ ie(GW, { colorPalette: "blue", maxW: "20rem", size: "md", children: [
+          /* @__PURE__ */ R(qW, { children: b }),
+          /* @__PURE__ */ R(XW, { children: /* @__PURE__ */ R(
+            YW,
             {
               "aria-label": `Remove ${b}`,
               onClick: () => {
@@ -43634,17 +43638,17 @@ function qY({
   );
 }
 const qy = 1e4;
-function YY({ dataset: e, version: t, current: r, rows: o, unnamed: a = !1, onShow: l }) {
-  const c = t !== r.version, d = uq({
+function XY({ dataset: e, version: t, current: r, rows: o, unnamed: a = !1, onShow: l }) {
+  const c = t !== r.version, d = dq({
     mutationFn: async () => o.length ? yr("/locate", { dataset: e, version: t, rows: o }) : null,
     onSuccess: (v) => {
       v?.gone || l(r.version, v ? v.rows.flatMap((y) => y ?? []) : []);
     }
   }), f = d.data?.gone ?? 0, g = d.data?.rows.flatMap((v) => v ?? []) ?? [], p = c ? "You are viewing a version that is not the current one." : [
     a ? "The link names no version, so its row ids are read in the current version. They may be other rows than when the link was made." : "",
-    ...XY(r)
+    ...KY(r)
   ].filter(Boolean).join(" ");
-  return p ? /* @__PURE__ */ ie(De, { align: "center", columnGap: 2, flexShrink: 0, fontSize: "sm", role: "status", wrap: "wrap", children: [
+  return p ? /* @__PURE__ */ ie(Le, { align: "center", columnGap: 2, flexShrink: 0, fontSize: "sm", role: "status", wrap: "wrap", children: [
     /* @__PURE__ */ R(be, { color: "orange.fg", overflowWrap: "anywhere", children: p }),
     c && !f ? /* @__PURE__ */ R(
       ut,
@@ -43677,7 +43681,7 @@ function YY({ dataset: e, version: t, current: r, rows: o, unnamed: a = !1, onSh
     d.error ? /* @__PURE__ */ R(be, { color: "red.fg", children: d.error.message }) : null
   ] }) : null;
 }
-function XY({ rule: e, why: t, missing: r, unknown: o, age: a }) {
+function KY({ rule: e, why: t, missing: r, unknown: o, age: a }) {
   return [
     e === "last step" && t ? `The files can't be listed (${t}). This is the version of the last successful step.` : "",
     e === "last step" && o ? `The table changed after this version: ${o === 1 ? "a later step read another state" : `${Re(o)} later steps read other states`} of it.` : "",
@@ -43686,7 +43690,7 @@ function XY({ rule: e, why: t, missing: r, unknown: o, age: a }) {
     e === "disk" && a >= 1 ? `Its files were listed ${Re(Math.round(a))} seconds ago.` : ""
   ].filter(Boolean);
 }
-function KY() {
+function QY() {
   const { state: e, go: t } = zt(), { dataset: r, version: o, where: a, rows: l } = e, c = bt({
     queryKey: ["dataset", r, o],
     queryFn: ({ signal: E }) => vn(`/datasets/${r}`, { version: o }, E)
@@ -43711,8 +43715,8 @@ function KY() {
     }, error: c.error, title: "Could not load the dataset" });
   if (!c.data) return /* @__PURE__ */ R(Un, { label: "Loading the dataset" });
   const { label: b, columns: x, versions: w, current: S } = c.data, k = w.find((E) => E.version === c.data.version), T = p.data?.selected;
-  return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
-    /* @__PURE__ */ ie(De, { align: "start", gap: 4, wrap: "wrap", children: [
+  return /* @__PURE__ */ ie(Le, { direction: "column", gap: 3, h: "full", minH: 0, children: [
+    /* @__PURE__ */ ie(Le, { align: "start", gap: 4, wrap: "wrap", children: [
       /* @__PURE__ */ ie("div", { children: [
         /* @__PURE__ */ ie(kt, { gap: 2, children: [
           /* @__PURE__ */ R(Fo, { as: "h2", size: "lg", children: b }),
@@ -43763,7 +43767,7 @@ function KY() {
             ...Xx.map(({ format: E, text: z }) => ({
               label: `Rows as ${z}`,
               act: () => {
-                Ar(pq(r, c.data.version, a, E), `${b}.${E}`);
+                Ar(mq(r, c.data.version, a, E), `${b}.${E}`);
               }
             })),
             ...fp({ ...e, version: c.data.version }, { dataset: c.data.name })
@@ -43772,7 +43776,7 @@ function KY() {
       )
     ] }),
     /* @__PURE__ */ R(
-      YY,
+      XY,
       {
         current: S,
         dataset: r,
@@ -43785,9 +43789,9 @@ function KY() {
       },
       `${c.data.version} ${l.join()}`
     ),
-    /* @__PURE__ */ ie(De, { align: "center", gap: 3, wrap: "wrap", children: [
+    /* @__PURE__ */ ie(Le, { align: "center", gap: 3, wrap: "wrap", children: [
       /* @__PURE__ */ R(
-        qY,
+        YY,
         {
           columns: x,
           onChange: (E) => {
@@ -43835,7 +43839,7 @@ function KY() {
         }
       ),
       /* @__PURE__ */ R(
-        tY,
+        nY,
         {
           disabled: !l.length && !T,
           many: l.length !== 1,
@@ -43845,7 +43849,7 @@ function KY() {
         }
       )
     ] }),
-    T === 0 ? /* @__PURE__ */ R(yn, { title: a.length ? "No rows match the filter" : "This version has no rows", children: a.length ? "Remove a condition to see more rows." : null }) : T ? /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
+    T === 0 ? /* @__PURE__ */ R(yn, { title: a.length ? "No rows match the filter" : "This version has no rows", children: a.length ? "Remove a condition to see more rows." : null }) : T ? /* @__PURE__ */ ie(Le, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ R(_e, { flex: 1, minH: 0, minW: 0, children: /* @__PURE__ */ R(
         Gx,
         {
@@ -43875,7 +43879,7 @@ function KY() {
 `)}`
       ) }),
       e.column === null ? null : /* @__PURE__ */ R(_e, { flex: "0 0 24rem", minH: 0, children: /* @__PURE__ */ R(
-        jY,
+        UY,
         {
           column: e.column,
           dataset: r,
@@ -43895,14 +43899,14 @@ function KY() {
         queryKey: ["columns", ...g]
       }
     ),
-    /* @__PURE__ */ R(QY, { by: k?.step })
+    /* @__PURE__ */ R(ZY, { by: k?.step })
   ] });
 }
-function QY({ by: e }) {
+function ZY({ by: e }) {
   return e ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: [e.dag_id && `DAG ${e.dag_id}`, `task ${Vr(e)}`, e.run_id && `run ${e.run_id}`, Zl(e.ended)].filter(Boolean).join(" · ") }) : null;
 }
 const wh = 8, Sh = 120;
-function zM(e, t) {
+function OM(e, t) {
   const r = /* @__PURE__ */ new Map(), o = new Set(
     e.lines.flatMap((d) => d.parents.flatMap(([f]) => t.get(f)?.columns.map((g) => g.name) ?? []))
   ), a = new Set(e.columns.map((d) => d.name)), l = new Set(e.lines.flatMap((d) => d.changed)), c = new Set(e.lines.flatMap((d) => d.added));
@@ -43918,8 +43922,8 @@ function Yy(e, t, r) {
   });
   return o.length === 1 ? o[0] : void 0;
 }
-const ZY = { changed: "orange.subtle", new: "green.subtle", gone: "red.subtle" };
-function JY({ stage: e, stages: t, names: r, every: o }) {
+const JY = { changed: "orange.subtle", new: "green.subtle", gone: "red.subtle" };
+function eX({ stage: e, stages: t, names: r, every: o }) {
   const a = e.columns.map((f, g) => ({ ...f, place: g })).filter((f) => o || r.has(f.name)), l = [...r].filter(([, f]) => f === "gone").map(([f]) => f), c = a.slice(0, Sh), d = e.lines.some((f) => !f.parents.length && f.sources.length);
   return !c.length && !l.length ? null : e.lines[0]?.values === null ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: [...r].map(([f, g]) => `${f} ${g}`).join(", ") || "values are hidden" }) : /* @__PURE__ */ ie(
     _e,
@@ -44003,7 +44007,7 @@ function JY({ stage: e, stages: t, names: r, every: o }) {
 }
 function sT({ how: e, masked: t, now: r, old: o }) {
   const a = t ? "•••" : e === "gone" ? "" : lT(r).slice(0, 200), l = o === void 0 || t ? "" : lT(o).slice(0, 200);
-  return /* @__PURE__ */ ie(_e, { as: "td", bg: e ? ZY[e] : void 0, title: l && a ? `${l} → ${a}` : l || a, children: [
+  return /* @__PURE__ */ ie(_e, { as: "td", bg: e ? JY[e] : void 0, title: l && a ? `${l} → ${a}` : l || a, children: [
     l ? /* @__PURE__ */ R(be, { as: "del", opacity: 0.85, me: a ? 1.5 : 0, children: l }) : null,
     e && a ? /* @__PURE__ */ R(_e, { as: "ins", textDecoration: "none", children: a }) : a
   ] });
@@ -44011,11 +44015,11 @@ function sT({ how: e, masked: t, now: r, old: o }) {
 function lT(e) {
   return typeof e == "string" && (e !== e.trim() || !e) ? `“${e}”` : Bu(e);
 }
-const OM = "text hidden: it may contain masked values";
-function eX({ passages: e, every: t }) {
-  return /* @__PURE__ */ R(De, { direction: "column", gap: 5, children: e.map((r) => /* @__PURE__ */ R(tX, { every: t, passage: r }, `${r.step.step} ${r.write}`)) });
+const AM = "text hidden: it may contain masked values";
+function tX({ passages: e, every: t }) {
+  return /* @__PURE__ */ R(Le, { direction: "column", gap: 5, children: e.map((r) => /* @__PURE__ */ R(nX, { every: t, passage: r }, `${r.step.step} ${r.write}`)) });
 }
-function tX({ passage: e, every: t }) {
+function nX({ passage: e, every: t }) {
   const { on: r } = zt(), o = new Map(e.stages.map((l) => [l.operation, l])), a = e.stages.at(-1);
   return /* @__PURE__ */ ie(
     _e,
@@ -44058,10 +44062,10 @@ function tX({ passage: e, every: t }) {
           ) : null
         ] }),
         e.why ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "sm", children: e.why }) : null,
-        /* @__PURE__ */ ie(De, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, children: [
-          oX(e.stages, o, t).map((l) => {
-            const c = l.map((d) => /* @__PURE__ */ R(iX, { every: t, last: d === a, stage: d, stages: o }, d.operation));
-            return l.length < nX ? c : /* @__PURE__ */ R(_e, { as: "li", children: /* @__PURE__ */ ie(_e, { as: "details", fontSize: "xs", children: [
+        /* @__PURE__ */ ie(Le, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, children: [
+          iX(e.stages, o, t).map((l) => {
+            const c = l.map((d) => /* @__PURE__ */ R(aX, { every: t, last: d === a, stage: d, stages: o }, d.operation));
+            return l.length < rX ? c : /* @__PURE__ */ R(_e, { as: "li", children: /* @__PURE__ */ ie(_e, { as: "details", fontSize: "xs", children: [
               /* @__PURE__ */ R(
                 _e,
                 {
@@ -44072,7 +44076,7 @@ function tX({ passage: e, every: t }) {
                   children: `${Re(l.length)} operations that left ${at(l.at(-1)?.lines.length ?? 0)} unchanged: ${l[0]?.text?.slice(0, 60) ?? ""} …`
                 }
               ),
-              /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, pt: 1.5, children: c })
+              /* @__PURE__ */ R(Le, { as: "ol", direction: "column", gap: 1.5, listStyleType: "none", m: 0, p: 0, pt: 1.5, children: c })
             ] }) }, l[0]?.operation);
           }),
           e.endings.map((l) => /* @__PURE__ */ ie(
@@ -44087,10 +44091,10 @@ function tX({ passage: e, every: t }) {
               py: 2,
               children: [
                 /* @__PURE__ */ ie(be, { color: "red.fg", fontSize: "sm", fontWeight: "medium", children: [
-                  `${at(l.lines.length)} ended here: ${rX[l.cause] ?? l.cause}`,
+                  `${at(l.lines.length)} ended here: ${oX[l.cause] ?? l.cause}`,
                   l.whole ? "" : ", but other rows made from the same source rows continued"
                 ] }),
-                /* @__PURE__ */ R(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", children: l.text ?? OM }),
+                /* @__PURE__ */ R(be, { fontFamily: "mono", fontSize: "xs", lineClamp: 6, overflowWrap: "anywhere", children: l.text ?? AM }),
                 /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: l.site })
               ]
             },
@@ -44102,7 +44106,7 @@ function tX({ passage: e, every: t }) {
     }
   );
 }
-const nX = 4, rX = {
+const rX = 4, oX = {
   condition: "the condition does not hold",
   "no partner": "no row on the other side of the join matches",
   "has a partner": "a row on the other side of the join matches",
@@ -44112,17 +44116,17 @@ const nX = 4, rX = {
   "nothing to explode": "its array or map is empty",
   "set operator": "the set operation excludes it"
 };
-function oX(e, t, r) {
+function iX(e, t, r) {
   const o = [];
   let a = !1;
   for (const l of e) {
-    const c = !r && l !== e.at(-1) && l.lines.some((d) => d.parents.length) && !zM(l, t).size;
+    const c = !r && l !== e.at(-1) && l.lines.some((d) => d.parents.length) && !OM(l, t).size;
     c && a ? o.at(-1)?.push(l) : o.push([l]), a = c;
   }
   return o;
 }
-function iX({ stage: e, stages: t, every: r, last: o }) {
-  const a = e.lines.every((f) => !f.parents.length), l = zM(e, t), c = r || a || o, d = !c && !l.size;
+function aX({ stage: e, stages: t, every: r, last: o }) {
+  const a = e.lines.every((f) => !f.parents.length), l = OM(e, t), c = r || a || o, d = !c && !l.size;
   return /* @__PURE__ */ ie(
     _e,
     {
@@ -44144,7 +44148,7 @@ function iX({ stage: e, stages: t, every: r, last: o }) {
               minW: 0,
               overflowWrap: "anywhere",
               title: e.text ?? void 0,
-              children: e.text ?? OM
+              children: e.text ?? AM
             }
           ),
           /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", maxW: "14rem", truncate: !0, title: e.site, children: e.site.split("/").at(-1) }),
@@ -44161,13 +44165,13 @@ function iX({ stage: e, stages: t, every: r, last: o }) {
             }
           )
         ] }),
-        d ? null : /* @__PURE__ */ R(JY, { every: c, names: l, stage: e, stages: t })
+        d ? null : /* @__PURE__ */ R(eX, { every: c, names: l, stage: e, stages: t })
       ]
     }
   );
 }
 const Xy = "all";
-function aX() {
+function sX() {
   const { state: e, go: t, leave: r } = zt();
   qx(r);
   const o = bt({
@@ -44179,7 +44183,7 @@ function aX() {
       o.refetch();
     }, error: o.error, title: "Could not load the dataset" });
   if (!o.data) return /* @__PURE__ */ R(Un, { label: "Loading the dataset" });
-  const a = uX(o.data), l = e.at === Xy ? void 0 : a.find((d) => d.step.step === e.at) ?? a[0], c = [
+  const a = dX(o.data), l = e.at === Xy ? void 0 : a.find((d) => d.step.step === e.at) ?? a[0], c = [
     ...a.map(({ step: d, made: f }) => ({
       value: d.step,
       label: `${f ? "written by" : "read by"} ${Vr(d)}`,
@@ -44187,8 +44191,8 @@ function aX() {
     })),
     { value: Xy, label: "all steps before and after", title: "" }
   ];
-  return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
-    /* @__PURE__ */ ie(De, { align: "center", columnGap: 4, rowGap: 2, wrap: "wrap", children: [
+  return /* @__PURE__ */ ie(Le, { direction: "column", gap: 3, h: "full", minH: 0, children: [
+    /* @__PURE__ */ ie(Le, { align: "center", columnGap: 4, rowGap: 2, wrap: "wrap", children: [
       /* @__PURE__ */ R(
         pl,
         {
@@ -44217,13 +44221,13 @@ function aX() {
         }
       ),
       /* @__PURE__ */ R(Ha, {}),
-      /* @__PURE__ */ R(cX, {}),
-      a.length ? /* @__PURE__ */ R(lX, { name: o.data.name, step: l?.step.step ?? null }) : null
+      /* @__PURE__ */ R(uX, {}),
+      a.length ? /* @__PURE__ */ R(cX, { name: o.data.name, step: l?.step.step ?? null }) : null
     ] }),
-    a.length ? /* @__PURE__ */ R(sX, { label: o.data.label, step: l?.step.step ?? null }) : /* @__PURE__ */ R(yn, { title: "No step that you may see wrote or read these rows", children: "There is nothing to replay." })
+    a.length ? /* @__PURE__ */ R(lX, { label: o.data.label, step: l?.step.step ?? null }) : /* @__PURE__ */ R(yn, { title: "No step that you may see wrote or read these rows", children: "There is nothing to replay." })
   ] });
 }
-function AM(e) {
+function NM(e) {
   const { state: t } = zt(), r = _.useMemo(() => ({ ...Ql(t), step: e, direction: "both" }), [t, e]), o = _.useMemo(() => ["replay", JSON.stringify(r)], [r]), a = bt({
     queryKey: o,
     queryFn: ({ signal: l }) => yr("/replay", r, l, o),
@@ -44232,8 +44236,8 @@ function AM(e) {
   });
   return { key: o, answer: a };
 }
-function sX({ label: e, step: t }) {
-  const { state: r } = zt(), { key: o, answer: a } = AM(t), { data: l } = a;
+function lX({ label: e, step: t }) {
+  const { state: r } = zt(), { key: o, answer: a } = NM(t), { data: l } = a;
   return l ? l.passages.length ? /* @__PURE__ */ ie(
     _e,
     {
@@ -44249,7 +44253,7 @@ function sX({ label: e, step: t }) {
           /* @__PURE__ */ R(tp, {}),
           /* @__PURE__ */ R(ep, { children: "The replayed rows differ from the stored rows, so the stored operations do not include everything that the step did." })
         ] }) : null,
-        /* @__PURE__ */ R(eX, { every: r.all, passages: l.passages })
+        /* @__PURE__ */ R(tX, { every: r.all, passages: l.passages })
       ]
     }
   ) : /* @__PURE__ */ R(yn, { title: `No captured step wrote or read these rows of ${e}`, children: "There is nothing to replay." }) : /* @__PURE__ */ R(
@@ -44262,8 +44266,8 @@ function sX({ label: e, step: t }) {
     }
   );
 }
-function lX({ name: e, step: t }) {
-  const { state: r } = zt(), { data: o } = AM(t).answer, a = fp({ ...r, step: t }, { dataset: e });
+function cX({ name: e, step: t }) {
+  const { state: r } = zt(), { data: o } = NM(t).answer, a = fp({ ...r, step: t }, { dataset: e });
   return /* @__PURE__ */ R(md, { items: o ? [{
     label: "Replay as JSON",
     act: () => {
@@ -44271,18 +44275,18 @@ function lX({ name: e, step: t }) {
     }
   }, ...a] : a });
 }
-function cX() {
-  return /* @__PURE__ */ ie(De, { fontSize: "xs", gap: 3, hideBelow: "md", children: [
+function uX() {
+  return /* @__PURE__ */ ie(Le, { fontSize: "xs", gap: 3, hideBelow: "md", children: [
     /* @__PURE__ */ R(be, { children: /* @__PURE__ */ R(_e, { as: "span", bg: "orange.subtle", borderRadius: "sm", px: 1, children: "changed" }) }),
     /* @__PURE__ */ R(be, { children: /* @__PURE__ */ R(_e, { as: "span", bg: "green.subtle", borderRadius: "sm", px: 1, children: "new" }) }),
     /* @__PURE__ */ R(be, { children: /* @__PURE__ */ R(_e, { as: "span", bg: "red.subtle", borderRadius: "sm", px: 1, children: "dropped" }) })
   ] });
 }
-function uX(e) {
+function dX(e) {
   const t = e.versions.find((o) => o.version === e.version && o.written)?.step, r = e.read_by.filter((o) => o.step !== t?.step);
   return [...t ? [{ step: t, made: !0 }] : [], ...r.map((o) => ({ step: o, made: !1 }))];
 }
-function dX({ where: e }) {
+function fX({ where: e }) {
   const { open: t } = zt(), r = bt({
     queryKey: ["steps", e],
     queryFn: ({ signal: a }) => vn(
@@ -44304,7 +44308,7 @@ function dX({ where: e }) {
   });
   return r.error ? /* @__PURE__ */ R(zn, { again: () => {
     r.refetch();
-  }, error: r.error, title: "Could not load the steps" }) : r.data ? r.data.total ? /* @__PURE__ */ ie(De, { direction: "column", gap: 4, children: [
+  }, error: r.error, title: "Could not load the steps" }) : r.data ? r.data.total ? /* @__PURE__ */ ie(Le, { direction: "column", gap: 4, children: [
     /* @__PURE__ */ R(mg, { broken: r.data.broken }),
     r.data.items.map((a, l) => {
       const c = o[l]?.data;
@@ -44350,14 +44354,14 @@ function dX({ where: e }) {
         ] }, d.index)) }) })
       ] }, a.step);
     })
-  ] }) : /* @__PURE__ */ ie(De, { direction: "column", gap: 4, children: [
+  ] }) : /* @__PURE__ */ ie(Le, { direction: "column", gap: 4, children: [
     /* @__PURE__ */ R(mg, { broken: r.data.broken }),
     /* @__PURE__ */ R(yn, { title: "No lineage was captured here", children: "Outputs of ProvSparkOperator tasks appear here after the tasks have run." })
   ] }) : /* @__PURE__ */ R(Un, { label: "Loading steps", lines: 4 });
 }
-const fX = 3;
-function hX({ trace: e, onOperation: t }) {
-  const [r, o] = _.useState(!1), a = [...e.endings].sort((d, f) => Math.sign(d.kept) - Math.sign(f.kept)), l = r ? a : a.slice(0, fX), c = ({ step: d, node: f, ended: g }) => {
+const hX = 3;
+function gX({ trace: e, onOperation: t }) {
+  const [r, o] = _.useState(!1), a = [...e.endings].sort((d, f) => Math.sign(d.kept) - Math.sign(f.kept)), l = r ? a : a.slice(0, hX), c = ({ step: d, node: f, ended: g }) => {
     const p = e.nodes[f];
     p && t({ dataset: p.dataset.id, version: p.version, rows: g, way: "happened", at: d });
   };
@@ -44375,8 +44379,8 @@ function hX({ trace: e, onOperation: t }) {
       role: "list",
       tabIndex: r ? 0 : void 0,
       children: [
-        l.map((d) => /* @__PURE__ */ ie(De, { align: "center", as: "li", columnGap: 2, wrap: "wrap", children: [
-          /* @__PURE__ */ R(be, { overflowWrap: "anywhere", children: gX(e, d) }),
+        l.map((d) => /* @__PURE__ */ ie(Le, { align: "center", as: "li", columnGap: 2, wrap: "wrap", children: [
+          /* @__PURE__ */ R(be, { overflowWrap: "anywhere", children: pX(e, d) }),
           /* @__PURE__ */ R(
             ut,
             {
@@ -44384,13 +44388,13 @@ function hX({ trace: e, onOperation: t }) {
                 c(d);
               },
               size: "2xs",
-              title: pX(d),
+              title: mX(d),
               variant: "outline",
               children: "Find the operation"
             }
           )
         ] }, `${d.step} ${d.write} ${d.node}`)),
-        a.length > l.length ? /* @__PURE__ */ R(De, { as: "li", children: /* @__PURE__ */ ie(
+        a.length > l.length ? /* @__PURE__ */ R(Le, { as: "li", children: /* @__PURE__ */ ie(
           ut,
           {
             onClick: () => {
@@ -44409,18 +44413,18 @@ function hX({ trace: e, onOperation: t }) {
     }
   );
 }
-function gX(e, { step: t, write: r, dataset: o, node: a, read: l, kept: c, context: d }) {
+function pX(e, { step: t, write: r, dataset: o, node: a, read: l, kept: c, context: d }) {
   const f = e.steps.find((w) => w.step === t), p = [...e.endings, ...e.edges.filter((w) => !w.read)].filter((w) => w.step === t).map((w) => w.write).some((w) => w !== r) ? ` in ${o.label}` : "", v = e.nodes[a]?.dataset.label ?? "", y = `${f ? Vr(f) : t} read ${at(l)} of ${v} and kept ${c ? Re(c) : "none"}${p}.`;
   if (!d) return y;
   const b = l - c, x = d < b ? `${Re(d)} of the ${at(b)} not kept` : b === 1 ? "The row not kept" : `The ${at(b)} not kept`;
   return `${y} ${x} ${d === 1 ? "was" : "were"} used to compute values of the output (context).`;
 }
-function pX({ read: e, kept: t, ended: r }) {
+function mX({ read: e, kept: t, ended: r }) {
   const o = e - t;
   return `Replays this step for ${r.length < o ? `the first ${Re(r.length)} of the ${at(o)}` : o === 1 ? "the row" : `the ${at(o)}`} that it did not keep, to find the operation that dropped ${r.length === 1 ? "it" : "them"}. Starts Spark.`;
 }
 const Ky = 100;
-function mX({ asked: e, rows: t, row: r, on: o, onChange: a }) {
+function vX({ asked: e, rows: t, row: r, on: o, onChange: a }) {
   const l = o && t > 1, c = bt({
     queryKey: ["asked", JSON.stringify(e)],
     queryFn: ({ signal: f }) => yr("/trace/rows", { ...e, node: 0, limit: Ky, columns: [] }, f),
@@ -44429,7 +44433,7 @@ function mX({ asked: e, rows: t, row: r, on: o, onChange: a }) {
   }), d = [.../* @__PURE__ */ new Set([...c.data?.rows ?? [], r])].sort((f, g) => f - g);
   return /* @__PURE__ */ ie(kt, { flexShrink: 0, gap: 2, children: [
     /* @__PURE__ */ ie(
-      IW,
+      DW,
       {
         checked: o,
         onCheckedChange: ({ checked: f }) => {
@@ -44437,9 +44441,9 @@ function mX({ asked: e, rows: t, row: r, on: o, onChange: a }) {
         },
         size: "sm",
         children: [
-          /* @__PURE__ */ R(VW, { "aria-label": `Show one derivation of row ${Re(r)}` }),
-          /* @__PURE__ */ R(LW, {}),
-          /* @__PURE__ */ R(DW, { children: l ? "Show one derivation of" : `Show one derivation of row ${Re(r)}` })
+          /* @__PURE__ */ R(HW, { "aria-label": `Show one derivation of row ${Re(r)}` }),
+          /* @__PURE__ */ R(VW, {}),
+          /* @__PURE__ */ R($W, { children: l ? "Show one derivation of" : `Show one derivation of row ${Re(r)}` })
         ]
       }
     ),
@@ -44464,10 +44468,10 @@ function mX({ asked: e, rows: t, row: r, on: o, onChange: a }) {
   ] });
 }
 const Ch = 60;
-function vX({ write: e }) {
-  return e.inputs.filter((r, o) => e.inputs.findIndex((a) => a.id === r.id) === o).map((r) => /* @__PURE__ */ R(yX, { input: r, output: e.output }, r.id));
+function yX({ write: e }) {
+  return e.inputs.filter((r, o) => e.inputs.findIndex((a) => a.id === r.id) === o).map((r) => /* @__PURE__ */ R(bX, { input: r, output: e.output }, r.id));
 }
-function yX({ output: e, input: t }) {
+function bX({ output: e, input: t }) {
   const { data: r, error: o, refetch: a } = bt({
     queryKey: ["matrix", e.id, e.version, t.id],
     queryFn: ({ signal: v }) => vn(
@@ -44583,10 +44587,10 @@ function yX({ output: e, input: t }) {
     ) : null
   ] });
 }
-function bX({ query: e }) {
+function xX({ query: e }) {
   return e.error ? /* @__PURE__ */ R(zn, { again: () => {
     e.refetch();
-  }, error: e.error, title: "Could not load the operations" }) : e.data ? /* @__PURE__ */ R(De, { as: "ol", direction: "column", gap: 2, listStyleType: "none", m: 0, p: 0, children: e.data.map((t) => /* @__PURE__ */ ie(
+  }, error: e.error, title: "Could not load the operations" }) : e.data ? /* @__PURE__ */ R(Le, { as: "ol", direction: "column", gap: 2, listStyleType: "none", m: 0, p: 0, children: e.data.map((t) => /* @__PURE__ */ ie(
     _e,
     {
       as: "li",
@@ -44596,7 +44600,7 @@ function bX({ query: e }) {
       children: [
         /* @__PURE__ */ ie(kt, { align: "start", gap: 2, children: [
           /* @__PURE__ */ R(be, { flex: 1, fontSize: "sm", fontWeight: "medium", overflowWrap: "anywhere", children: t.name || t.category.join(", ") }),
-          /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: xX(t) })
+          /* @__PURE__ */ R(be, { color: "fg.muted", flexShrink: 0, fontSize: "xs", fontVariantNumeric: "tabular-nums", children: wX(t) })
         ] }),
         /* @__PURE__ */ R(
           be,
@@ -44620,7 +44624,7 @@ function bX({ query: e }) {
     `${t.write} ${t.operations.join()}`
   )) }) : /* @__PURE__ */ R(Un, { label: "Loading the operations", lines: 4 });
 }
-function xX({ rows_in: e, rows_out: t }) {
+function wX({ rows_in: e, rows_out: t }) {
   if (e === null && t === null) return "";
   const r = (o) => o === null ? "?" : Re(o);
   return e === null ? `${r(t)} rows` : `${r(e)} → ${r(t)} rows`;
@@ -44628,8 +44632,8 @@ function xX({ rows_in: e, rows_out: t }) {
 function Qy(e, t) {
   return t.length ? `${e} ${t.slice(0, 6).join(", ")}${t.length > 6 ? ` and ${t.length - 6} more` : ""}` : "";
 }
-const wX = 10;
-function SX({ step: e, writes: t }) {
+const SX = 10;
+function CX({ step: e, writes: t }) {
   const { state: r, go: o } = zt(), a = t.flatMap((v) => v.inputs.map((y) => ({ input: y, output: v.output }))), l = [...new Map(a.map((v) => [`${v.input.id}.${v.output.id}`, v])).entries()], [c, d] = l.find(([v]) => v === r.column) ?? l[0] ?? [], f = ["profiles", e, c], g = bt({
     queryKey: f,
     queryFn: ({ signal: v }) => vn(
@@ -44644,7 +44648,7 @@ function SX({ step: e, writes: t }) {
   });
   if (!d) return /* @__PURE__ */ R(yn, { title: "This step has no captured input to compare with" });
   const { data: p } = g;
-  return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, children: [
+  return /* @__PURE__ */ ie(Le, { direction: "column", gap: 3, children: [
     l.length > 1 ? /* @__PURE__ */ R(
       pl,
       {
@@ -44670,7 +44674,7 @@ function SX({ step: e, writes: t }) {
           children: `${at(p.before_rows)} of ${p.before.label} before, ${at(p.after_rows)} of ${p.after.label} after`
         }
       ),
-      p.columns.map((v) => /* @__PURE__ */ R(CX, { pair: v }, v.name)),
+      p.columns.map((v) => /* @__PURE__ */ R(EX, { pair: v }, v.name)),
       p.total > p.columns.length ? /* @__PURE__ */ R(
         be,
         {
@@ -44682,8 +44686,8 @@ function SX({ step: e, writes: t }) {
     ] }) : /* @__PURE__ */ R(is, { failed: "Could not count the values", label: "Counting values", lines: 4, query: g, queryKey: f })
   ] });
 }
-function CX({ pair: e }) {
-  const { before: t, after: r } = e, o = [...new Set([...t?.top ?? [], ...r?.top ?? []].map(([a]) => a))].slice(0, wX);
+function EX({ pair: e }) {
+  const { before: t, after: r } = e, o = [...new Set([...t?.top ?? [], ...r?.top ?? []].map(([a]) => a))].slice(0, SX);
   return /* @__PURE__ */ ie(_e, { as: "section", "aria-label": `Values of ${e.name}`, borderColor: "border.muted", borderTopWidth: 1, pt: 2, children: [
     /* @__PURE__ */ R(be, { fontSize: "sm", fontWeight: "semibold", overflowWrap: "anywhere", children: e.name }),
     e.masked ? /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: "masked" }) : /* @__PURE__ */ ie(L0, { gap: 4, templateColumns: "1fr 1fr", children: [
@@ -44700,7 +44704,7 @@ function cT({
 }) {
   if (!e)
     return /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "xs", children: t });
-  const a = EX(e, o), l = [
+  const a = _X(e, o), l = [
     `${Re(e.nulls)} null`,
     e.distinct === null ? "" : `${Re(e.distinct)} distinct`,
     e.mean === null ? "" : `mean ${u0(e.mean)}`
@@ -44708,7 +44712,7 @@ function cT({
   return /* @__PURE__ */ ie(_e, { minW: 0, children: [
     /* @__PURE__ */ R(be, { color: "fg.muted", fontSize: "2xs", truncate: !0, title: `${r}: ${l}`, children: l }),
     /* @__PURE__ */ R(
-      De,
+      Le,
       {
         align: "end",
         "aria-label": `${r}: ${d || "no values"}`,
@@ -44731,13 +44735,13 @@ function cT({
         ))
       }
     ),
-    /* @__PURE__ */ ie(De, { color: "fg.muted", fontSize: "2xs", gap: 2, justify: "space-between", children: [
+    /* @__PURE__ */ ie(Le, { color: "fg.muted", fontSize: "2xs", gap: 2, justify: "space-between", children: [
       /* @__PURE__ */ R(be, { truncate: !0, children: a[0]?.text }),
       a.length > 1 ? /* @__PURE__ */ R(be, { truncate: !0, children: a.at(-1)?.text }) : null
     ] })
   ] });
 }
-function EX(e, t) {
+function _X(e, t) {
   if (e.histogram.length)
     return e.histogram.map((o) => ({ text: `${u0(o.low)} to ${u0(o.high)}`, count: o.count }));
   const r = new Map(e.top);
@@ -44746,8 +44750,8 @@ function EX(e, t) {
 function u0(e) {
   return Math.abs(e) >= 1e7 || e !== 0 && Math.abs(e) < 1e-3 ? e.toExponential(2) : Re(Math.round(e * 100) / 100);
 }
-const _X = { operations: "Operations", columns: "Columns", values: "Values", run: "Run" };
-function kX({ step: e, onClose: t, onHappened: r }) {
+const kX = { operations: "Operations", columns: "Columns", values: "Values", run: "Run" };
+function TX({ step: e, onClose: t, onHappened: r }) {
   const o = bt({ queryKey: ["about"], queryFn: ({ signal: y }) => vn("/about", {}, y) }), { data: a, error: l } = bt({
     queryKey: ["step", e],
     queryFn: ({ signal: y }) => vn(`/steps/${encodeURIComponent(e)}`, {}, y)
@@ -44763,79 +44767,61 @@ function kX({ step: e, onClose: t, onHappened: r }) {
     ...o.data?.values && a?.writes.some((y) => y.inputs.length) ? ["values"] : [],
     "run"
   ], v = p.find((y) => y === d.tab) ?? p[0] ?? "run";
-  return /* @__PURE__ */ ie(
-    De,
-    {
-      "aria-label": "Step",
-      as: "aside",
-      ref: g,
-      borderColor: "border",
-      borderRadius: "md",
-      borderWidth: 1,
-      direction: "column",
-      gap: 3,
-      h: "full",
-      minH: 0,
-      overflow: "auto",
-      p: 4,
-      tabIndex: 0,
-      children: [
+  return /* @__PURE__ */ ie(kM, { label: "Step", ref: g, children: [
+    /* @__PURE__ */ ie(kt, { children: [
+      /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, size: "md", children: a ? Vr(a) : "Step" }),
+      /* @__PURE__ */ R(Ol, { value: a?.coverage ?? null }),
+      a?.dag_id && o.data?.airflow ? /* @__PURE__ */ R(bW, { colorPalette: "blue", fontSize: "sm", href: zX(a), children: "Task instance in Airflow" }) : null,
+      /* @__PURE__ */ R(Sx, { "aria-label": "Close the step", onClick: t, size: "xs" })
+    ] }),
+    l ? /* @__PURE__ */ R(zn, { error: l, title: "Could not load the step" }) : null,
+    !a && !l ? /* @__PURE__ */ R(Un, { label: "Loading the step", lines: 5 }) : null,
+    a ? /* @__PURE__ */ ie(P.Fragment, { children: [
+      a.untracked.map((y) => /* @__PURE__ */ R(be, { color: "red.fg", fontSize: "sm", children: y }, y)),
+      a.error ? /* @__PURE__ */ R(be, { color: "red.fg", fontFamily: "mono", fontSize: "xs", whiteSpace: "pre-wrap", children: a.error }) : null,
+      a.writes.map((y) => /* @__PURE__ */ ie(_e, { children: [
         /* @__PURE__ */ ie(kt, { children: [
-          /* @__PURE__ */ R(Fo, { as: "h3", flex: 1, size: "md", children: a ? Vr(a) : "Step" }),
-          /* @__PURE__ */ R(Ol, { value: a?.coverage ?? null }),
-          a?.dag_id && o.data?.airflow ? /* @__PURE__ */ R(yW, { colorPalette: "blue", fontSize: "sm", href: RX(a), children: "Task instance in Airflow" }) : null,
-          /* @__PURE__ */ R(Sx, { "aria-label": "Close the step", onClick: t, size: "xs" })
+          /* @__PURE__ */ R(be, { fontSize: "sm", fontWeight: "semibold", children: `writes ${y.output.label}` }),
+          y.coverage === a.coverage ? null : /* @__PURE__ */ R(Ol, { value: y.coverage })
         ] }),
-        l ? /* @__PURE__ */ R(zn, { error: l, title: "Could not load the step" }) : null,
-        !a && !l ? /* @__PURE__ */ R(Un, { label: "Loading the step", lines: 5 }) : null,
-        a ? /* @__PURE__ */ ie(P.Fragment, { children: [
-          a.untracked.map((y) => /* @__PURE__ */ R(be, { color: "red.fg", fontSize: "sm", children: y }, y)),
-          a.error ? /* @__PURE__ */ R(be, { color: "red.fg", fontFamily: "mono", fontSize: "xs", whiteSpace: "pre-wrap", children: a.error }) : null,
-          a.writes.map((y) => /* @__PURE__ */ ie(_e, { children: [
-            /* @__PURE__ */ ie(kt, { children: [
-              /* @__PURE__ */ R(be, { fontSize: "sm", fontWeight: "semibold", children: `writes ${y.output.label}` }),
-              y.coverage === a.coverage ? null : /* @__PURE__ */ R(Ol, { value: y.coverage })
+        /* @__PURE__ */ R(
+          be,
+          {
+            color: "fg.muted",
+            fontSize: "sm",
+            children: `${yM(y.output.rows, y.written)}, from ${y.inputs.map((b) => `${Re(b.rows)} of ${b.label}`).join(" and ") || "no captured input"}`
+          }
+        ),
+        y.site ? /* @__PURE__ */ R(be, { color: "fg.muted", fontFamily: "mono", fontSize: "xs", children: y.site }) : null,
+        y.reason ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "sm", children: y.reason }) : null
+      ] }, y.index)),
+      /* @__PURE__ */ ie(
+        z6,
+        {
+          lazyMount: !0,
+          onValueChange: ({ value: y }) => {
+            f({ tab: y }, !0);
+          },
+          size: "sm",
+          value: v,
+          variant: "line",
+          children: [
+            /* @__PURE__ */ R(A6, { children: p.map((y) => /* @__PURE__ */ R(O6, { px: 2, value: y, children: kX[y] }, y)) }),
+            /* @__PURE__ */ ie(lh, { value: "operations", children: [
+              r ? /* @__PURE__ */ R(ut, { mb: 3, onClick: r, size: "xs", variant: "outline", children: "What each operation did to the selected rows" }) : null,
+              /* @__PURE__ */ R(xX, { query: c })
             ] }),
-            /* @__PURE__ */ R(
-              be,
-              {
-                color: "fg.muted",
-                fontSize: "sm",
-                children: `${yM(y.output.rows, y.written)}, from ${y.inputs.map((b) => `${Re(b.rows)} of ${b.label}`).join(" and ") || "no captured input"}`
-              }
-            ),
-            y.site ? /* @__PURE__ */ R(be, { color: "fg.muted", fontFamily: "mono", fontSize: "xs", children: y.site }) : null,
-            y.reason ? /* @__PURE__ */ R(be, { color: "orange.fg", fontSize: "sm", children: y.reason }) : null
-          ] }, y.index)),
-          /* @__PURE__ */ ie(
-            R6,
-            {
-              lazyMount: !0,
-              onValueChange: ({ value: y }) => {
-                f({ tab: y }, !0);
-              },
-              size: "sm",
-              value: v,
-              variant: "line",
-              children: [
-                /* @__PURE__ */ R(O6, { children: p.map((y) => /* @__PURE__ */ R(z6, { px: 2, value: y, children: _X[y] }, y)) }),
-                /* @__PURE__ */ ie(lh, { value: "operations", children: [
-                  r ? /* @__PURE__ */ R(ut, { mb: 3, onClick: r, size: "xs", variant: "outline", children: "What each operation did to the selected rows" }) : null,
-                  /* @__PURE__ */ R(bX, { query: c })
-                ] }),
-                /* @__PURE__ */ R(lh, { value: "columns", children: /* @__PURE__ */ R(De, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ R(vX, { write: y }, y.index)) }) }),
-                /* @__PURE__ */ R(lh, { value: "values", children: /* @__PURE__ */ R(SX, { step: e, writes: a.writes }) }),
-                /* @__PURE__ */ R(lh, { value: "run", children: /* @__PURE__ */ R(TX, { data: a }) })
-              ]
-            }
-          )
-        ] }) : null
-      ]
-    }
-  );
+            /* @__PURE__ */ R(lh, { value: "columns", children: /* @__PURE__ */ R(Le, { direction: "column", gap: 3, children: a.writes.map((y) => /* @__PURE__ */ R(yX, { write: y }, y.index)) }) }),
+            /* @__PURE__ */ R(lh, { value: "values", children: /* @__PURE__ */ R(CX, { step: e, writes: a.writes }) }),
+            /* @__PURE__ */ R(lh, { value: "run", children: /* @__PURE__ */ R(RX, { data: a }) })
+          ]
+        }
+      )
+    ] }) : null
+  ] });
 }
-function TX({ data: e }) {
-  return /* @__PURE__ */ ie(aW, { orientation: "horizontal", size: "sm", children: [
+function RX({ data: e }) {
+  return /* @__PURE__ */ ie(sW, { orientation: "horizontal", size: "sm", children: [
     e.dag_id ? /* @__PURE__ */ R(sl, { name: "DAG", children: e.dag_id }) : null,
     /* @__PURE__ */ R(sl, { name: "Run", children: e.run_id || "command line" }),
     /* @__PURE__ */ R(sl, { name: "Try number", children: String(e.try_number) }),
@@ -44846,7 +44832,7 @@ function TX({ data: e }) {
       md,
       {
         items: [
-          { label: "Copy as Python", act: () => vg(fY(e.step)) },
+          { label: "Copy as Python", act: () => vg(hY(e.step)) },
           { label: "Copy as command", act: () => vg(`provspark show ${e.step}`) }
         ]
       }
@@ -44854,12 +44840,12 @@ function TX({ data: e }) {
   ] });
 }
 function sl({ name: e, children: t }) {
-  return /* @__PURE__ */ ie(sW, { children: [
-    /* @__PURE__ */ R(lW, { minW: "5rem", children: e }),
-    /* @__PURE__ */ R(cW, { overflowWrap: "anywhere", children: t })
+  return /* @__PURE__ */ ie(lW, { children: [
+    /* @__PURE__ */ R(cW, { minW: "5rem", children: e }),
+    /* @__PURE__ */ R(uW, { overflowWrap: "anywhere", children: t })
   ] });
 }
-function RX(e) {
+function zX(e) {
   const t = e.map_index >= 0 ? `/mapped/${e.map_index}` : "";
   return Ux(
     `dags/${encodeURIComponent(e.dag_id)}/runs/${encodeURIComponent(e.run_id)}/tasks/${encodeURIComponent(e.task_id)}${t}`
@@ -44876,7 +44862,7 @@ function jt(e) {
       e[r] && (t += (t && " ") + r);
   return t;
 }
-var zX = { value: () => {
+var OX = { value: () => {
 } };
 function hp() {
   for (var e = 0, t = arguments.length, r = {}, o; e < t; ++e) {
@@ -44888,7 +44874,7 @@ function hp() {
 function Gh(e) {
   this._ = e;
 }
-function OX(e, t) {
+function AX(e, t) {
   return e.trim().split(/^|\s+/).map(function(r) {
     var o = "", a = r.indexOf(".");
     if (a >= 0 && (o = r.slice(a + 1), r = r.slice(0, a)), r && !t.hasOwnProperty(r)) throw new Error("unknown type: " + r);
@@ -44898,9 +44884,9 @@ function OX(e, t) {
 Gh.prototype = hp.prototype = {
   constructor: Gh,
   on: function(e, t) {
-    var r = this._, o = OX(e + "", r), a, l = -1, c = o.length;
+    var r = this._, o = AX(e + "", r), a, l = -1, c = o.length;
     if (arguments.length < 2) {
-      for (; ++l < c; ) if ((a = (e = o[l]).type) && (a = AX(r[a], e.name))) return a;
+      for (; ++l < c; ) if ((a = (e = o[l]).type) && (a = NX(r[a], e.name))) return a;
       return;
     }
     if (t != null && typeof t != "function") throw new Error("invalid callback: " + t);
@@ -44924,7 +44910,7 @@ Gh.prototype = hp.prototype = {
     for (var o = this._[e], a = 0, l = o.length; a < l; ++a) o[a].value.apply(t, r);
   }
 };
-function AX(e, t) {
+function NX(e, t) {
   for (var r = 0, o = e.length, a; r < o; ++r)
     if ((a = e[r]).name === t)
       return a.value;
@@ -44932,7 +44918,7 @@ function AX(e, t) {
 function uT(e, t, r) {
   for (var o = 0, a = e.length; o < a; ++o)
     if (e[o].name === t) {
-      e[o] = zX, e = e.slice(0, o).concat(e.slice(o + 1));
+      e[o] = OX, e = e.slice(0, o).concat(e.slice(o + 1));
       break;
     }
   return r != null && e.push({ name: t, value: r }), e;
@@ -44948,104 +44934,104 @@ function gp(e) {
   var t = e += "", r = t.indexOf(":");
   return r >= 0 && (t = e.slice(0, r)) !== "xmlns" && (e = e.slice(r + 1)), dT.hasOwnProperty(t) ? { space: dT[t], local: e } : e;
 }
-function NX(e) {
+function MX(e) {
   return function() {
     var t = this.ownerDocument, r = this.namespaceURI;
     return r === d0 && t.documentElement.namespaceURI === d0 ? t.createElement(e) : t.createElementNS(r, e);
   };
 }
-function MX(e) {
+function PX(e) {
   return function() {
     return this.ownerDocument.createElementNS(e.space, e.local);
   };
 }
-function NM(e) {
+function MM(e) {
   var t = gp(e);
-  return (t.local ? MX : NX)(t);
+  return (t.local ? PX : MX)(t);
 }
-function PX() {
+function IX() {
 }
 function Kx(e) {
-  return e == null ? PX : function() {
+  return e == null ? IX : function() {
     return this.querySelector(e);
   };
 }
-function IX(e) {
+function DX(e) {
   typeof e != "function" && (e = Kx(e));
   for (var t = this._groups, r = t.length, o = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = o[a] = new Array(c), f, g, p = 0; p < c; ++p)
       (f = l[p]) && (g = e.call(f, f.__data__, p, l)) && ("__data__" in f && (g.__data__ = f.__data__), d[p] = g);
   return new nr(o, this._parents);
 }
-function DX(e) {
+function $X(e) {
   return e == null ? [] : Array.isArray(e) ? e : Array.from(e);
 }
-function $X() {
+function LX() {
   return [];
 }
-function MM(e) {
-  return e == null ? $X : function() {
+function PM(e) {
+  return e == null ? LX : function() {
     return this.querySelectorAll(e);
   };
 }
-function LX(e) {
+function VX(e) {
   return function() {
-    return DX(e.apply(this, arguments));
+    return $X(e.apply(this, arguments));
   };
 }
-function VX(e) {
-  typeof e == "function" ? e = LX(e) : e = MM(e);
+function HX(e) {
+  typeof e == "function" ? e = VX(e) : e = PM(e);
   for (var t = this._groups, r = t.length, o = [], a = [], l = 0; l < r; ++l)
     for (var c = t[l], d = c.length, f, g = 0; g < d; ++g)
       (f = c[g]) && (o.push(e.call(f, f.__data__, g, c)), a.push(f));
   return new nr(o, a);
 }
-function PM(e) {
+function IM(e) {
   return function() {
     return this.matches(e);
   };
 }
-function IM(e) {
+function DM(e) {
   return function(t) {
     return t.matches(e);
   };
 }
-var HX = Array.prototype.find;
-function BX(e) {
+var BX = Array.prototype.find;
+function jX(e) {
   return function() {
-    return HX.call(this.children, e);
+    return BX.call(this.children, e);
   };
 }
-function jX() {
+function UX() {
   return this.firstElementChild;
 }
-function UX(e) {
-  return this.select(e == null ? jX : BX(typeof e == "function" ? e : IM(e)));
+function WX(e) {
+  return this.select(e == null ? UX : jX(typeof e == "function" ? e : DM(e)));
 }
-var WX = Array.prototype.filter;
-function FX() {
+var FX = Array.prototype.filter;
+function GX() {
   return Array.from(this.children);
 }
-function GX(e) {
+function qX(e) {
   return function() {
-    return WX.call(this.children, e);
+    return FX.call(this.children, e);
   };
 }
-function qX(e) {
-  return this.selectAll(e == null ? FX : GX(typeof e == "function" ? e : IM(e)));
-}
 function YX(e) {
-  typeof e != "function" && (e = PM(e));
+  return this.selectAll(e == null ? GX : qX(typeof e == "function" ? e : DM(e)));
+}
+function XX(e) {
+  typeof e != "function" && (e = IM(e));
   for (var t = this._groups, r = t.length, o = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = o[a] = [], f, g = 0; g < c; ++g)
       (f = l[g]) && e.call(f, f.__data__, g, l) && d.push(f);
   return new nr(o, this._parents);
 }
-function DM(e) {
+function $M(e) {
   return new Array(e.length);
 }
-function XX() {
-  return new nr(this._enter || this._groups.map(DM), this._parents);
+function KX() {
+  return new nr(this._enter || this._groups.map($M), this._parents);
 }
 function bg(e, t) {
   this.ownerDocument = e.ownerDocument, this.namespaceURI = e.namespaceURI, this._next = null, this._parent = e, this.__data__ = t;
@@ -45065,18 +45051,18 @@ bg.prototype = {
     return this._parent.querySelectorAll(e);
   }
 };
-function KX(e) {
+function QX(e) {
   return function() {
     return e;
   };
 }
-function QX(e, t, r, o, a, l) {
+function ZX(e, t, r, o, a, l) {
   for (var c = 0, d, f = t.length, g = l.length; c < g; ++c)
     (d = t[c]) ? (d.__data__ = l[c], o[c] = d) : r[c] = new bg(e, l[c]);
   for (; c < f; ++c)
     (d = t[c]) && (a[c] = d);
 }
-function ZX(e, t, r, o, a, l, c) {
+function JX(e, t, r, o, a, l, c) {
   var d, f, g = /* @__PURE__ */ new Map(), p = t.length, v = l.length, y = new Array(p), b;
   for (d = 0; d < p; ++d)
     (f = t[d]) && (y[d] = b = c.call(f, f.__data__, d, t) + "", g.has(b) ? a[d] = f : g.set(b, f));
@@ -45085,15 +45071,15 @@ function ZX(e, t, r, o, a, l, c) {
   for (d = 0; d < p; ++d)
     (f = t[d]) && g.get(y[d]) === f && (a[d] = f);
 }
-function JX(e) {
+function eK(e) {
   return e.__data__;
 }
-function eK(e, t) {
-  if (!arguments.length) return Array.from(this, JX);
-  var r = t ? ZX : QX, o = this._parents, a = this._groups;
-  typeof e != "function" && (e = KX(e));
+function tK(e, t) {
+  if (!arguments.length) return Array.from(this, eK);
+  var r = t ? JX : ZX, o = this._parents, a = this._groups;
+  typeof e != "function" && (e = QX(e));
   for (var l = a.length, c = new Array(l), d = new Array(l), f = new Array(l), g = 0; g < l; ++g) {
-    var p = o[g], v = a[g], y = v.length, b = tK(e.call(p, p && p.__data__, g, o)), x = b.length, w = d[g] = new Array(x), S = c[g] = new Array(x), k = f[g] = new Array(y);
+    var p = o[g], v = a[g], y = v.length, b = nK(e.call(p, p && p.__data__, g, o)), x = b.length, w = d[g] = new Array(x), S = c[g] = new Array(x), k = f[g] = new Array(y);
     r(p, v, w, S, k, b, t);
     for (var T = 0, E = 0, z, O; T < x; ++T)
       if (z = w[T]) {
@@ -45103,17 +45089,17 @@ function eK(e, t) {
   }
   return c = new nr(c, o), c._enter = d, c._exit = f, c;
 }
-function tK(e) {
+function nK(e) {
   return typeof e == "object" && "length" in e ? e : Array.from(e);
 }
-function nK() {
-  return new nr(this._exit || this._groups.map(DM), this._parents);
+function rK() {
+  return new nr(this._exit || this._groups.map($M), this._parents);
 }
-function rK(e, t, r) {
+function oK(e, t, r) {
   var o = this.enter(), a = this, l = this.exit();
   return typeof e == "function" ? (o = e(o), o && (o = o.selection())) : o = o.append(e + ""), t != null && (a = t(a), a && (a = a.selection())), r == null ? l.remove() : r(l), o && a ? o.merge(a).order() : a;
 }
-function oK(e) {
+function iK(e) {
   for (var t = e.selection ? e.selection() : e, r = this._groups, o = t._groups, a = r.length, l = o.length, c = Math.min(a, l), d = new Array(a), f = 0; f < c; ++f)
     for (var g = r[f], p = o[f], v = g.length, y = d[f] = new Array(v), b, x = 0; x < v; ++x)
       (b = g[x] || p[x]) && (y[x] = b);
@@ -45121,14 +45107,14 @@ function oK(e) {
     d[f] = r[f];
   return new nr(d, this._parents);
 }
-function iK() {
+function aK() {
   for (var e = this._groups, t = -1, r = e.length; ++t < r; )
     for (var o = e[t], a = o.length - 1, l = o[a], c; --a >= 0; )
       (c = o[a]) && (l && c.compareDocumentPosition(l) ^ 4 && l.parentNode.insertBefore(c, l), l = c);
   return this;
 }
-function aK(e) {
-  e || (e = sK);
+function sK(e) {
+  e || (e = lK);
   function t(v, y) {
     return v && y ? e(v.__data__, y.__data__) : !v - !y;
   }
@@ -45139,17 +45125,17 @@ function aK(e) {
   }
   return new nr(a, this._parents).order();
 }
-function sK(e, t) {
+function lK(e, t) {
   return e < t ? -1 : e > t ? 1 : e >= t ? 0 : NaN;
 }
-function lK() {
+function cK() {
   var e = arguments[0];
   return arguments[0] = this, e.apply(null, arguments), this;
 }
-function cK() {
+function uK() {
   return Array.from(this);
 }
-function uK() {
+function dK() {
   for (var e = this._groups, t = 0, r = e.length; t < r; ++t)
     for (var o = e[t], a = 0, l = o.length; a < l; ++a) {
       var c = o[a];
@@ -45157,114 +45143,114 @@ function uK() {
     }
   return null;
 }
-function dK() {
+function fK() {
   let e = 0;
   for (const t of this) ++e;
   return e;
 }
-function fK() {
+function hK() {
   return !this.node();
 }
-function hK(e) {
+function gK(e) {
   for (var t = this._groups, r = 0, o = t.length; r < o; ++r)
     for (var a = t[r], l = 0, c = a.length, d; l < c; ++l)
       (d = a[l]) && e.call(d, d.__data__, l, a);
   return this;
 }
-function gK(e) {
+function pK(e) {
   return function() {
     this.removeAttribute(e);
   };
 }
-function pK(e) {
+function mK(e) {
   return function() {
     this.removeAttributeNS(e.space, e.local);
   };
 }
-function mK(e, t) {
+function vK(e, t) {
   return function() {
     this.setAttribute(e, t);
   };
 }
-function vK(e, t) {
-  return function() {
-    this.setAttributeNS(e.space, e.local, t);
-  };
-}
 function yK(e, t) {
   return function() {
-    var r = t.apply(this, arguments);
-    r == null ? this.removeAttribute(e) : this.setAttribute(e, r);
+    this.setAttributeNS(e.space, e.local, t);
   };
 }
 function bK(e, t) {
   return function() {
     var r = t.apply(this, arguments);
-    r == null ? this.removeAttributeNS(e.space, e.local) : this.setAttributeNS(e.space, e.local, r);
+    r == null ? this.removeAttribute(e) : this.setAttribute(e, r);
   };
 }
 function xK(e, t) {
+  return function() {
+    var r = t.apply(this, arguments);
+    r == null ? this.removeAttributeNS(e.space, e.local) : this.setAttributeNS(e.space, e.local, r);
+  };
+}
+function wK(e, t) {
   var r = gp(e);
   if (arguments.length < 2) {
     var o = this.node();
     return r.local ? o.getAttributeNS(r.space, r.local) : o.getAttribute(r);
   }
-  return this.each((t == null ? r.local ? pK : gK : typeof t == "function" ? r.local ? bK : yK : r.local ? vK : mK)(r, t));
+  return this.each((t == null ? r.local ? mK : pK : typeof t == "function" ? r.local ? xK : bK : r.local ? yK : vK)(r, t));
 }
-function $M(e) {
+function LM(e) {
   return e.ownerDocument && e.ownerDocument.defaultView || e.document && e || e.defaultView;
 }
-function wK(e) {
+function SK(e) {
   return function() {
     this.style.removeProperty(e);
   };
 }
-function SK(e, t, r) {
+function CK(e, t, r) {
   return function() {
     this.style.setProperty(e, t, r);
   };
 }
-function CK(e, t, r) {
+function EK(e, t, r) {
   return function() {
     var o = t.apply(this, arguments);
     o == null ? this.style.removeProperty(e) : this.style.setProperty(e, o, r);
   };
 }
-function EK(e, t, r) {
-  return arguments.length > 1 ? this.each((t == null ? wK : typeof t == "function" ? CK : SK)(e, t, r ?? "")) : Al(this.node(), e);
+function _K(e, t, r) {
+  return arguments.length > 1 ? this.each((t == null ? SK : typeof t == "function" ? EK : CK)(e, t, r ?? "")) : Al(this.node(), e);
 }
 function Al(e, t) {
-  return e.style.getPropertyValue(t) || $M(e).getComputedStyle(e, null).getPropertyValue(t);
+  return e.style.getPropertyValue(t) || LM(e).getComputedStyle(e, null).getPropertyValue(t);
 }
-function _K(e) {
+function kK(e) {
   return function() {
     delete this[e];
   };
 }
-function kK(e, t) {
+function TK(e, t) {
   return function() {
     this[e] = t;
   };
 }
-function TK(e, t) {
+function RK(e, t) {
   return function() {
     var r = t.apply(this, arguments);
     r == null ? delete this[e] : this[e] = r;
   };
 }
-function RK(e, t) {
-  return arguments.length > 1 ? this.each((t == null ? _K : typeof t == "function" ? TK : kK)(e, t)) : this.node()[e];
+function zK(e, t) {
+  return arguments.length > 1 ? this.each((t == null ? kK : typeof t == "function" ? RK : TK)(e, t)) : this.node()[e];
 }
-function LM(e) {
+function VM(e) {
   return e.trim().split(/^|\s+/);
 }
 function Qx(e) {
-  return e.classList || new VM(e);
+  return e.classList || new HM(e);
 }
-function VM(e) {
-  this._node = e, this._names = LM(e.getAttribute("class") || "");
+function HM(e) {
+  this._node = e, this._names = VM(e.getAttribute("class") || "");
 }
-VM.prototype = {
+HM.prototype = {
   add: function(e) {
     var t = this._names.indexOf(e);
     t < 0 && (this._names.push(e), this._node.setAttribute("class", this._names.join(" ")));
@@ -45277,129 +45263,129 @@ VM.prototype = {
     return this._names.indexOf(e) >= 0;
   }
 };
-function HM(e, t) {
+function BM(e, t) {
   for (var r = Qx(e), o = -1, a = t.length; ++o < a; ) r.add(t[o]);
 }
-function BM(e, t) {
+function jM(e, t) {
   for (var r = Qx(e), o = -1, a = t.length; ++o < a; ) r.remove(t[o]);
-}
-function zK(e) {
-  return function() {
-    HM(this, e);
-  };
 }
 function OK(e) {
   return function() {
     BM(this, e);
   };
 }
-function AK(e, t) {
+function AK(e) {
   return function() {
-    (t.apply(this, arguments) ? HM : BM)(this, e);
+    jM(this, e);
   };
 }
 function NK(e, t) {
-  var r = LM(e + "");
+  return function() {
+    (t.apply(this, arguments) ? BM : jM)(this, e);
+  };
+}
+function MK(e, t) {
+  var r = VM(e + "");
   if (arguments.length < 2) {
     for (var o = Qx(this.node()), a = -1, l = r.length; ++a < l; ) if (!o.contains(r[a])) return !1;
     return !0;
   }
-  return this.each((typeof t == "function" ? AK : t ? zK : OK)(r, t));
+  return this.each((typeof t == "function" ? NK : t ? OK : AK)(r, t));
 }
-function MK() {
+function PK() {
   this.textContent = "";
 }
-function PK(e) {
+function IK(e) {
   return function() {
     this.textContent = e;
   };
 }
-function IK(e) {
+function DK(e) {
   return function() {
     var t = e.apply(this, arguments);
     this.textContent = t ?? "";
   };
 }
-function DK(e) {
-  return arguments.length ? this.each(e == null ? MK : (typeof e == "function" ? IK : PK)(e)) : this.node().textContent;
+function $K(e) {
+  return arguments.length ? this.each(e == null ? PK : (typeof e == "function" ? DK : IK)(e)) : this.node().textContent;
 }
-function $K() {
+function LK() {
   this.innerHTML = "";
 }
-function LK(e) {
+function VK(e) {
   return function() {
     this.innerHTML = e;
   };
 }
-function VK(e) {
+function HK(e) {
   return function() {
     var t = e.apply(this, arguments);
     this.innerHTML = t ?? "";
   };
 }
-function HK(e) {
-  return arguments.length ? this.each(e == null ? $K : (typeof e == "function" ? VK : LK)(e)) : this.node().innerHTML;
-}
-function BK() {
-  this.nextSibling && this.parentNode.appendChild(this);
+function BK(e) {
+  return arguments.length ? this.each(e == null ? LK : (typeof e == "function" ? HK : VK)(e)) : this.node().innerHTML;
 }
 function jK() {
-  return this.each(BK);
+  this.nextSibling && this.parentNode.appendChild(this);
 }
 function UK() {
-  this.previousSibling && this.parentNode.insertBefore(this, this.parentNode.firstChild);
+  return this.each(jK);
 }
 function WK() {
-  return this.each(UK);
+  this.previousSibling && this.parentNode.insertBefore(this, this.parentNode.firstChild);
 }
-function FK(e) {
-  var t = typeof e == "function" ? e : NM(e);
+function FK() {
+  return this.each(WK);
+}
+function GK(e) {
+  var t = typeof e == "function" ? e : MM(e);
   return this.select(function() {
     return this.appendChild(t.apply(this, arguments));
   });
 }
-function GK() {
+function qK() {
   return null;
 }
-function qK(e, t) {
-  var r = typeof e == "function" ? e : NM(e), o = t == null ? GK : typeof t == "function" ? t : Kx(t);
+function YK(e, t) {
+  var r = typeof e == "function" ? e : MM(e), o = t == null ? qK : typeof t == "function" ? t : Kx(t);
   return this.select(function() {
     return this.insertBefore(r.apply(this, arguments), o.apply(this, arguments) || null);
   });
 }
-function YK() {
+function XK() {
   var e = this.parentNode;
   e && e.removeChild(this);
 }
-function XK() {
-  return this.each(YK);
-}
 function KK() {
+  return this.each(XK);
+}
+function QK() {
   var e = this.cloneNode(!1), t = this.parentNode;
   return t ? t.insertBefore(e, this.nextSibling) : e;
 }
-function QK() {
+function ZK() {
   var e = this.cloneNode(!0), t = this.parentNode;
   return t ? t.insertBefore(e, this.nextSibling) : e;
 }
-function ZK(e) {
-  return this.select(e ? QK : KK);
-}
 function JK(e) {
-  return arguments.length ? this.property("__data__", e) : this.node().__data__;
+  return this.select(e ? ZK : QK);
 }
 function eQ(e) {
+  return arguments.length ? this.property("__data__", e) : this.node().__data__;
+}
+function tQ(e) {
   return function(t) {
     e.call(this, t, this.__data__);
   };
 }
-function tQ(e) {
+function nQ(e) {
   return e.trim().split(/^|\s+/).map(function(t) {
     var r = "", o = t.indexOf(".");
     return o >= 0 && (r = t.slice(o + 1), t = t.slice(0, o)), { type: t, name: r };
   });
 }
-function nQ(e) {
+function rQ(e) {
   return function() {
     var t = this.__on;
     if (t) {
@@ -45409,9 +45395,9 @@ function nQ(e) {
     }
   };
 }
-function rQ(e, t, r) {
+function oQ(e, t, r) {
   return function() {
-    var o = this.__on, a, l = eQ(t);
+    var o = this.__on, a, l = tQ(t);
     if (o) {
       for (var c = 0, d = o.length; c < d; ++c)
         if ((a = o[c]).type === e.type && a.name === e.name) {
@@ -45422,8 +45408,8 @@ function rQ(e, t, r) {
     this.addEventListener(e.type, l, r), a = { type: e.type, name: e.name, value: t, listener: l, options: r }, o ? o.push(a) : this.__on = [a];
   };
 }
-function oQ(e, t, r) {
-  var o = tQ(e + ""), a, l = o.length, c;
+function iQ(e, t, r) {
+  var o = nQ(e + ""), a, l = o.length, c;
   if (arguments.length < 2) {
     var d = this.node().__on;
     if (d) {
@@ -45434,85 +45420,85 @@ function oQ(e, t, r) {
     }
     return;
   }
-  for (d = t ? rQ : nQ, a = 0; a < l; ++a) this.each(d(o[a], t, r));
+  for (d = t ? oQ : rQ, a = 0; a < l; ++a) this.each(d(o[a], t, r));
   return this;
 }
-function jM(e, t, r) {
-  var o = $M(e), a = o.CustomEvent;
+function UM(e, t, r) {
+  var o = LM(e), a = o.CustomEvent;
   typeof a == "function" ? a = new a(t, r) : (a = o.document.createEvent("Event"), r ? (a.initEvent(t, r.bubbles, r.cancelable), a.detail = r.detail) : a.initEvent(t, !1, !1)), e.dispatchEvent(a);
-}
-function iQ(e, t) {
-  return function() {
-    return jM(this, e, t);
-  };
 }
 function aQ(e, t) {
   return function() {
-    return jM(this, e, t.apply(this, arguments));
+    return UM(this, e, t);
   };
 }
 function sQ(e, t) {
-  return this.each((typeof t == "function" ? aQ : iQ)(e, t));
+  return function() {
+    return UM(this, e, t.apply(this, arguments));
+  };
 }
-function* lQ() {
+function lQ(e, t) {
+  return this.each((typeof t == "function" ? sQ : aQ)(e, t));
+}
+function* cQ() {
   for (var e = this._groups, t = 0, r = e.length; t < r; ++t)
     for (var o = e[t], a = 0, l = o.length, c; a < l; ++a)
       (c = o[a]) && (yield c);
 }
-var UM = [null];
+var WM = [null];
 function nr(e, t) {
   this._groups = e, this._parents = t;
 }
 function vd() {
-  return new nr([[document.documentElement]], UM);
+  return new nr([[document.documentElement]], WM);
 }
-function cQ() {
+function uQ() {
   return this;
 }
 nr.prototype = vd.prototype = {
   constructor: nr,
-  select: IX,
-  selectAll: VX,
-  selectChild: UX,
-  selectChildren: qX,
-  filter: YX,
-  data: eK,
-  enter: XX,
-  exit: nK,
-  join: rK,
-  merge: oK,
-  selection: cQ,
-  order: iK,
-  sort: aK,
-  call: lK,
-  nodes: cK,
-  node: uK,
-  size: dK,
-  empty: fK,
-  each: hK,
-  attr: xK,
-  style: EK,
-  property: RK,
-  classed: NK,
-  text: DK,
-  html: HK,
-  raise: jK,
-  lower: WK,
-  append: FK,
-  insert: qK,
-  remove: XK,
-  clone: ZK,
-  datum: JK,
-  on: oQ,
-  dispatch: sQ,
-  [Symbol.iterator]: lQ
+  select: DX,
+  selectAll: HX,
+  selectChild: WX,
+  selectChildren: YX,
+  filter: XX,
+  data: tK,
+  enter: KX,
+  exit: rK,
+  join: oK,
+  merge: iK,
+  selection: uQ,
+  order: aK,
+  sort: sK,
+  call: cK,
+  nodes: uK,
+  node: dK,
+  size: fK,
+  empty: hK,
+  each: gK,
+  attr: wK,
+  style: _K,
+  property: zK,
+  classed: MK,
+  text: $K,
+  html: BK,
+  raise: UK,
+  lower: FK,
+  append: GK,
+  insert: YK,
+  remove: KK,
+  clone: JK,
+  datum: eQ,
+  on: iQ,
+  dispatch: lQ,
+  [Symbol.iterator]: cQ
 };
 function er(e) {
-  return typeof e == "string" ? new nr([[document.querySelector(e)]], [document.documentElement]) : new nr([[e]], UM);
+  return typeof e == "string" ? new nr([[document.querySelector(e)]], [document.documentElement]) : new nr([[e]], WM);
 }
-var uQ = 0;
+var dQ = 0;
 function fT() {
-  this._ = "@" + (++uQ).toString(36);
+  this._ = "@" + (++dQ).toString(36);
 }
 fT.prototype = {
   constructor: fT,
@@ -45530,13 +45516,13 @@ fT.prototype = {
     return this._;
   }
 };
-function dQ(e) {
+function fQ(e) {
   let t;
   for (; t = e.sourceEvent; ) e = t;
   return e;
 }
 function zr(e, t) {
-  if (e = dQ(e), t === void 0 && (t = e.currentTarget), t) {
+  if (e = fQ(e), t === void 0 && (t = e.currentTarget), t) {
     var r = t.ownerSVGElement || t;
     if (r.createSVGPoint) {
       var o = r.createSVGPoint();
@@ -45549,18 +45535,18 @@ function zr(e, t) {
   }
   return [e.pageX, e.pageY];
 }
-const fQ = { passive: !1 }, Uu = { capture: !0, passive: !1 };
+const hQ = { passive: !1 }, Uu = { capture: !0, passive: !1 };
 function Zy(e) {
   e.stopImmediatePropagation();
 }
 function wl(e) {
   e.preventDefault(), e.stopImmediatePropagation();
 }
-function WM(e) {
+function FM(e) {
   var t = e.document.documentElement, r = er(e).on("dragstart.drag", wl, Uu);
   "onselectstart" in t ? r.on("selectstart.drag", wl, Uu) : (t.__noselect = t.style.MozUserSelect, t.style.MozUserSelect = "none");
 }
-function FM(e, t) {
+function GM(e, t) {
   var r = e.document.documentElement, o = er(e).on("dragstart.drag", null);
   t && (o.on("click.drag", wl, Uu), setTimeout(function() {
     o.on("click.drag", null);
@@ -45597,27 +45583,27 @@ f0.prototype.on = function() {
   var e = this._.on.apply(this._, arguments);
   return e === this._ ? this : e;
 };
-function hQ(e) {
+function gQ(e) {
   return !e.ctrlKey && !e.button;
 }
-function gQ() {
+function pQ() {
   return this.parentNode;
 }
-function pQ(e, t) {
+function mQ(e, t) {
   return t ?? { x: e.x, y: e.y };
 }
-function mQ() {
+function vQ() {
   return navigator.maxTouchPoints || "ontouchstart" in this;
 }
-function GM() {
-  var e = hQ, t = gQ, r = pQ, o = mQ, a = {}, l = hp("start", "drag", "end"), c = 0, d, f, g, p, v = 0;
+function qM() {
+  var e = gQ, t = pQ, r = mQ, o = vQ, a = {}, l = hp("start", "drag", "end"), c = 0, d, f, g, p, v = 0;
   function y(z) {
-    z.on("mousedown.drag", b).filter(o).on("touchstart.drag", S).on("touchmove.drag", k, fQ).on("touchend.drag touchcancel.drag", T).style("touch-action", "none").style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
+    z.on("mousedown.drag", b).filter(o).on("touchstart.drag", S).on("touchmove.drag", k, hQ).on("touchend.drag touchcancel.drag", T).style("touch-action", "none").style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
   function b(z, O) {
     if (!(p || !e.call(this, z, O))) {
       var A = E(this, t.call(this, z, O), z, O, "mouse");
-      A && (er(z.view).on("mousemove.drag", x, Uu).on("mouseup.drag", w, Uu), WM(z.view), Zy(z), g = !1, d = z.clientX, f = z.clientY, A("start", z));
+      A && (er(z.view).on("mousemove.drag", x, Uu).on("mouseup.drag", w, Uu), FM(z.view), Zy(z), g = !1, d = z.clientX, f = z.clientY, A("start", z));
     }
   }
   function x(z) {
@@ -45628,7 +45614,7 @@ function GM() {
     a.mouse("drag", z);
   }
   function w(z) {
-    er(z.view).on("mousemove.drag mouseup.drag", null), FM(z.view, g), wl(z), a.mouse("end", z);
+    er(z.view).on("mousemove.drag mouseup.drag", null), GM(z.view, g), wl(z), a.mouse("end", z);
   }
   function S(z, O) {
     if (e.call(this, z, O)) {
@@ -45719,7 +45705,7 @@ function yd(e, t) {
 }
 function qi() {
 }
-var ja = 0.7, Nl = 1 / ja, Sl = "\\s*([+-]?\\d+)\\s*", Wu = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)\\s*", co = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*", vQ = /^#([0-9a-f]{3,8})$/, yQ = new RegExp(`^rgb\\(${Sl},${Sl},${Sl}\\)$`), bQ = new RegExp(`^rgb\\(${co},${co},${co}\\)$`), xQ = new RegExp(`^rgba\\(${Sl},${Sl},${Sl},${Wu}\\)$`), wQ = new RegExp(`^rgba\\(${co},${co},${co},${Wu}\\)$`), SQ = new RegExp(`^hsl\\(${Wu},${co},${co}\\)$`), CQ = new RegExp(`^hsla\\(${Wu},${co},${co},${Wu}\\)$`), hT = {
+var ja = 0.7, Nl = 1 / ja, Sl = "\\s*([+-]?\\d+)\\s*", Wu = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)\\s*", co = "\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*", yQ = /^#([0-9a-f]{3,8})$/, bQ = new RegExp(`^rgb\\(${Sl},${Sl},${Sl}\\)$`), xQ = new RegExp(`^rgb\\(${co},${co},${co}\\)$`), wQ = new RegExp(`^rgba\\(${Sl},${Sl},${Sl},${Wu}\\)$`), SQ = new RegExp(`^rgba\\(${co},${co},${co},${Wu}\\)$`), CQ = new RegExp(`^hsl\\(${Wu},${co},${co}\\)$`), EQ = new RegExp(`^hsla\\(${Wu},${co},${co},${Wu}\\)$`), hT = {
   aliceblue: 15792383,
   antiquewhite: 16444375,
   aqua: 65535,
@@ -45879,26 +45865,26 @@ Jl(qi, Ua, {
   hex: gT,
   // Deprecated! Use color.formatHex.
   formatHex: gT,
-  formatHex8: EQ,
-  formatHsl: _Q,
+  formatHex8: _Q,
+  formatHsl: kQ,
   formatRgb: pT,
   toString: pT
 });
 function gT() {
   return this.rgb().formatHex();
 }
-function EQ() {
+function _Q() {
   return this.rgb().formatHex8();
 }
-function _Q() {
-  return qM(this).formatHsl();
+function kQ() {
+  return YM(this).formatHsl();
 }
 function pT() {
   return this.rgb().formatRgb();
 }
 function Ua(e) {
   var t, r;
-  return e = (e + "").trim().toLowerCase(), (t = vQ.exec(e)) ? (r = t[1].length, t = parseInt(t[1], 16), r === 6 ? mT(t) : r === 3 ? new en(t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, (t & 15) << 4 | t & 15, 1) : r === 8 ? _h(t >> 24 & 255, t >> 16 & 255, t >> 8 & 255, (t & 255) / 255) : r === 4 ? _h(t >> 12 & 15 | t >> 8 & 240, t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, ((t & 15) << 4 | t & 15) / 255) : null) : (t = yQ.exec(e)) ? new en(t[1], t[2], t[3], 1) : (t = bQ.exec(e)) ? new en(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, 1) : (t = xQ.exec(e)) ? _h(t[1], t[2], t[3], t[4]) : (t = wQ.exec(e)) ? _h(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, t[4]) : (t = SQ.exec(e)) ? bT(t[1], t[2] / 100, t[3] / 100, 1) : (t = CQ.exec(e)) ? bT(t[1], t[2] / 100, t[3] / 100, t[4]) : hT.hasOwnProperty(e) ? mT(hT[e]) : e === "transparent" ? new en(NaN, NaN, NaN, 0) : null;
+  return e = (e + "").trim().toLowerCase(), (t = yQ.exec(e)) ? (r = t[1].length, t = parseInt(t[1], 16), r === 6 ? mT(t) : r === 3 ? new en(t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, (t & 15) << 4 | t & 15, 1) : r === 8 ? _h(t >> 24 & 255, t >> 16 & 255, t >> 8 & 255, (t & 255) / 255) : r === 4 ? _h(t >> 12 & 15 | t >> 8 & 240, t >> 8 & 15 | t >> 4 & 240, t >> 4 & 15 | t & 240, ((t & 15) << 4 | t & 15) / 255) : null) : (t = bQ.exec(e)) ? new en(t[1], t[2], t[3], 1) : (t = xQ.exec(e)) ? new en(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, 1) : (t = wQ.exec(e)) ? _h(t[1], t[2], t[3], t[4]) : (t = SQ.exec(e)) ? _h(t[1] * 255 / 100, t[2] * 255 / 100, t[3] * 255 / 100, t[4]) : (t = CQ.exec(e)) ? bT(t[1], t[2] / 100, t[3] / 100, 1) : (t = EQ.exec(e)) ? bT(t[1], t[2] / 100, t[3] / 100, t[4]) : hT.hasOwnProperty(e) ? mT(hT[e]) : e === "transparent" ? new en(NaN, NaN, NaN, 0) : null;
 }
 function mT(e) {
   return new en(e >> 16 & 255, e >> 8 & 255, e & 255, 1);
@@ -45934,14 +45920,14 @@ Jl(en, h0, yd(qi, {
   hex: vT,
   // Deprecated! Use color.formatHex.
   formatHex: vT,
-  formatHex8: kQ,
+  formatHex8: TQ,
   formatRgb: yT,
   toString: yT
 }));
 function vT() {
   return `#${Ra(this.r)}${Ra(this.g)}${Ra(this.b)}`;
 }
-function kQ() {
+function TQ() {
   return `#${Ra(this.r)}${Ra(this.g)}${Ra(this.b)}${Ra((isNaN(this.opacity) ? 1 : this.opacity) * 255)}`;
 }
 function yT() {
@@ -45960,7 +45946,7 @@ function Ra(e) {
 function bT(e, t, r, o) {
   return o <= 0 ? e = t = r = NaN : r <= 0 || r >= 1 ? e = t = NaN : t <= 0 && (e = NaN), new Nr(e, t, r, o);
 }
-function qM(e) {
+function YM(e) {
   if (e instanceof Nr) return new Nr(e.h, e.s, e.l, e.opacity);
   if (e instanceof qi || (e = Ua(e)), !e) return new Nr();
   if (e instanceof Nr) return e;
@@ -45968,13 +45954,13 @@ function qM(e) {
   var t = e.r / 255, r = e.g / 255, o = e.b / 255, a = Math.min(t, r, o), l = Math.max(t, r, o), c = NaN, d = l - a, f = (l + a) / 2;
   return d ? (t === l ? c = (r - o) / d + (r < o) * 6 : r === l ? c = (o - t) / d + 2 : c = (t - r) / d + 4, d /= f < 0.5 ? l + a : 2 - l - a, c *= 60) : d = f > 0 && f < 1 ? 0 : c, new Nr(c, d, f, e.opacity);
 }
-function TQ(e, t, r, o) {
-  return arguments.length === 1 ? qM(e) : new Nr(e, t, r, o ?? 1);
+function RQ(e, t, r, o) {
+  return arguments.length === 1 ? YM(e) : new Nr(e, t, r, o ?? 1);
 }
 function Nr(e, t, r, o) {
   this.h = +e, this.s = +t, this.l = +r, this.opacity = +o;
 }
-Jl(Nr, TQ, yd(qi, {
+Jl(Nr, RQ, yd(qi, {
   brighter(e) {
     return e = e == null ? Nl : Math.pow(Nl, e), new Nr(this.h, this.s, this.l * e, this.opacity);
   },
@@ -46010,21 +45996,21 @@ function kh(e) {
 function Jy(e, t, r) {
   return (e < 60 ? t + (r - t) * e / 60 : e < 180 ? r : e < 240 ? t + (r - t) * (240 - e) / 60 : t) * 255;
 }
-const YM = Math.PI / 180, XM = 180 / Math.PI, wg = 18, KM = 0.96422, QM = 1, ZM = 0.82521, JM = 4 / 29, Cl = 6 / 29, e5 = 3 * Cl * Cl, RQ = Cl * Cl * Cl;
-function t5(e) {
+const XM = Math.PI / 180, KM = 180 / Math.PI, wg = 18, QM = 0.96422, ZM = 1, JM = 0.82521, e5 = 4 / 29, Cl = 6 / 29, t5 = 3 * Cl * Cl, zQ = Cl * Cl * Cl;
+function n5(e) {
   if (e instanceof uo) return new uo(e.l, e.a, e.b, e.opacity);
-  if (e instanceof Ho) return n5(e);
+  if (e instanceof Ho) return r5(e);
   e instanceof en || (e = Zx(e));
-  var t = rb(e.r), r = rb(e.g), o = rb(e.b), a = eb((0.2225045 * t + 0.7168786 * r + 0.0606169 * o) / QM), l, c;
-  return t === r && r === o ? l = c = a : (l = eb((0.4360747 * t + 0.3850649 * r + 0.1430804 * o) / KM), c = eb((0.0139322 * t + 0.0971045 * r + 0.7141733 * o) / ZM)), new uo(116 * a - 16, 500 * (l - a), 200 * (a - c), e.opacity);
+  var t = rb(e.r), r = rb(e.g), o = rb(e.b), a = eb((0.2225045 * t + 0.7168786 * r + 0.0606169 * o) / ZM), l, c;
+  return t === r && r === o ? l = c = a : (l = eb((0.4360747 * t + 0.3850649 * r + 0.1430804 * o) / QM), c = eb((0.0139322 * t + 0.0971045 * r + 0.7141733 * o) / JM)), new uo(116 * a - 16, 500 * (l - a), 200 * (a - c), e.opacity);
 }
-function zQ(e, t, r, o) {
-  return arguments.length === 1 ? t5(e) : new uo(e, t, r, o ?? 1);
+function OQ(e, t, r, o) {
+  return arguments.length === 1 ? n5(e) : new uo(e, t, r, o ?? 1);
 }
 function uo(e, t, r, o) {
   this.l = +e, this.a = +t, this.b = +r, this.opacity = +o;
 }
-Jl(uo, zQ, yd(qi, {
+Jl(uo, OQ, yd(qi, {
   brighter(e) {
     return new uo(this.l + wg * (e ?? 1), this.a, this.b, this.opacity);
   },
@@ -46033,7 +46019,7 @@ Jl(uo, zQ, yd(qi, {
   },
   rgb() {
     var e = (this.l + 16) / 116, t = isNaN(this.a) ? e : e + this.a / 500, r = isNaN(this.b) ? e : e - this.b / 200;
-    return t = KM * tb(t), e = QM * tb(e), r = ZM * tb(r), new en(
+    return t = QM * tb(t), e = ZM * tb(e), r = JM * tb(r), new en(
       nb(3.1338561 * t - 1.6168667 * e - 0.4906146 * r),
       nb(-0.9787684 * t + 1.9161415 * e + 0.033454 * r),
       nb(0.0719453 * t - 0.2289914 * e + 1.4052427 * r),
@@ -46042,10 +46028,10 @@ Jl(uo, zQ, yd(qi, {
   }
 }));
 function eb(e) {
-  return e > RQ ? Math.pow(e, 1 / 3) : e / e5 + JM;
+  return e > zQ ? Math.pow(e, 1 / 3) : e / t5 + e5;
 }
 function tb(e) {
-  return e > Cl ? e * e * e : e5 * (e - JM);
+  return e > Cl ? e * e * e : t5 * (e - e5);
 }
 function nb(e) {
   return 255 * (e <= 31308e-7 ? 12.92 * e : 1.055 * Math.pow(e, 1 / 2.4) - 0.055);
@@ -46053,24 +46039,24 @@ function nb(e) {
 function rb(e) {
   return (e /= 255) <= 0.04045 ? e / 12.92 : Math.pow((e + 0.055) / 1.055, 2.4);
 }
-function OQ(e) {
+function AQ(e) {
   if (e instanceof Ho) return new Ho(e.h, e.c, e.l, e.opacity);
-  if (e instanceof uo || (e = t5(e)), e.a === 0 && e.b === 0) return new Ho(NaN, 0 < e.l && e.l < 100 ? 0 : NaN, e.l, e.opacity);
-  var t = Math.atan2(e.b, e.a) * XM;
+  if (e instanceof uo || (e = n5(e)), e.a === 0 && e.b === 0) return new Ho(NaN, 0 < e.l && e.l < 100 ? 0 : NaN, e.l, e.opacity);
+  var t = Math.atan2(e.b, e.a) * KM;
   return new Ho(t < 0 ? t + 360 : t, Math.sqrt(e.a * e.a + e.b * e.b), e.l, e.opacity);
 }
-function AQ(e, t, r, o) {
-  return arguments.length === 1 ? OQ(e) : new Ho(e, t, r, o ?? 1);
+function NQ(e, t, r, o) {
+  return arguments.length === 1 ? AQ(e) : new Ho(e, t, r, o ?? 1);
 }
 function Ho(e, t, r, o) {
   this.h = +e, this.c = +t, this.l = +r, this.opacity = +o;
 }
-function n5(e) {
+function r5(e) {
   if (isNaN(e.h)) return new uo(e.l, 0, 0, e.opacity);
-  var t = e.h * YM;
+  var t = e.h * XM;
   return new uo(e.l, Math.cos(t) * e.c, Math.sin(t) * e.c, e.opacity);
 }
-Jl(Ho, AQ, yd(qi, {
+Jl(Ho, NQ, yd(qi, {
   brighter(e) {
     return new Ho(this.h, this.c, this.l + wg * (e ?? 1), this.opacity);
   },
@@ -46078,18 +46064,18 @@ Jl(Ho, AQ, yd(qi, {
     return new Ho(this.h, this.c, this.l - wg * (e ?? 1), this.opacity);
   },
   rgb() {
-    return n5(this).rgb();
+    return r5(this).rgb();
   }
 }));
-var r5 = -0.14861, Jx = 1.78277, ew = -0.29227, pp = -0.90649, Fu = 1.97294, wT = Fu * pp, ST = Fu * Jx, CT = Jx * ew - pp * r5;
-function NQ(e) {
+var o5 = -0.14861, Jx = 1.78277, ew = -0.29227, pp = -0.90649, Fu = 1.97294, wT = Fu * pp, ST = Fu * Jx, CT = Jx * ew - pp * o5;
+function MQ(e) {
   if (e instanceof Ma) return new Ma(e.h, e.s, e.l, e.opacity);
   e instanceof en || (e = Zx(e));
-  var t = e.r / 255, r = e.g / 255, o = e.b / 255, a = (CT * o + wT * t - ST * r) / (CT + wT - ST), l = o - a, c = (Fu * (r - a) - ew * l) / pp, d = Math.sqrt(c * c + l * l) / (Fu * a * (1 - a)), f = d ? Math.atan2(c, l) * XM - 120 : NaN;
+  var t = e.r / 255, r = e.g / 255, o = e.b / 255, a = (CT * o + wT * t - ST * r) / (CT + wT - ST), l = o - a, c = (Fu * (r - a) - ew * l) / pp, d = Math.sqrt(c * c + l * l) / (Fu * a * (1 - a)), f = d ? Math.atan2(c, l) * KM - 120 : NaN;
   return new Ma(f < 0 ? f + 360 : f, d, a, e.opacity);
 }
 function g0(e, t, r, o) {
-  return arguments.length === 1 ? NQ(e) : new Ma(e, t, r, o ?? 1);
+  return arguments.length === 1 ? MQ(e) : new Ma(e, t, r, o ?? 1);
 }
 function Ma(e, t, r, o) {
   this.h = +e, this.s = +t, this.l = +r, this.opacity = +o;
@@ -46102,9 +46088,9 @@ Jl(Ma, g0, yd(qi, {
     return e = e == null ? ja : Math.pow(ja, e), new Ma(this.h, this.s, this.l * e, this.opacity);
   },
   rgb() {
-    var e = isNaN(this.h) ? 0 : (this.h + 120) * YM, t = +this.l, r = isNaN(this.s) ? 0 : this.s * t * (1 - t), o = Math.cos(e), a = Math.sin(e);
+    var e = isNaN(this.h) ? 0 : (this.h + 120) * XM, t = +this.l, r = isNaN(this.s) ? 0 : this.s * t * (1 - t), o = Math.cos(e), a = Math.sin(e);
     return new en(
-      255 * (t + r * (r5 * o + Jx * a)),
+      255 * (t + r * (o5 * o + Jx * a)),
       255 * (t + r * (ew * o + pp * a)),
       255 * (t + r * (Fu * o)),
       this.opacity
@@ -46112,31 +46098,31 @@ Jl(Ma, g0, yd(qi, {
   }
 }));
 var mp = (e) => () => e;
-function o5(e, t) {
+function i5(e, t) {
   return function(r) {
     return e + r * t;
   };
 }
-function MQ(e, t, r) {
+function PQ(e, t, r) {
   return e = Math.pow(e, r), t = Math.pow(t, r) - e, r = 1 / r, function(o) {
     return Math.pow(e + o * t, r);
   };
 }
-function PQ(e, t) {
+function IQ(e, t) {
   var r = t - e;
-  return r ? o5(e, r > 180 || r < -180 ? r - 360 * Math.round(r / 360) : r) : mp(isNaN(e) ? t : e);
+  return r ? i5(e, r > 180 || r < -180 ? r - 360 * Math.round(r / 360) : r) : mp(isNaN(e) ? t : e);
 }
-function IQ(e) {
+function DQ(e) {
   return (e = +e) == 1 ? El : function(t, r) {
-    return r - t ? MQ(t, r, e) : mp(isNaN(t) ? r : t);
+    return r - t ? PQ(t, r, e) : mp(isNaN(t) ? r : t);
   };
 }
 function El(e, t) {
   var r = t - e;
-  return r ? o5(e, r) : mp(isNaN(e) ? t : e);
+  return r ? i5(e, r) : mp(isNaN(e) ? t : e);
 }
 var Sg = (function e(t) {
-  var r = IQ(t);
+  var r = DQ(t);
   function o(a, l) {
     var c = r((a = h0(a)).r, (l = h0(l)).r), d = r(a.g, l.g), f = r(a.b, l.b), g = El(a.opacity, l.opacity);
     return function(p) {
@@ -46145,7 +46131,7 @@ var Sg = (function e(t) {
   }
   return o.gamma = e, o;
 })(1);
-function DQ(e, t) {
+function $Q(e, t) {
   t || (t = []);
   var r = e ? Math.min(t.length, e.length) : 0, o = t.slice(), a;
   return function(l) {
@@ -46153,10 +46139,10 @@ function DQ(e, t) {
     return o;
   };
 }
-function $Q(e) {
+function LQ(e) {
   return ArrayBuffer.isView(e) && !(e instanceof DataView);
 }
-function LQ(e, t) {
+function VQ(e, t) {
   var r = t ? t.length : 0, o = e ? Math.min(r, e.length) : 0, a = new Array(o), l = new Array(r), c;
   for (c = 0; c < o; ++c) a[c] = _u(e[c], t[c]);
   for (; c < r; ++c) l[c] = t[c];
@@ -46165,7 +46151,7 @@ function LQ(e, t) {
     return l;
   };
 }
-function VQ(e, t) {
+function HQ(e, t) {
   var r = /* @__PURE__ */ new Date();
   return e = +e, t = +t, function(o) {
     return r.setTime(e * (1 - o) + t * o), r;
@@ -46176,7 +46162,7 @@ function ao(e, t) {
     return e * (1 - r) + t * r;
   };
 }
-function HQ(e, t) {
+function BQ(e, t) {
   var r = {}, o = {}, a;
   (e === null || typeof e != "object") && (e = {}), (t === null || typeof t != "object") && (t = {});
   for (a in t)
@@ -46187,28 +46173,28 @@ function HQ(e, t) {
   };
 }
 var p0 = /[-+]?(?:\d+\.?\d*|\.?\d+)(?:[eE][-+]?\d+)?/g, ob = new RegExp(p0.source, "g");
-function BQ(e) {
+function jQ(e) {
   return function() {
     return e;
   };
 }
-function jQ(e) {
+function UQ(e) {
   return function(t) {
     return e(t) + "";
   };
 }
-function i5(e, t) {
+function a5(e, t) {
   var r = p0.lastIndex = ob.lastIndex = 0, o, a, l, c = -1, d = [], f = [];
   for (e = e + "", t = t + ""; (o = p0.exec(e)) && (a = ob.exec(t)); )
     (l = a.index) > r && (l = t.slice(r, l), d[c] ? d[c] += l : d[++c] = l), (o = o[0]) === (a = a[0]) ? d[c] ? d[c] += a : d[++c] = a : (d[++c] = null, f.push({ i: c, x: ao(o, a) })), r = ob.lastIndex;
-  return r < t.length && (l = t.slice(r), d[c] ? d[c] += l : d[++c] = l), d.length < 2 ? f[0] ? jQ(f[0].x) : BQ(t) : (t = f.length, function(g) {
+  return r < t.length && (l = t.slice(r), d[c] ? d[c] += l : d[++c] = l), d.length < 2 ? f[0] ? UQ(f[0].x) : jQ(t) : (t = f.length, function(g) {
     for (var p = 0, v; p < t; ++p) d[(v = f[p]).i] = v.x(g);
     return d.join("");
   });
 }
 function _u(e, t) {
   var r = typeof t, o;
-  return t == null || r === "boolean" ? mp(t) : (r === "number" ? ao : r === "string" ? (o = Ua(t)) ? (t = o, Sg) : i5 : t instanceof Ua ? Sg : t instanceof Date ? VQ : $Q(t) ? DQ : Array.isArray(t) ? LQ : typeof t.valueOf != "function" && typeof t.toString != "function" || isNaN(t) ? HQ : ao)(e, t);
+  return t == null || r === "boolean" ? mp(t) : (r === "number" ? ao : r === "string" ? (o = Ua(t)) ? (t = o, Sg) : a5 : t instanceof Ua ? Sg : t instanceof Date ? HQ : LQ(t) ? $Q : Array.isArray(t) ? VQ : typeof t.valueOf != "function" && typeof t.toString != "function" || isNaN(t) ? BQ : ao)(e, t);
 }
 var ET = 180 / Math.PI, m0 = {
   translateX: 0,
@@ -46218,7 +46204,7 @@ var ET = 180 / Math.PI, m0 = {
   scaleX: 1,
   scaleY: 1
 };
-function a5(e, t, r, o, a, l) {
+function s5(e, t, r, o, a, l) {
   var c, d, f;
   return (c = Math.sqrt(e * e + t * t)) && (e /= c, t /= c), (f = e * r + t * o) && (r -= e * f, o -= t * f), (d = Math.sqrt(r * r + o * o)) && (r /= d, o /= d, f /= d), e * o < t * r && (e = -e, t = -t, f = -f, c = -c), {
     translateX: a,
@@ -46230,14 +46216,14 @@ function a5(e, t, r, o, a, l) {
   };
 }
 var Th;
-function UQ(e) {
-  const t = new (typeof DOMMatrix == "function" ? DOMMatrix : WebKitCSSMatrix)(e + "");
-  return t.isIdentity ? m0 : a5(t.a, t.b, t.c, t.d, t.e, t.f);
-}
 function WQ(e) {
-  return e == null || (Th || (Th = document.createElementNS("http://www.w3.org/2000/svg", "g")), Th.setAttribute("transform", e), !(e = Th.transform.baseVal.consolidate())) ? m0 : (e = e.matrix, a5(e.a, e.b, e.c, e.d, e.e, e.f));
+  const t = new (typeof DOMMatrix == "function" ? DOMMatrix : WebKitCSSMatrix)(e + "");
+  return t.isIdentity ? m0 : s5(t.a, t.b, t.c, t.d, t.e, t.f);
 }
-function s5(e, t, r, o) {
+function FQ(e) {
+  return e == null || (Th || (Th = document.createElementNS("http://www.w3.org/2000/svg", "g")), Th.setAttribute("transform", e), !(e = Th.transform.baseVal.consolidate())) ? m0 : (e = e.matrix, s5(e.a, e.b, e.c, e.d, e.e, e.f));
+}
+function l5(e, t, r, o) {
   function a(g) {
     return g.length ? g.pop() + " " : "";
   }
@@ -46267,20 +46253,20 @@ function s5(e, t, r, o) {
     };
   };
 }
-var FQ = s5(UQ, "px, ", "px)", "deg)"), GQ = s5(WQ, ", ", ")", ")"), qQ = 1e-12;
+var GQ = l5(WQ, "px, ", "px)", "deg)"), qQ = l5(FQ, ", ", ")", ")"), YQ = 1e-12;
 function _T(e) {
   return ((e = Math.exp(e)) + 1 / e) / 2;
 }
-function YQ(e) {
+function XQ(e) {
   return ((e = Math.exp(e)) - 1 / e) / 2;
 }
-function XQ(e) {
+function KQ(e) {
   return ((e = Math.exp(2 * e)) - 1) / (e + 1);
 }
 var qh = (function e(t, r, o) {
   function a(l, c) {
     var d = l[0], f = l[1], g = l[2], p = c[0], v = c[1], y = c[2], b = p - d, x = v - f, w = b * b + x * x, S, k;
-    if (w < qQ)
+    if (w < YQ)
       k = Math.log(y / g) / t, S = function(N) {
         return [
           d + N * b,
@@ -46291,7 +46277,7 @@ var qh = (function e(t, r, o) {
     else {
       var T = Math.sqrt(w), E = (y * y - g * g + o * w) / (2 * g * r * T), z = (y * y - g * g - o * w) / (2 * y * r * T), O = Math.log(Math.sqrt(E * E + 1) - E), A = Math.log(Math.sqrt(z * z + 1) - z);
       k = (A - O) / t, S = function(N) {
-        var L = N * k, H = _T(O), V = g / (r * T) * (H * XQ(t * L + O) - YQ(O));
+        var L = N * k, H = _T(O), V = g / (r * T) * (H * KQ(t * L + O) - XQ(O));
         return [
           d + V * b,
           f + V * x,
@@ -46306,7 +46292,7 @@ var qh = (function e(t, r, o) {
     return e(c, d, f);
   }, a;
 })(Math.SQRT2, 2, 4);
-function l5(e) {
+function c5(e) {
   return (function t(r) {
     r = +r;
     function o(a, l) {
@@ -46318,21 +46304,21 @@ function l5(e) {
     return o.gamma = t, o;
   })(1);
 }
-l5(PQ);
-l5(El);
-var Ml = 0, vu = 0, cu = 0, c5 = 1e3, Cg, yu, Eg = 0, Wa = 0, vp = 0, Gu = typeof performance == "object" && performance.now ? performance : Date, u5 = typeof window == "object" && window.requestAnimationFrame ? window.requestAnimationFrame.bind(window) : function(e) {
+c5(IQ);
+c5(El);
+var Ml = 0, vu = 0, cu = 0, u5 = 1e3, Cg, yu, Eg = 0, Wa = 0, vp = 0, Gu = typeof performance == "object" && performance.now ? performance : Date, d5 = typeof window == "object" && window.requestAnimationFrame ? window.requestAnimationFrame.bind(window) : function(e) {
   setTimeout(e, 17);
 };
 function tw() {
-  return Wa || (u5(KQ), Wa = Gu.now() + vp);
+  return Wa || (d5(QQ), Wa = Gu.now() + vp);
 }
-function KQ() {
+function QQ() {
   Wa = 0;
 }
 function _g() {
   this._call = this._time = this._next = null;
 }
-_g.prototype = d5.prototype = {
+_g.prototype = f5.prototype = {
   constructor: _g,
   restart: function(e, t, r) {
     if (typeof e != "function") throw new TypeError("callback is not a function");
@@ -46342,11 +46328,11 @@ _g.prototype = d5.prototype = {
     this._call && (this._call = null, this._time = 1 / 0, v0());
   }
 };
-function d5(e, t, r) {
+function f5(e, t, r) {
   var o = new _g();
   return o.restart(e, t, r), o;
 }
-function QQ() {
+function ZQ() {
   tw(), ++Ml;
   for (var e = Cg, t; e; )
     (t = Wa - e._time) >= 0 && e._call.call(void 0, t), e = e._next;
@@ -46355,16 +46341,16 @@ function QQ() {
 function kT() {
   Wa = (Eg = Gu.now()) + vp, Ml = vu = 0;
   try {
-    QQ();
+    ZQ();
   } finally {
-    Ml = 0, JQ(), Wa = 0;
+    Ml = 0, eZ(), Wa = 0;
   }
 }
-function ZQ() {
-  var e = Gu.now(), t = e - Eg;
-  t > c5 && (vp -= t, Eg = e);
-}
 function JQ() {
+  var e = Gu.now(), t = e - Eg;
+  t > u5 && (vp -= t, Eg = e);
+}
+function eZ() {
   for (var e, t = Cg, r, o = 1 / 0; t; )
     t._call ? (o > t._time && (o = t._time), e = t, t = t._next) : (r = t._next, t._next = null, t = e ? e._next = r : Cg = r);
   yu = e, v0(o);
@@ -46373,7 +46359,7 @@ function v0(e) {
   if (!Ml) {
     vu && (vu = clearTimeout(vu));
     var t = e - Wa;
-    t > 24 ? (e < 1 / 0 && (vu = setTimeout(kT, Math.ceil(e - Gu.now() - vp) + 1)), cu && (cu = clearInterval(cu))) : (cu || (Eg = Gu.now(), cu = setInterval(ZQ, c5)), Ml = 1, u5(kT));
+    t > 24 ? (e < 1 / 0 && (vu = setTimeout(kT, Math.ceil(e - Gu.now() - vp) + 1)), cu && (cu = clearInterval(cu))) : (cu || (Eg = Gu.now(), cu = setInterval(JQ, u5)), Ml = 1, d5(kT));
   }
 }
 function TT(e, t, r) {
@@ -46382,7 +46368,7 @@ function TT(e, t, r) {
     o.stop(), e(a + t);
   }, t, r), o;
 }
-function eZ(e) {
+function tZ(e) {
   return ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2;
 }
 var nw = 3;
@@ -46466,30 +46452,30 @@ var Pl = 2 * Math.PI, ow = 1, iw = 0.3;
     return e(t, l);
   }, a;
 })(ow, iw);
-var tZ = hp("start", "end", "cancel", "interrupt"), nZ = [], f5 = 0, RT = 1, y0 = 2, Yh = 3, zT = 4, b0 = 5, Xh = 6;
+var nZ = hp("start", "end", "cancel", "interrupt"), rZ = [], h5 = 0, RT = 1, y0 = 2, Yh = 3, zT = 4, b0 = 5, Xh = 6;
 function yp(e, t, r, o, a, l) {
   var c = e.__transition;
   if (!c) e.__transition = {};
   else if (r in c) return;
-  rZ(e, r, {
+  oZ(e, r, {
     name: t,
     index: o,
     // For context during callback.
     group: a,
     // For context during callback.
-    on: tZ,
-    tween: nZ,
+    on: nZ,
+    tween: rZ,
     time: l.time,
     delay: l.delay,
     duration: l.duration,
     ease: l.ease,
     timer: null,
-    state: f5
+    state: h5
   });
 }
 function aw(e, t) {
   var r = Br(e, t);
-  if (r.state > f5) throw new Error("too late; already scheduled");
+  if (r.state > h5) throw new Error("too late; already scheduled");
   return r;
 }
 function vo(e, t) {
@@ -46502,9 +46488,9 @@ function Br(e, t) {
   if (!r || !(r = r[t])) throw new Error("transition not found");
   return r;
 }
-function rZ(e, t, r) {
+function oZ(e, t, r) {
   var o = e.__transition, a;
-  o[t] = r, r.timer = d5(l, 0, r.time);
+  o[t] = r, r.timer = f5(l, 0, r.time);
   function l(g) {
     r.state = RT, r.timer.restart(c, r.delay, r.time), r.delay <= g && c(g - r.delay);
   }
@@ -46549,12 +46535,12 @@ function Kh(e, t) {
     l && delete e.__transition;
   }
 }
-function oZ(e) {
+function iZ(e) {
   return this.each(function() {
     Kh(this, e);
   });
 }
-function iZ(e, t) {
+function aZ(e, t) {
   var r, o;
   return function() {
     var a = vo(this, e), l = a.tween;
@@ -46569,7 +46555,7 @@ function iZ(e, t) {
     a.tween = o;
   };
 }
-function aZ(e, t, r) {
+function sZ(e, t, r) {
   var o, a;
   if (typeof r != "function") throw new Error();
   return function() {
@@ -46586,7 +46572,7 @@ function aZ(e, t, r) {
     l.tween = a;
   };
 }
-function sZ(e, t) {
+function lZ(e, t) {
   var r = this._id;
   if (e += "", arguments.length < 2) {
     for (var o = Br(this.node(), r).tween, a = 0, l = o.length, c; a < l; ++a)
@@ -46594,7 +46580,7 @@ function sZ(e, t) {
         return c.value;
     return null;
   }
-  return this.each((t == null ? iZ : aZ)(r, e, t));
+  return this.each((t == null ? aZ : sZ)(r, e, t));
 }
 function sw(e, t, r) {
   var o = e._id;
@@ -46605,63 +46591,71 @@ function sw(e, t, r) {
     return Br(a, o).value[t];
   };
 }
-function h5(e, t) {
+function g5(e, t) {
   var r;
-  return (typeof t == "number" ? ao : t instanceof Ua ? Sg : (r = Ua(t)) ? (t = r, Sg) : i5)(e, t);
+  return (typeof t == "number" ? ao : t instanceof Ua ? Sg : (r = Ua(t)) ? (t = r, Sg) : a5)(e, t);
 }
-function lZ(e) {
+function cZ(e) {
   return function() {
     this.removeAttribute(e);
   };
 }
-function cZ(e) {
+function uZ(e) {
   return function() {
     this.removeAttributeNS(e.space, e.local);
   };
 }
-function uZ(e, t, r) {
+function dZ(e, t, r) {
   var o, a = r + "", l;
   return function() {
     var c = this.getAttribute(e);
     return c === a ? null : c === o ? l : l = t(o = c, r);
   };
 }
-function dZ(e, t, r) {
+function fZ(e, t, r) {
   var o, a = r + "", l;
   return function() {
     var c = this.getAttributeNS(e.space, e.local);
     return c === a ? null : c === o ? l : l = t(o = c, r);
   };
 }
-function fZ(e, t, r) {
+function hZ(e, t, r) {
   var o, a, l;
   return function() {
     var c, d = r(this), f;
     return d == null ? void this.removeAttribute(e) : (c = this.getAttribute(e), f = d + "", c === f ? null : c === o && f === a ? l : (a = f, l = t(o = c, d)));
   };
 }
-function hZ(e, t, r) {
+function gZ(e, t, r) {
   var o, a, l;
   return function() {
     var c, d = r(this), f;
     return d == null ? void this.removeAttributeNS(e.space, e.local) : (c = this.getAttributeNS(e.space, e.local), f = d + "", c === f ? null : c === o && f === a ? l : (a = f, l = t(o = c, d)));
   };
 }
-function gZ(e, t) {
-  var r = gp(e), o = r === "transform" ? GQ : h5;
-  return this.attrTween(e, typeof t == "function" ? (r.local ? hZ : fZ)(r, o, sw(this, "attr." + e, t)) : t == null ? (r.local ? cZ : lZ)(r) : (r.local ? dZ : uZ)(r, o, t));
-}
 function pZ(e, t) {
+  var r = gp(e), o = r === "transform" ? qQ : g5;
+  return this.attrTween(e, typeof t == "function" ? (r.local ? gZ : hZ)(r, o, sw(this, "attr." + e, t)) : t == null ? (r.local ? uZ : cZ)(r) : (r.local ? fZ : dZ)(r, o, t));
+}
+function mZ(e, t) {
   return function(r) {
     this.setAttribute(e, t.call(this, r));
   };
 }
-function mZ(e, t) {
+function vZ(e, t) {
   return function(r) {
     this.setAttributeNS(e.space, e.local, t.call(this, r));
   };
 }
-function vZ(e, t) {
+function yZ(e, t) {
+  var r, o;
+  function a() {
+    var l = t.apply(this, arguments);
+    return l !== o && (r = (o = l) && vZ(e, l)), r;
+  }
+  return a._value = t, a;
+}
+function bZ(e, t) {
   var r, o;
   function a() {
     var l = t.apply(this, arguments);
@@ -46669,79 +46663,71 @@ function vZ(e, t) {
   }
   return a._value = t, a;
 }
-function yZ(e, t) {
-  var r, o;
-  function a() {
-    var l = t.apply(this, arguments);
-    return l !== o && (r = (o = l) && pZ(e, l)), r;
-  }
-  return a._value = t, a;
-}
-function bZ(e, t) {
+function xZ(e, t) {
   var r = "attr." + e;
   if (arguments.length < 2) return (r = this.tween(r)) && r._value;
   if (t == null) return this.tween(r, null);
   if (typeof t != "function") throw new Error();
   var o = gp(e);
-  return this.tween(r, (o.local ? vZ : yZ)(o, t));
+  return this.tween(r, (o.local ? yZ : bZ)(o, t));
 }
-function xZ(e, t) {
+function wZ(e, t) {
   return function() {
     aw(this, e).delay = +t.apply(this, arguments);
   };
 }
-function wZ(e, t) {
+function SZ(e, t) {
   return t = +t, function() {
     aw(this, e).delay = t;
   };
 }
-function SZ(e) {
+function CZ(e) {
   var t = this._id;
-  return arguments.length ? this.each((typeof e == "function" ? xZ : wZ)(t, e)) : Br(this.node(), t).delay;
+  return arguments.length ? this.each((typeof e == "function" ? wZ : SZ)(t, e)) : Br(this.node(), t).delay;
 }
-function CZ(e, t) {
+function EZ(e, t) {
   return function() {
     vo(this, e).duration = +t.apply(this, arguments);
   };
 }
-function EZ(e, t) {
+function _Z(e, t) {
   return t = +t, function() {
     vo(this, e).duration = t;
   };
 }
-function _Z(e) {
+function kZ(e) {
   var t = this._id;
-  return arguments.length ? this.each((typeof e == "function" ? CZ : EZ)(t, e)) : Br(this.node(), t).duration;
+  return arguments.length ? this.each((typeof e == "function" ? EZ : _Z)(t, e)) : Br(this.node(), t).duration;
 }
-function kZ(e, t) {
+function TZ(e, t) {
   if (typeof t != "function") throw new Error();
   return function() {
     vo(this, e).ease = t;
   };
 }
-function TZ(e) {
+function RZ(e) {
   var t = this._id;
-  return arguments.length ? this.each(kZ(t, e)) : Br(this.node(), t).ease;
+  return arguments.length ? this.each(TZ(t, e)) : Br(this.node(), t).ease;
 }
-function RZ(e, t) {
+function zZ(e, t) {
   return function() {
     var r = t.apply(this, arguments);
     if (typeof r != "function") throw new Error();
     vo(this, e).ease = r;
   };
 }
-function zZ(e) {
-  if (typeof e != "function") throw new Error();
-  return this.each(RZ(this._id, e));
-}
 function OZ(e) {
-  typeof e != "function" && (e = PM(e));
+  if (typeof e != "function") throw new Error();
+  return this.each(zZ(this._id, e));
+}
+function AZ(e) {
+  typeof e != "function" && (e = IM(e));
   for (var t = this._groups, r = t.length, o = new Array(r), a = 0; a < r; ++a)
     for (var l = t[a], c = l.length, d = o[a] = [], f, g = 0; g < c; ++g)
       (f = l[g]) && e.call(f, f.__data__, g, l) && d.push(f);
   return new Xo(o, this._parents, this._name, this._id);
 }
-function AZ(e) {
+function NZ(e) {
   if (e._id !== this._id) throw new Error();
   for (var t = this._groups, r = e._groups, o = t.length, a = r.length, l = Math.min(o, a), c = new Array(o), d = 0; d < l; ++d)
     for (var f = t[d], g = r[d], p = f.length, v = c[d] = new Array(p), y, b = 0; b < p; ++b)
@@ -46750,34 +46736,34 @@ function AZ(e) {
     c[d] = t[d];
   return new Xo(c, this._parents, this._name, this._id);
 }
-function NZ(e) {
+function MZ(e) {
   return (e + "").trim().split(/^|\s+/).every(function(t) {
     var r = t.indexOf(".");
     return r >= 0 && (t = t.slice(0, r)), !t || t === "start";
   });
 }
-function MZ(e, t, r) {
-  var o, a, l = NZ(t) ? aw : vo;
+function PZ(e, t, r) {
+  var o, a, l = MZ(t) ? aw : vo;
   return function() {
     var c = l(this, e), d = c.on;
     d !== o && (a = (o = d).copy()).on(t, r), c.on = a;
   };
 }
-function PZ(e, t) {
+function IZ(e, t) {
   var r = this._id;
-  return arguments.length < 2 ? Br(this.node(), r).on.on(e) : this.each(MZ(r, e, t));
+  return arguments.length < 2 ? Br(this.node(), r).on.on(e) : this.each(PZ(r, e, t));
 }
-function IZ(e) {
+function DZ(e) {
   return function() {
     var t = this.parentNode;
     for (var r in this.__transition) if (+r !== e) return;
     t && t.removeChild(this);
   };
 }
-function DZ() {
-  return this.on("end.remove", IZ(this._id));
+function $Z() {
+  return this.on("end.remove", DZ(this._id));
 }
-function $Z(e) {
+function LZ(e) {
   var t = this._name, r = this._id;
   typeof e != "function" && (e = Kx(e));
   for (var o = this._groups, a = o.length, l = new Array(a), c = 0; c < a; ++c)
@@ -46785,9 +46771,9 @@ function $Z(e) {
       (p = d[y]) && (v = e.call(p, p.__data__, y, d)) && ("__data__" in p && (v.__data__ = p.__data__), g[y] = v, yp(g[y], t, r, y, g, Br(p, r)));
   return new Xo(l, this._parents, t, r);
 }
-function LZ(e) {
+function VZ(e) {
   var t = this._name, r = this._id;
-  typeof e != "function" && (e = MM(e));
+  typeof e != "function" && (e = PM(e));
   for (var o = this._groups, a = o.length, l = [], c = [], d = 0; d < a; ++d)
     for (var f = o[d], g = f.length, p, v = 0; v < g; ++v)
       if (p = f[v]) {
@@ -46797,103 +46783,103 @@ function LZ(e) {
       }
   return new Xo(l, c, t, r);
 }
-var VZ = vd.prototype.constructor;
-function HZ() {
-  return new VZ(this._groups, this._parents);
+var HZ = vd.prototype.constructor;
+function BZ() {
+  return new HZ(this._groups, this._parents);
 }
-function BZ(e, t) {
+function jZ(e, t) {
   var r, o, a;
   return function() {
     var l = Al(this, e), c = (this.style.removeProperty(e), Al(this, e));
     return l === c ? null : l === r && c === o ? a : a = t(r = l, o = c);
   };
 }
-function g5(e) {
+function p5(e) {
   return function() {
     this.style.removeProperty(e);
   };
 }
-function jZ(e, t, r) {
+function UZ(e, t, r) {
   var o, a = r + "", l;
   return function() {
     var c = Al(this, e);
     return c === a ? null : c === o ? l : l = t(o = c, r);
   };
 }
-function UZ(e, t, r) {
+function WZ(e, t, r) {
   var o, a, l;
   return function() {
     var c = Al(this, e), d = r(this), f = d + "";
     return d == null && (f = d = (this.style.removeProperty(e), Al(this, e))), c === f ? null : c === o && f === a ? l : (a = f, l = t(o = c, d));
   };
 }
-function WZ(e, t) {
+function FZ(e, t) {
   var r, o, a, l = "style." + t, c = "end." + l, d;
   return function() {
-    var f = vo(this, e), g = f.on, p = f.value[l] == null ? d || (d = g5(t)) : void 0;
+    var f = vo(this, e), g = f.on, p = f.value[l] == null ? d || (d = p5(t)) : void 0;
     (g !== r || a !== p) && (o = (r = g).copy()).on(c, a = p), f.on = o;
   };
 }
-function FZ(e, t, r) {
-  var o = (e += "") == "transform" ? FQ : h5;
-  return t == null ? this.styleTween(e, BZ(e, o)).on("end.style." + e, g5(e)) : typeof t == "function" ? this.styleTween(e, UZ(e, o, sw(this, "style." + e, t))).each(WZ(this._id, e)) : this.styleTween(e, jZ(e, o, t), r).on("end.style." + e, null);
-}
 function GZ(e, t, r) {
+  var o = (e += "") == "transform" ? GQ : g5;
+  return t == null ? this.styleTween(e, jZ(e, o)).on("end.style." + e, p5(e)) : typeof t == "function" ? this.styleTween(e, WZ(e, o, sw(this, "style." + e, t))).each(FZ(this._id, e)) : this.styleTween(e, UZ(e, o, t), r).on("end.style." + e, null);
+}
+function qZ(e, t, r) {
   return function(o) {
     this.style.setProperty(e, t.call(this, o), r);
   };
 }
-function qZ(e, t, r) {
+function YZ(e, t, r) {
   var o, a;
   function l() {
     var c = t.apply(this, arguments);
-    return c !== a && (o = (a = c) && GZ(e, c, r)), o;
+    return c !== a && (o = (a = c) && qZ(e, c, r)), o;
   }
   return l._value = t, l;
 }
-function YZ(e, t, r) {
+function XZ(e, t, r) {
   var o = "style." + (e += "");
   if (arguments.length < 2) return (o = this.tween(o)) && o._value;
   if (t == null) return this.tween(o, null);
   if (typeof t != "function") throw new Error();
-  return this.tween(o, qZ(e, t, r ?? ""));
+  return this.tween(o, YZ(e, t, r ?? ""));
 }
-function XZ(e) {
+function KZ(e) {
   return function() {
     this.textContent = e;
   };
 }
-function KZ(e) {
+function QZ(e) {
   return function() {
     var t = e(this);
     this.textContent = t ?? "";
   };
 }
-function QZ(e) {
-  return this.tween("text", typeof e == "function" ? KZ(sw(this, "text", e)) : XZ(e == null ? "" : e + ""));
-}
 function ZZ(e) {
+  return this.tween("text", typeof e == "function" ? QZ(sw(this, "text", e)) : KZ(e == null ? "" : e + ""));
+}
+function JZ(e) {
   return function(t) {
     this.textContent = e.call(this, t);
   };
 }
-function JZ(e) {
+function eJ(e) {
   var t, r;
   function o() {
     var a = e.apply(this, arguments);
-    return a !== r && (t = (r = a) && ZZ(a)), t;
+    return a !== r && (t = (r = a) && JZ(a)), t;
   }
   return o._value = e, o;
 }
-function eJ(e) {
+function tJ(e) {
   var t = "text";
   if (arguments.length < 1) return (t = this.tween(t)) && t._value;
   if (e == null) return this.tween(t, null);
   if (typeof e != "function") throw new Error();
-  return this.tween(t, JZ(e));
+  return this.tween(t, eJ(e));
 }
-function tJ() {
-  for (var e = this._name, t = this._id, r = p5(), o = this._groups, a = o.length, l = 0; l < a; ++l)
+function nJ() {
+  for (var e = this._name, t = this._id, r = m5(), o = this._groups, a = o.length, l = 0; l < a; ++l)
     for (var c = o[l], d = c.length, f, g = 0; g < d; ++g)
       if (f = c[g]) {
         var p = Br(f, t);
@@ -46906,7 +46892,7 @@ function tJ() {
       }
   return new Xo(o, this._parents, e, r);
 }
-function nJ() {
+function rJ() {
   var e, t, r = this, o = r._id, a = r.size();
   return new Promise(function(l, c) {
     var d = { value: c }, f = { value: function() {
@@ -46918,71 +46904,71 @@ function nJ() {
     }), a === 0 && l();
   });
 }
-var rJ = 0;
+var oJ = 0;
 function Xo(e, t, r, o) {
   this._groups = e, this._parents = t, this._name = r, this._id = o;
 }
-function p5() {
-  return ++rJ;
+function m5() {
+  return ++oJ;
 }
 var $o = vd.prototype;
 Xo.prototype = {
   constructor: Xo,
-  select: $Z,
-  selectAll: LZ,
+  select: LZ,
+  selectAll: VZ,
   selectChild: $o.selectChild,
   selectChildren: $o.selectChildren,
-  filter: OZ,
-  merge: AZ,
-  selection: HZ,
-  transition: tJ,
+  filter: AZ,
+  merge: NZ,
+  selection: BZ,
+  transition: nJ,
   call: $o.call,
   nodes: $o.nodes,
   node: $o.node,
   size: $o.size,
   empty: $o.empty,
   each: $o.each,
-  on: PZ,
-  attr: gZ,
-  attrTween: bZ,
-  style: FZ,
-  styleTween: YZ,
-  text: QZ,
-  textTween: eJ,
-  remove: DZ,
-  tween: sZ,
-  delay: SZ,
-  duration: _Z,
-  ease: TZ,
-  easeVarying: zZ,
-  end: nJ,
+  on: IZ,
+  attr: pZ,
+  attrTween: xZ,
+  style: GZ,
+  styleTween: XZ,
+  text: ZZ,
+  textTween: tJ,
+  remove: $Z,
+  tween: lZ,
+  delay: CZ,
+  duration: kZ,
+  ease: RZ,
+  easeVarying: OZ,
+  end: rJ,
   [Symbol.iterator]: $o[Symbol.iterator]
 };
-var oJ = {
+var iJ = {
   time: null,
   // Set on use.
   delay: 0,
   duration: 250,
-  ease: eZ
+  ease: tZ
 };
-function iJ(e, t) {
+function aJ(e, t) {
   for (var r; !(r = e.__transition) || !(r = r[t]); )
     if (!(e = e.parentNode))
       throw new Error(`transition ${t} not found`);
   return r;
 }
-function aJ(e) {
+function sJ(e) {
   var t, r;
-  e instanceof Xo ? (t = e._id, e = e._name) : (t = p5(), (r = oJ).time = tw(), e = e == null ? null : e + "");
+  e instanceof Xo ? (t = e._id, e = e._name) : (t = m5(), (r = iJ).time = tw(), e = e == null ? null : e + "");
   for (var o = this._groups, a = o.length, l = 0; l < a; ++l)
     for (var c = o[l], d = c.length, f, g = 0; g < d; ++g)
-      (f = c[g]) && yp(f, e, t, g, c, r || iJ(f, t));
+      (f = c[g]) && yp(f, e, t, g, c, r || aJ(f, t));
   return new Xo(o, this._parents, e, t);
 }
-vd.prototype.interrupt = oZ;
-vd.prototype.transition = aJ;
+vd.prototype.interrupt = iZ;
+vd.prototype.transition = sJ;
 var Rh = (e) => () => e;
-function sJ(e, {
+function lJ(e, {
   sourceEvent: t,
   target: r,
   transform: o,
@@ -47036,8 +47022,8 @@ Bo.prototype = {
   }
 };
 var bp = new Bo(1, 0, 0);
-m5.prototype = Bo.prototype;
-function m5(e) {
+v5.prototype = Bo.prototype;
+function v5(e) {
   for (; !e.__zoom; ) if (!(e = e.parentNode)) return bp;
   return e.__zoom;
 }
@@ -47047,31 +47033,31 @@ function ib(e) {
 function uu(e) {
   e.preventDefault(), e.stopImmediatePropagation();
 }
-function lJ(e) {
+function cJ(e) {
   return (!e.ctrlKey || e.type === "wheel") && !e.button;
 }
-function cJ() {
+function uJ() {
   var e = this;
   return e instanceof SVGElement ? (e = e.ownerSVGElement || e, e.hasAttribute("viewBox") ? (e = e.viewBox.baseVal, [[e.x, e.y], [e.x + e.width, e.y + e.height]]) : [[0, 0], [e.width.baseVal.value, e.height.baseVal.value]]) : [[0, 0], [e.clientWidth, e.clientHeight]];
 }
 function OT() {
   return this.__zoom || bp;
 }
-function uJ(e) {
+function dJ(e) {
   return -e.deltaY * (e.deltaMode === 1 ? 0.05 : e.deltaMode ? 1 : 2e-3) * (e.ctrlKey ? 10 : 1);
 }
-function dJ() {
+function fJ() {
   return navigator.maxTouchPoints || "ontouchstart" in this;
 }
-function fJ(e, t, r) {
+function hJ(e, t, r) {
   var o = e.invertX(t[0][0]) - r[0][0], a = e.invertX(t[1][0]) - r[1][0], l = e.invertY(t[0][1]) - r[0][1], c = e.invertY(t[1][1]) - r[1][1];
   return e.translate(
     a > o ? (o + a) / 2 : Math.min(0, o) || Math.max(0, a),
     c > l ? (l + c) / 2 : Math.min(0, l) || Math.max(0, c)
   );
 }
-function v5() {
-  var e = lJ, t = cJ, r = fJ, o = uJ, a = dJ, l = [0, 1 / 0], c = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, f = qh, g = hp("start", "zoom", "end"), p, v, y, b = 500, x = 150, w = 0, S = 10;
+function y5() {
+  var e = cJ, t = uJ, r = hJ, o = dJ, a = fJ, l = [0, 1 / 0], c = [[-1 / 0, -1 / 0], [1 / 0, 1 / 0]], d = 250, f = qh, g = hp("start", "zoom", "end"), p, v, y, b = 500, x = 150, w = 0, S = 10;
   function k(I) {
     I.property("__zoom", OT).on("wheel.zoom", L, { passive: !1 }).on("mousedown.zoom", H).on("dblclick.zoom", V).filter(a).on("touchstart.zoom", j).on("touchmove.zoom", B).on("touchend.zoom touchcancel.zoom", q).style("-webkit-tap-highlight-color", "rgba(0,0,0,0)");
   }
@@ -47157,7 +47143,7 @@ function v5() {
       g.call(
         I,
         this.that,
-        new sJ(I, {
+        new lJ(I, {
           sourceEvent: this.sourceEvent,
           target: k,
           transform: this.that.__zoom,
@@ -47184,7 +47170,7 @@ function v5() {
   function H(I, ...W) {
     if (y || !e.apply(this, arguments)) return;
     var D = I.currentTarget, F = A(this, W, !0).event(I), Y = er(I.view).on("mousemove.zoom", ce, !0).on("mouseup.zoom", he, !0), ne = zr(I, D), se = I.clientX, J = I.clientY;
-    WM(I.view), ib(I), F.mouse = [ne, this.__zoom.invert(ne)], Kh(this), F.start();
+    FM(I.view), ib(I), F.mouse = [ne, this.__zoom.invert(ne)], Kh(this), F.start();
     function ce($) {
       if (uu($), !F.moved) {
         var Q = $.clientX - se, me = $.clientY - J;
@@ -47193,7 +47179,7 @@ function v5() {
       F.event($).zoom("mouse", r(E(F.that.__zoom, F.mouse[0] = zr($, D), F.mouse[1]), F.extent, c));
     }
     function he($) {
-      Y.on("mousemove.zoom mouseup.zoom", null), FM($.view, F.moved), uu($), F.event($).end();
+      Y.on("mousemove.zoom mouseup.zoom", null), GM($.view, F.moved), uu($), F.event($).end();
     }
   }
   function V(I, ...W) {
@@ -47286,7 +47272,7 @@ const Hr = {
 }, qu = [
   [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
   [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
-], y5 = ["Enter", " ", "Escape"], b5 = {
+], b5 = ["Enter", " ", "Escape"], x5 = {
   "node.a11yDescription.default": "Press enter or space to select a node. Press delete to remove it and escape to cancel.",
   "node.a11yDescription.keyboardDisabled": "Press enter or space to select a node. You can then use the arrow keys to move the node around. Press delete to remove it and escape to cancel.",
   "node.a11yDescription.ariaLiveMessage": ({ direction: e, x: t, y: r }) => `Moved selected node ${e}. New position, x: ${t}, y: ${r}`,
@@ -47314,7 +47300,7 @@ var Yu;
 (function(e) {
   e.Partial = "partial", e.Full = "full";
 })(Yu || (Yu = {}));
-const x5 = {
+const w5 = {
   inProgress: !1,
   isValid: null,
   from: null,
@@ -47344,13 +47330,13 @@ const AT = {
   [Oe.Right]: Oe.Left,
   [Oe.Top]: Oe.Bottom,
   [Oe.Bottom]: Oe.Top
-}, w5 = (e) => !!e && typeof e == "object" && "id" in e && "source" in e && "target" in e, hJ = (e) => !!e && typeof e == "object" && "id" in e && "position" in e && !("source" in e) && !("target" in e), lw = (e) => !!e && typeof e == "object" && "id" in e && "internals" in e && !("source" in e) && !("target" in e), bd = (e, t = [0, 0]) => {
+}, S5 = (e) => !!e && typeof e == "object" && "id" in e && "source" in e && "target" in e, gJ = (e) => !!e && typeof e == "object" && "id" in e && "position" in e && !("source" in e) && !("target" in e), lw = (e) => !!e && typeof e == "object" && "id" in e && "internals" in e && !("source" in e) && !("target" in e), bd = (e, t = [0, 0]) => {
   const { width: r, height: o } = jr(e), a = e.origin ?? t, l = r * a[0], c = o * a[1];
   return {
     x: e.position.x - l,
     y: e.position.y - c
   };
-}, gJ = (e, t = { nodeOrigin: [0, 0] }) => {
+}, pJ = (e, t = { nodeOrigin: [0, 0] }) => {
   if (e.length === 0)
     return { x: 0, y: 0, width: 0, height: 0 };
   let r = !1;
@@ -47371,17 +47357,17 @@ const AT = {
     const { measured: b, selectable: x = !0, hidden: w = !1 } = y;
     if (c && !x || w)
       continue;
-    const S = b.width ?? y.width ?? y.initialWidth ?? 0, k = b.height ?? y.height ?? y.initialHeight ?? 0, { x: T, y: E } = y.internals.positionAbsolute, z = _5(d, f, g, p, T, E, S, k), O = S * k, A = l && z > 0;
+    const S = b.width ?? y.width ?? y.initialWidth ?? 0, k = b.height ?? y.height ?? y.initialHeight ?? 0, { x: T, y: E } = y.internals.positionAbsolute, z = k5(d, f, g, p, T, E, S, k), O = S * k, A = l && z > 0;
     (!y.internals.handleBounds || A || z >= O || y.dragging) && v.push(y);
   }
   return v;
-}, pJ = (e, t) => {
+}, mJ = (e, t) => {
   const r = /* @__PURE__ */ new Set();
   return e.forEach((o) => {
     r.add(o.id);
   }), t.filter((o) => r.has(o.source) || r.has(o.target));
 };
-function mJ(e, t) {
+function vJ(e, t) {
   const r = /* @__PURE__ */ new Map(), o = t?.nodes ? new Set(t.nodes.map((a) => a.id)) : null;
   return e.forEach((a) => {
     let l;
@@ -47393,17 +47379,17 @@ function mJ(e, t) {
     l && (!o || o.has(a.id)) && r.set(a.id, a);
   }), r;
 }
-async function vJ({ nodes: e, width: t, height: r, panZoom: o, minZoom: a, maxZoom: l }, c) {
+async function yJ({ nodes: e, width: t, height: r, panZoom: o, minZoom: a, maxZoom: l }, c) {
   if (e.size === 0)
     return !0;
-  const d = mJ(e, c), f = xd(d), g = dw(f, t, r, c?.minZoom ?? a, c?.maxZoom ?? l, c?.padding ?? 0.1);
+  const d = vJ(e, c), f = xd(d), g = dw(f, t, r, c?.minZoom ?? a, c?.maxZoom ?? l, c?.padding ?? 0.1);
   return await o.setViewport(g, {
     duration: c?.duration,
     ease: c?.ease,
     interpolate: c?.interpolate
   }), !0;
 }
-function S5({ nodeId: e, nextPosition: t, nodeLookup: r, nodeOrigin: o = [0, 0], nodeExtent: a, onError: l }) {
+function C5({ nodeId: e, nextPosition: t, nodeLookup: r, nodeOrigin: o = [0, 0], nodeExtent: a, onError: l }) {
   const c = r.get(e), d = c.parentId ? r.get(c.parentId) : void 0, { x: f, y: g } = d ? d.internals.positionAbsolute : { x: 0, y: 0 }, p = c.origin ?? o;
   let v = c.extent || a;
   if (c.extent === "parent" && !c.expandParent)
@@ -47429,7 +47415,7 @@ function S5({ nodeId: e, nextPosition: t, nodeLookup: r, nodeOrigin: o = [0, 0],
     positionAbsolute: y
   };
 }
-async function yJ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edges: o, onBeforeDelete: a }) {
+async function bJ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edges: o, onBeforeDelete: a }) {
   const l = new Set(e.map((y) => y.id)), c = [];
   for (const y of r) {
     if (y.deletable === !1)
@@ -47437,7 +47423,7 @@ async function yJ({ nodesToRemove: e = [], edgesToRemove: t = [], nodes: r, edge
     const b = l.has(y.id), x = !b && y.parentId && c.find((w) => w.id === y.parentId);
     (b || x) && c.push(y);
   }
-  const d = new Set(t.map((y) => y.id)), f = o.filter((y) => y.deletable !== !1), p = pJ(c, f);
+  const d = new Set(t.map((y) => y.id)), f = o.filter((y) => y.deletable !== !1), p = mJ(c, f);
   for (const y of f)
     d.has(y.id) && !p.find((x) => x.id === y.id) && p.push(y);
   if (!a)
@@ -47455,7 +47441,7 @@ const Dl = (e, t = 0, r = 1) => Math.min(Math.max(e, t), r), Fa = (e = { x: 0, y
   x: Dl(e.x, t[0][0], t[1][0] - (r?.width ?? 0)),
   y: Dl(e.y, t[0][1], t[1][1] - (r?.height ?? 0))
 });
-function C5(e, t, r) {
+function E5(e, t, r) {
   const { width: o, height: a } = jr(r), { x: l, y: c } = r.internals.positionAbsolute;
   return Fa(e, [
     [l, c],
@@ -47496,10 +47482,10 @@ const NT = (e, t, r) => e < t ? Dl(Math.abs(e - t), 1, t) / t : e > r ? -Dl(Math
     x2: r + (e.measured?.width ?? e.width ?? e.initialWidth ?? 0),
     y2: o + (e.measured?.height ?? e.height ?? e.initialHeight ?? 0)
   };
-}, E5 = (e, t) => wp(xp(x0(e), x0(t))), _5 = (e, t, r, o, a, l, c, d) => {
+}, _5 = (e, t) => wp(xp(x0(e), x0(t))), k5 = (e, t, r, o, a, l, c, d) => {
   const f = Math.max(0, Math.min(e + r, a + c) - Math.max(e, a)), g = Math.max(0, Math.min(t + o, l + d) - Math.max(t, l));
   return Math.ceil(f * g);
-}, zg = (e, t) => _5(e.x, e.y, e.width, e.height, t.x, t.y, t.width, t.height), MT = (e) => Mr(e.width) && Mr(e.height) && Mr(e.x) && Mr(e.y), Mr = (e) => !isNaN(e) && isFinite(e), k5 = (e, t) => (r, o) => {
+}, zg = (e, t) => k5(e.x, e.y, e.width, e.height, t.x, t.y, t.width, t.height), MT = (e) => Mr(e.width) && Mr(e.height) && Mr(e.x) && Mr(e.y), Mr = (e) => !isNaN(e) && isFinite(e), T5 = (e, t) => (r, o) => {
 }, wd = (e, t = [1, 1]) => ({
   x: t[0] * Math.round(e.x / t[0]),
   y: t[1] * Math.round(e.y / t[1])
@@ -47528,7 +47514,7 @@ function ll(e, t) {
   }
   return console.error(`The padding value "${e}" is invalid. Please provide a number or a string with a valid unit (px or %).`), 0;
 }
-function bJ(e, t, r) {
+function xJ(e, t, r) {
   if (typeof e == "string" || typeof e == "number") {
     const o = ll(e, r), a = ll(e, t);
     return {
@@ -47546,7 +47532,7 @@ function bJ(e, t, r) {
   }
   return { top: 0, right: 0, bottom: 0, left: 0, x: 0, y: 0 };
 }
-function xJ(e, t, r, o, a, l) {
+function wJ(e, t, r, o, a, l) {
   const { x: c, y: d } = $l(e, [t, r, o]), { x: f, y: g } = $l({ x: e.x + e.width, y: e.y + e.height }, [t, r, o]), p = a - f, v = l - g;
   return {
     left: Math.floor(c),
@@ -47556,7 +47542,7 @@ function xJ(e, t, r, o, a, l) {
   };
 }
 const dw = (e, t, r, o, a, l) => {
-  const c = bJ(l, t, r), d = (t - c.x) / e.width, f = (r - c.y) / e.height, g = Math.min(d, f), p = Dl(g, o, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * p, x = r / 2 - y * p, w = xJ(e, b, x, p, t, r), S = {
+  const c = xJ(l, t, r), d = (t - c.x) / e.width, f = (r - c.y) / e.height, g = Math.min(d, f), p = Dl(g, o, a), v = e.x + e.width / 2, y = e.y + e.height / 2, b = t / 2 - v * p, x = r / 2 - y * p, w = wJ(e, b, x, p, t, r), S = {
     left: Math.min(w.left - c.left, 0),
     top: Math.min(w.top - c.top, 0),
     right: Math.min(w.right - c.right, 0),
@@ -47577,10 +47563,10 @@ function jr(e) {
     height: e.measured?.height ?? e.height ?? e.initialHeight ?? 0
   };
 }
-function T5(e) {
+function R5(e) {
   return (e.measured?.width ?? e.width ?? e.initialWidth) !== void 0 && (e.measured?.height ?? e.height ?? e.initialHeight) !== void 0;
 }
-function R5(e, t = { width: 0, height: 0 }, r, o, a) {
+function z5(e, t = { width: 0, height: 0 }, r, o, a) {
   const l = { ...e }, c = o.get(r);
   if (c) {
     const d = c.origin || a;
@@ -47596,16 +47582,16 @@ function PT(e, t) {
       return !1;
   return !0;
 }
-function wJ() {
+function SJ() {
   let e, t;
   return { promise: new Promise((o, a) => {
     e = o, t = a;
   }), resolve: e, reject: t };
 }
-function SJ(e) {
-  return { ...b5, ...e || {} };
+function CJ(e) {
+  return { ...x5, ...e || {} };
 }
-function z5(e) {
+function O5(e) {
   return e === null ? null : e ? "valid" : "invalid";
 }
 function ku(e, { snapGrid: t = [0, 0], snapToGrid: r = !1, transform: o, containerBounds: a }) {
@@ -47619,13 +47605,13 @@ function ku(e, { snapGrid: t = [0, 0], snapToGrid: r = !1, transform: o, contain
 const fw = (e) => ({
   width: e.offsetWidth,
   height: e.offsetHeight
-}), O5 = (e) => e?.getRootNode?.() || window?.document, CJ = ["INPUT", "SELECT", "TEXTAREA"];
-function A5(e) {
+}), A5 = (e) => e?.getRootNode?.() || window?.document, EJ = ["INPUT", "SELECT", "TEXTAREA"];
+function N5(e) {
   const t = e.composedPath?.()?.[0] || e.target;
-  return t?.nodeType !== 1 ? !1 : CJ.includes(t.nodeName) || t.hasAttribute("contenteditable") || !!t.closest(".nokey");
+  return t?.nodeType !== 1 ? !1 : EJ.includes(t.nodeName) || t.hasAttribute("contenteditable") || !!t.closest(".nokey");
 }
-const N5 = (e) => "clientX" in e, Pr = (e, t) => {
-  const r = N5(e), o = r ? e.clientX : e.touches?.[0].clientX, a = r ? e.clientY : e.touches?.[0].clientY;
+const M5 = (e) => "clientX" in e, Pr = (e, t) => {
+  const r = M5(e), o = r ? e.clientX : e.touches?.[0].clientX, a = r ? e.clientY : e.touches?.[0].clientY;
   return {
     x: o - (t?.left ?? 0),
     y: a - (t?.top ?? 0)
@@ -47645,7 +47631,7 @@ const N5 = (e) => "clientX" in e, Pr = (e, t) => {
     };
   });
 };
-function M5({ sourceX: e, sourceY: t, targetX: r, targetY: o, sourceControlX: a, sourceControlY: l, targetControlX: c, targetControlY: d }) {
+function P5({ sourceX: e, sourceY: t, targetX: r, targetY: o, sourceControlX: a, sourceControlY: l, targetControlX: c, targetControlY: d }) {
   const f = e * 0.125 + a * 0.375 + c * 0.375 + r * 0.125, g = t * 0.125 + l * 0.375 + d * 0.375 + o * 0.125, p = Math.abs(f - e), v = Math.abs(g - t);
   return [f, g, p, v];
 }
@@ -47664,7 +47650,7 @@ function DT({ pos: e, x1: t, y1: r, x2: o, y2: a, c: l }) {
       return [t, r + zh(a - r, l)];
   }
 }
-function P5({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o, targetY: a, targetPosition: l = Oe.Top, curvature: c = 0.25 }) {
+function I5({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o, targetY: a, targetPosition: l = Oe.Top, curvature: c = 0.25 }) {
   const [d, f] = DT({
     pos: r,
     x1: e,
@@ -47679,7 +47665,7 @@ function P5({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o,
     x2: e,
     y2: t,
     c
-  }), [v, y, b, x] = M5({
+  }), [v, y, b, x] = P5({
     sourceX: e,
     sourceY: t,
     targetX: o,
@@ -47697,17 +47683,17 @@ function P5({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o,
     x
   ];
 }
-function I5({ sourceX: e, sourceY: t, targetX: r, targetY: o }) {
+function D5({ sourceX: e, sourceY: t, targetX: r, targetY: o }) {
   const a = Math.abs(r - e) / 2, l = r < e ? r + a : r - a, c = Math.abs(o - t) / 2, d = o < t ? o + c : o - c;
   return [l, d, a, c];
 }
-function EJ({ sourceNode: e, targetNode: t, selected: r = !1, zIndex: o = 0, elevateOnSelect: a = !1, zIndexMode: l = "basic" }) {
+function _J({ sourceNode: e, targetNode: t, selected: r = !1, zIndex: o = 0, elevateOnSelect: a = !1, zIndexMode: l = "basic" }) {
   if (l === "manual")
     return o;
   const c = a && r ? o + 1e3 : o, d = Math.max(e.parentId || a && e.selected ? e.internals.z : 0, t.parentId || a && t.selected ? t.internals.z : 0);
   return c + d;
 }
-function _J({ sourceNode: e, targetNode: t, width: r, height: o, transform: a }) {
+function kJ({ sourceNode: e, targetNode: t, width: r, height: o, transform: a }) {
   const l = xp(Rg(e), Rg(t));
   l.x === l.x2 && (l.x2 += 1), l.y === l.y2 && (l.y2 += 1);
   const c = {
@@ -47718,18 +47704,18 @@ function _J({ sourceNode: e, targetNode: t, width: r, height: o, transform: a })
   };
   return zg(c, wp(l)) > 0;
 }
-const kJ = ({ source: e, sourceHandle: t, target: r, targetHandle: o }) => `xy-edge__${e}${t || ""}-${r}${o || ""}`, TJ = (e, t) => t.some((r) => r.source === e.source && r.target === e.target && (r.sourceHandle === e.sourceHandle || !r.sourceHandle && !e.sourceHandle) && (r.targetHandle === e.targetHandle || !r.targetHandle && !e.targetHandle)), RJ = (e, t, r = {}) => {
+const TJ = ({ source: e, sourceHandle: t, target: r, targetHandle: o }) => `xy-edge__${e}${t || ""}-${r}${o || ""}`, RJ = (e, t) => t.some((r) => r.source === e.source && r.target === e.target && (r.sourceHandle === e.sourceHandle || !r.sourceHandle && !e.sourceHandle) && (r.targetHandle === e.targetHandle || !r.targetHandle && !e.targetHandle)), zJ = (e, t, r = {}) => {
   if (!e.source || !e.target)
     return r.onError?.("006", Hr.error006()), t;
-  const o = r.getEdgeId || kJ;
+  const o = r.getEdgeId || TJ;
   let a;
-  return w5(e) ? a = { ...e } : a = {
+  return S5(e) ? a = { ...e } : a = {
     ...e,
     id: o(e)
-  }, TJ(a, t) ? t : (a.sourceHandle === null && delete a.sourceHandle, a.targetHandle === null && delete a.targetHandle, t.concat(a));
+  }, RJ(a, t) ? t : (a.sourceHandle === null && delete a.sourceHandle, a.targetHandle === null && delete a.targetHandle, t.concat(a));
 };
-function D5({ sourceX: e, sourceY: t, targetX: r, targetY: o }) {
-  const [a, l, c, d] = I5({
+function $5({ sourceX: e, sourceY: t, targetX: r, targetY: o }) {
+  const [a, l, c, d] = D5({
     sourceX: e,
     sourceY: t,
     targetX: r,
@@ -47742,15 +47728,15 @@ const $T = {
   [Oe.Right]: { x: 1, y: 0 },
   [Oe.Top]: { x: 0, y: -1 },
   [Oe.Bottom]: { x: 0, y: 1 }
-}, zJ = ({ source: e, sourcePosition: t = Oe.Bottom, target: r }) => t === Oe.Left || t === Oe.Right ? e.x < r.x ? { x: 1, y: 0 } : { x: -1, y: 0 } : e.y < r.y ? { x: 0, y: 1 } : { x: 0, y: -1 }, LT = (e, t) => Math.sqrt(Math.pow(t.x - e.x, 2) + Math.pow(t.y - e.y, 2)), OJ = (e, t, r) => e.x === t.x && t.x === r.x && (t.y - e.y) * (r.y - t.y) >= 0 || e.y === t.y && t.y === r.y && (t.x - e.x) * (r.x - t.x) >= 0;
-function AJ({ source: e, sourcePosition: t = Oe.Bottom, target: r, targetPosition: o = Oe.Top, center: a, offset: l, stepPosition: c }) {
-  const d = $T[t], f = $T[o], g = { x: e.x + d.x * l, y: e.y + d.y * l }, p = { x: r.x + f.x * l, y: r.y + f.y * l }, v = zJ({
+}, OJ = ({ source: e, sourcePosition: t = Oe.Bottom, target: r }) => t === Oe.Left || t === Oe.Right ? e.x < r.x ? { x: 1, y: 0 } : { x: -1, y: 0 } : e.y < r.y ? { x: 0, y: 1 } : { x: 0, y: -1 }, LT = (e, t) => Math.sqrt(Math.pow(t.x - e.x, 2) + Math.pow(t.y - e.y, 2)), AJ = (e, t, r) => e.x === t.x && t.x === r.x && (t.y - e.y) * (r.y - t.y) >= 0 || e.y === t.y && t.y === r.y && (t.x - e.x) * (r.x - t.x) >= 0;
+function NJ({ source: e, sourcePosition: t = Oe.Bottom, target: r, targetPosition: o = Oe.Top, center: a, offset: l, stepPosition: c }) {
+  const d = $T[t], f = $T[o], g = { x: e.x + d.x * l, y: e.y + d.y * l }, p = { x: r.x + f.x * l, y: r.y + f.y * l }, v = OJ({
     source: g,
     sourcePosition: t,
     target: p
   }), y = v.x !== 0 ? "x" : "y", b = v[y];
   let x = [], w, S;
-  const k = { x: 0, y: 0 }, T = { x: 0, y: 0 }, [, , E, z] = I5({
+  const k = { x: 0, y: 0 }, T = { x: 0, y: 0 }, [, , E, z] = D5({
     sourceX: e.x,
     sourceY: e.y,
     targetX: r.x,
@@ -47785,11 +47771,11 @@ function AJ({ source: e, sourcePosition: t = Oe.Bottom, target: r, targetPositio
   const O = { x: g.x + k.x, y: g.y + k.y }, A = { x: p.x + T.x, y: p.y + T.y }, N = [];
   for (const L of [e, O, ...x, A, r]) {
     const [H, V] = N.slice(-2);
-    V && OJ(H, V, L) && N.pop(), N.push(L);
+    V && AJ(H, V, L) && N.pop(), N.push(L);
   }
   return [N, w, S, E, z];
 }
-function NJ(e, t, r, o) {
+function MJ(e, t, r, o) {
   const a = Math.min(LT(e, t) / 2, LT(t, r) / 2, o), { x: l, y: c } = t;
   if (e.x === l && l === r.x || e.y === c && c === r.y)
     return `L${l} ${c}`;
@@ -47801,7 +47787,7 @@ function NJ(e, t, r, o) {
   return `L ${l},${c + a * f}Q ${l},${c} ${l + a * d},${c}`;
 }
 function w0({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o, targetY: a, targetPosition: l = Oe.Top, borderRadius: c = 5, centerX: d, centerY: f, offset: g = 20, stepPosition: p = 0.5 }) {
-  const [v, y, b, x, w] = AJ({
+  const [v, y, b, x, w] = NJ({
     source: { x: e, y: t },
     sourcePosition: r,
     target: { x: o, y: a },
@@ -47812,13 +47798,13 @@ function w0({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o,
   });
   let S = `M${v[0].x} ${v[0].y}`;
   for (let k = 1; k < v.length - 1; k++)
-    S += NJ(v[k - 1], v[k], v[k + 1], c);
+    S += MJ(v[k - 1], v[k], v[k + 1], c);
   return S += `L${v[v.length - 1].x} ${v[v.length - 1].y}`, [S, y, b, x, w];
 }
 function VT(e) {
   return e && !!(e.internals.handleBounds || e.handles?.length) && !!(e.measured.width || e.width || e.initialWidth);
 }
-function MJ(e) {
+function PJ(e) {
   const { sourceNode: t, targetNode: r } = e;
   if (!VT(t) || !VT(r))
     return null;
@@ -47875,7 +47861,7 @@ function BT(e, t) {
 function S0(e, t) {
   return e ? typeof e == "string" ? e : `${t ? `${t}__` : ""}${Object.keys(e).sort().map((o) => `${o}=${e[o]}`).join("&")}` : "";
 }
-function PJ(e, { id: t, defaultColor: r, defaultMarkerStart: o, defaultMarkerEnd: a }) {
+function IJ(e, { id: t, defaultColor: r, defaultMarkerStart: o, defaultMarkerEnd: a }) {
   const l = /* @__PURE__ */ new Set();
   return e.reduce((c, d) => ([d.markerStart || o, d.markerEnd || a].forEach((f) => {
     if (f && typeof f == "object") {
@@ -47884,13 +47870,13 @@ function PJ(e, { id: t, defaultColor: r, defaultMarkerStart: o, defaultMarkerEnd
     }
   }), c), []).sort((c, d) => c.id.localeCompare(d.id));
 }
-const $5 = 1e3, IJ = 10, hw = {
+const L5 = 1e3, DJ = 10, hw = {
   nodeOrigin: [0, 0],
   nodeExtent: qu,
   elevateNodesOnSelect: !0,
   zIndexMode: "basic",
   defaults: {}
-}, DJ = {
+}, $J = {
   ...hw,
   checkEquality: !0
 };
@@ -47900,7 +47886,7 @@ function gw(e, t) {
     t[o] !== void 0 && (r[o] = t[o]);
   return r;
 }
-function $J(e, t, r) {
+function LJ(e, t, r) {
   const o = gw(hw, r);
   for (const a of e.values())
     if (a.parentId)
@@ -47910,7 +47896,7 @@ function $J(e, t, r) {
       a.internals.positionAbsolute = d;
     }
 }
-function LJ(e, t) {
+function VJ(e, t) {
   if (!e.handles)
     return e.measured ? t?.internals.handleBounds : void 0;
   const r = [], o = [];
@@ -47936,7 +47922,7 @@ function pw(e) {
   return e === "manual";
 }
 function C0(e, t, r, o = {}) {
-  const a = gw(DJ, o), l = { i: 0 }, c = new Map(t), d = a?.elevateNodesOnSelect && !pw(a.zIndexMode) ? $5 : 0;
+  const a = gw($J, o), l = { i: 0 }, c = new Map(t), d = a?.elevateNodesOnSelect && !pw(a.zIndexMode) ? L5 : 0;
   let f = e.length > 0, g = !1;
   t.clear(), r.clear();
   for (const p of e) {
@@ -47955,8 +47941,8 @@ function C0(e, t, r, o = {}) {
         internals: {
           positionAbsolute: x,
           // if user re-initializes the node or removes `measured` for whatever reason, we reset the handleBounds so that the node gets re-measured
-          handleBounds: LJ(p, v),
-          z: L5(p, d, a.zIndexMode),
+          handleBounds: VJ(p, v),
+          z: V5(p, d, a.zIndexMode),
           userNode: p
         }
       }, t.set(p.id, v);
@@ -47965,7 +47951,7 @@ function C0(e, t, r, o = {}) {
   }
   return { nodesInitialized: f, hasSelectedNodes: g };
 }
-function VJ(e, t) {
+function HJ(e, t) {
   if (!e.parentId)
     return;
   const r = t.get(e.parentId);
@@ -47977,8 +47963,8 @@ function mw(e, t, r, o, a) {
     console.warn(`Parent node ${g} not found. Please make sure that parent nodes are in front of their child nodes in the nodes array.`);
     return;
   }
-  VJ(e, r), a && !p.parentId && p.internals.rootParentIndex === void 0 && f === "auto" && (p.internals.rootParentIndex = ++a.i, p.internals.z = p.internals.z + a.i * IJ), a && p.internals.rootParentIndex !== void 0 && (a.i = p.internals.rootParentIndex);
-  const v = l && !pw(f) ? $5 : 0, { x: y, y: b, z: x } = HJ(e, p, c, d, v, f), { positionAbsolute: w } = e.internals, S = y !== w.x || b !== w.y;
+  HJ(e, r), a && !p.parentId && p.internals.rootParentIndex === void 0 && f === "auto" && (p.internals.rootParentIndex = ++a.i, p.internals.z = p.internals.z + a.i * DJ), a && p.internals.rootParentIndex !== void 0 && (a.i = p.internals.rootParentIndex);
+  const v = l && !pw(f) ? L5 : 0, { x: y, y: b, z: x } = BJ(e, p, c, d, v, f), { positionAbsolute: w } = e.internals, S = y !== w.x || b !== w.y;
   (S || x !== e.internals.z) && t.set(e.id, {
     ...e,
     internals: {
@@ -47988,15 +47974,15 @@ function mw(e, t, r, o, a) {
     }
   });
 }
-function L5(e, t, r) {
+function V5(e, t, r) {
   const o = Mr(e.zIndex) ? e.zIndex : 0;
   return pw(r) ? o : o + (e.selected ? t : 0);
 }
-function HJ(e, t, r, o, a, l) {
+function BJ(e, t, r, o, a, l) {
   const { x: c, y: d } = t.internals.positionAbsolute, f = jr(e), g = bd(e, r), p = Ga(e.extent) ? Fa(g, e.extent, f) : g;
   let v = Fa({ x: c + p.x, y: d + p.y }, o, f);
-  e.extent === "parent" && (v = C5(v, f, t));
-  const y = L5(e, a, l), b = t.internals.z ?? 0;
+  e.extent === "parent" && (v = E5(v, f, t));
+  const y = V5(e, a, l), b = t.internals.z ?? 0;
   return {
     x: v.x,
     y: v.y,
@@ -48009,7 +47995,7 @@ function vw(e, t, r, o = [0, 0]) {
     const d = t.get(c.parentId);
     if (!d)
       continue;
-    const f = l.get(c.parentId)?.expandedRect ?? Xu(d), g = E5(f, c.rect);
+    const f = l.get(c.parentId)?.expandedRect ?? Xu(d), g = _5(f, c.rect);
     l.set(c.parentId, { expandedRect: g, parent: d });
   }
   return l.size > 0 && l.forEach(({ expandedRect: c, parent: d }, f) => {
@@ -48041,7 +48027,7 @@ function vw(e, t, r, o = [0, 0]) {
     });
   }), a;
 }
-function BJ(e, t, r, o, a, l, c) {
+function jJ(e, t, r, o, a, l, c) {
   const d = o?.querySelector(".xyflow__viewport");
   let f = !1;
   if (!d)
@@ -48067,7 +48053,7 @@ function BJ(e, t, r, o, a, l, c) {
       let { positionAbsolute: z } = x.internals;
       if (x.parentId && x.extent === "parent") {
         const A = t.get(x.parentId);
-        A && (z = C5(z, w, A));
+        A && (z = E5(z, w, A));
       } else E && (z = Fa(z, E, w));
       const O = {
         ...x,
@@ -48098,7 +48084,7 @@ function BJ(e, t, r, o, a, l, c) {
   }
   return { changes: g, updatedInternals: f };
 }
-async function jJ({ delta: e, panZoom: t, transform: r, translateExtent: o, width: a, height: l }) {
+async function UJ({ delta: e, panZoom: t, transform: r, translateExtent: o, width: a, height: l }) {
   if (!t || !e.x && !e.y)
     return !1;
   const c = await t.setViewportConstrained({
@@ -48122,18 +48108,18 @@ function jT(e, t, r, o, a, l) {
     o.set(c, g.set(r, t));
   }
 }
-function V5(e, t, r) {
+function H5(e, t, r) {
   e.clear(), t.clear();
   for (const o of r) {
     const { source: a, target: l, sourceHandle: c = null, targetHandle: d = null } = o, f = { edgeId: o.id, source: a, target: l, sourceHandle: c, targetHandle: d }, g = `${a}-${c}--${l}-${d}`, p = `${l}-${d}--${a}-${c}`;
     jT("source", f, p, e, a, c), jT("target", f, g, e, l, d), t.set(o.id, o);
   }
 }
-function H5(e, t) {
+function B5(e, t) {
   if (!e.parentId)
     return !1;
   const r = t.get(e.parentId);
-  return r ? r.selected ? !0 : H5(r, t) : !1;
+  return r ? r.selected ? !0 : B5(r, t) : !1;
 }
 function UT(e, t, r) {
   let o = e;
@@ -48146,10 +48132,10 @@ function UT(e, t, r) {
   } while (o);
   return !1;
 }
-function UJ(e, t, r, o, a) {
+function WJ(e, t, r, o, a) {
   const l = /* @__PURE__ */ new Map();
   for (const [c, d] of e)
-    if ((a ? d.id === o : d.selected || d.id === o) && (a || !d.parentId || !H5(d, e)) && (d.draggable || t && typeof d.draggable > "u")) {
+    if ((a ? d.id === o : d.selected || d.id === o) && (a || !d.parentId || !B5(d, e)) && (d.draggable || t && typeof d.draggable > "u")) {
       const g = e.get(c);
       g && l.set(c, {
         id: c,
@@ -48195,7 +48181,7 @@ function ab({ nodeId: e, dragItems: t, nodeLookup: r, dragging: o = !0 }) {
     a
   ];
 }
-function WJ({ dragItems: e, snapGrid: t, x: r, y: o }) {
+function FJ({ dragItems: e, snapGrid: t, x: r, y: o }) {
   const a = e.values().next().value;
   if (!a)
     return null;
@@ -48208,7 +48194,7 @@ function WJ({ dragItems: e, snapGrid: t, x: r, y: o }) {
     y: c.y - l.y
   };
 }
-function FJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, onDragStop: a }) {
+function GJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, onDragStop: a }) {
   let l = { x: null, y: null }, c = 0, d = /* @__PURE__ */ new Map(), f = !1, g = { x: 0, y: 0 }, p = null, v = !1, y = null, b = !1, x = !1, w = null;
   function S({ noDragClassName: T, handleSelector: E, domNode: z, isSelectable: O, nodeId: A, nodeClickDistance: N = 0 }) {
     y = er(z);
@@ -48216,7 +48202,7 @@ function FJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
       const { nodeLookup: I, nodeExtent: W, snapGrid: D, snapToGrid: F, nodeOrigin: Y, onNodeDrag: ne, onSelectionDrag: se, onError: J, updateNodePositions: ce } = t();
       l = { x: B, y: q };
       let he = !1;
-      const $ = d.size > 1, Q = $ && W ? x0(xd(d)) : null, me = $ && F ? WJ({
+      const $ = d.size > 1, Q = $ && W ? x0(xd(d)) : null, me = $ && F ? FJ({
         dragItems: d,
         snapGrid: D,
         x: B,
@@ -48238,7 +48224,7 @@ function FJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
             [Ne, Be]
           ];
         }
-        const { position: le, positionAbsolute: ue } = S5({
+        const { position: le, positionAbsolute: ue } = C5({
           nodeId: ge,
           nextPosition: Z,
           nodeLookup: I,
@@ -48274,7 +48260,7 @@ function FJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
       const he = !!A && !I && !q.get(A)?.selected;
       (!ne || !O) && !I && A && (q.get(A)?.selected || ce()), O && ne && A && e?.(A);
       const $ = ku(B.sourceEvent, { transform: D, snapGrid: F, snapToGrid: Y, containerBounds: p });
-      if (l = $, d = UJ(q, W, $, A, he), d.size > 0 && (r || se || !A && J)) {
+      if (l = $, d = WJ(q, W, $, A, he), d.size > 0 && (r || se || !A && J)) {
         const [Q, me] = ab({
           nodeId: A,
           dragItems: d,
@@ -48283,7 +48269,7 @@ function FJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
         r?.(B.sourceEvent, d, Q, me), se?.(B.sourceEvent, Q, me), A || J?.(B.sourceEvent, me);
       }
     }
-    const j = GM().clickDistance(N).on("start", (B) => {
+    const j = qM().clickDistance(N).on("start", (B) => {
       const { domNode: q, nodeDragThreshold: I, transform: W, snapGrid: D, snapToGrid: F } = t();
       p = q?.getBoundingClientRect() || null, b = !1, x = !1, w = B.sourceEvent, I === 0 && V(B), l = ku(B.sourceEvent, { transform: W, snapGrid: D, snapToGrid: F, containerBounds: p }), g = Pr(B.sourceEvent, p);
     }).on("drag", (B) => {
@@ -48327,7 +48313,7 @@ function FJ({ onNodeMouseDown: e, getStoreItems: t, onDragStart: r, onDrag: o, o
     destroy: k
   };
 }
-function GJ(e, t, r) {
+function qJ(e, t, r) {
   const o = [], a = {
     x: e.x - r,
     y: e.y - r,
@@ -48338,10 +48324,10 @@ function GJ(e, t, r) {
     zg(a, Xu(l)) > 0 && o.push(l);
   return o;
 }
-const qJ = 250;
-function YJ(e, t, r, o) {
+const YJ = 250;
+function XJ(e, t, r, o) {
   let a = [], l = 1 / 0;
-  const c = GJ(e, r, t + qJ);
+  const c = qJ(e, r, t + YJ);
   for (const d of c) {
     const f = [...d.internals.handleBounds?.source ?? [], ...d.internals.handleBounds?.target ?? []];
     for (const g of f) {
@@ -48359,29 +48345,29 @@ function YJ(e, t, r, o) {
   }
   return a[0];
 }
-function B5(e, t, r, o, a, l = !1) {
+function j5(e, t, r, o, a, l = !1) {
   const c = o.get(e);
   if (!c)
     return null;
   const d = a === "strict" ? c.internals.handleBounds?.[t] : [...c.internals.handleBounds?.source ?? [], ...c.internals.handleBounds?.target ?? []], f = (r ? d?.find((g) => g.id === r) : d?.[0]) ?? null;
   return f && l ? { ...f, ...qa(c, f, f.position, !0) } : f;
 }
-function j5(e, t) {
+function U5(e, t) {
   return e || (t?.classList.contains("target") ? "target" : t?.classList.contains("source") ? "source" : null);
 }
-function XJ(e, t) {
+function KJ(e, t) {
   let r = null;
   return t ? r = !0 : e && !t && (r = !1), r;
 }
-const U5 = () => !0;
-function KJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a, edgeUpdaterType: l, isTarget: c, domNode: d, nodeLookup: f, lib: g, autoPanOnConnect: p, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: w, onConnectEnd: S, isValidConnection: k = U5, onReconnectEnd: T, updateConnection: E, getTransform: z, getFromHandle: O, autoPanSpeed: A, dragThreshold: N = 1, handleDomNode: L }) {
-  const H = O5(e.target);
+const W5 = () => !0;
+function QJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a, edgeUpdaterType: l, isTarget: c, domNode: d, nodeLookup: f, lib: g, autoPanOnConnect: p, flowId: v, panBy: y, cancelConnection: b, onConnectStart: x, onConnect: w, onConnectEnd: S, isValidConnection: k = W5, onReconnectEnd: T, updateConnection: E, getTransform: z, getFromHandle: O, autoPanSpeed: A, dragThreshold: N = 1, handleDomNode: L }) {
+  const H = A5(e.target);
   let V = 0, j;
-  const { x: B, y: q } = Pr(e), I = j5(l, L), W = d?.getBoundingClientRect();
+  const { x: B, y: q } = Pr(e), I = U5(l, L), W = d?.getBoundingClientRect();
   let D = !1;
   if (!W || !I)
     return;
-  const F = B5(a, I, o, f, t);
+  const F = j5(a, I, o, f, t);
   if (!F)
     return;
   let Y = Pr(e, W), ne = !1, se = null, J = !1, ce = null;
@@ -48426,8 +48412,8 @@ function KJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
       return;
     }
     const ue = z();
-    Y = Pr(le, W), j = YJ(Sd(Y, ue, !1, [1, 1]), r, f, $), ne || (he(), ne = !0);
-    const ve = W5(le, {
+    Y = Pr(le, W), j = XJ(Sd(Y, ue, !1, [1, 1]), r, f, $), ne || (he(), ne = !0);
+    const ve = F5(le, {
       handle: j,
       connectionMode: t,
       fromNodeId: a,
@@ -48439,7 +48425,7 @@ function KJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
       flowId: v,
       nodeLookup: f
     });
-    ce = ve.handleDomNode, se = ve.connection, J = XJ(!!j, ve.isValid);
+    ce = ve.handleDomNode, se = ve.connection, J = KJ(!!j, ve.isValid);
     const Ae = f.get(a), Ne = Ae ? qa(Ae, $, Oe.Left, !0) : ge.from, Ie = {
       ...ge,
       from: Ne,
@@ -48467,7 +48453,7 @@ function KJ(e, { connectionMode: t, connectionRadius: r, handleId: o, nodeId: a,
   }
   H.addEventListener("mousemove", Z), H.addEventListener("mouseup", pe), H.addEventListener("touchmove", Z), H.addEventListener("touchend", pe);
 }
-function W5(e, { handle: t, connectionMode: r, fromNodeId: o, fromHandleId: a, fromType: l, doc: c, lib: d, flowId: f, isValidConnection: g = U5, nodeLookup: p }) {
+function F5(e, { handle: t, connectionMode: r, fromNodeId: o, fromHandleId: a, fromType: l, doc: c, lib: d, flowId: f, isValidConnection: g = W5, nodeLookup: p }) {
   const v = l === "target", y = t ? c.querySelector(`.${d}-flow__handle[data-id="${f}-${t?.nodeId}-${t?.id}-${t?.type}"]`) : null, { x: b, y: x } = Pr(e), w = c.elementFromPoint(b, x), S = w?.classList.contains(`${d}-flow__handle`) ? w : y, k = {
     handleDomNode: S,
     isValid: !1,
@@ -48475,7 +48461,7 @@ function W5(e, { handle: t, connectionMode: r, fromNodeId: o, fromHandleId: a, f
     toHandle: null
   };
   if (S) {
-    const T = j5(void 0, S), E = S.getAttribute("data-nodeid"), z = S.getAttribute("data-handleid"), O = S.classList.contains("connectable"), A = S.classList.contains("connectableend");
+    const T = U5(void 0, S), E = S.getAttribute("data-nodeid"), z = S.getAttribute("data-handleid"), O = S.classList.contains("connectable"), A = S.classList.contains("connectableend");
     if (!E || !T)
       return k;
     const N = {
@@ -48486,15 +48472,15 @@ function W5(e, { handle: t, connectionMode: r, fromNodeId: o, fromHandleId: a, f
     };
     k.connection = N;
     const H = O && A && (r === Il.Strict ? v && T === "source" || !v && T === "target" : E !== o || z !== a);
-    k.isValid = H && g(N), k.toHandle = B5(E, T, z, p, r, !0);
+    k.isValid = H && g(N), k.toHandle = j5(E, T, z, p, r, !0);
   }
   return k;
 }
 const E0 = {
-  onPointerDown: KJ,
-  isValid: W5
+  onPointerDown: QJ,
+  isValid: F5
 };
-function QJ({ domNode: e, panZoom: t, getTransform: r, getViewScale: o }) {
+function ZJ({ domNode: e, panZoom: t, getTransform: r, getViewScale: o }) {
   const a = er(e);
   function l({ translateExtent: d, width: f, height: g, zoomStep: p = 1, pannable: v = !0, zoomable: y = !0, inversePan: b = !1 }) {
     const x = (E) => {
@@ -48530,7 +48516,7 @@ function QJ({ domNode: e, panZoom: t, getTransform: r, getViewScale: o }) {
         y: L.y,
         zoom: z[2]
       }, H, d);
-    }, T = v5().on("start", S).on("zoom", v ? k : null).on("zoom.wheel", y ? x : null);
+    }, T = y5().on("start", S).on("zoom", v ? k : null).on("zoom.wheel", y ? x : null);
     a.call(T, {});
   }
   function c() {
@@ -48546,22 +48532,22 @@ const Sp = (e) => ({
   x: e.x,
   y: e.y,
   zoom: e.k
-}), sb = ({ x: e, y: t, zoom: r }) => bp.translate(e, t).scale(r), Mi = (e, t) => e.target.closest(`.${t}`), F5 = (e, t) => t === 2 && Array.isArray(e) && e.includes(2), ZJ = (e) => ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2, lb = (e, t = 0, r = ZJ, o = () => {
+}), sb = ({ x: e, y: t, zoom: r }) => bp.translate(e, t).scale(r), Mi = (e, t) => e.target.closest(`.${t}`), G5 = (e, t) => t === 2 && Array.isArray(e) && e.includes(2), JJ = (e) => ((e *= 2) <= 1 ? e * e * e : (e -= 2) * e * e + 2) / 2, lb = (e, t = 0, r = JJ, o = () => {
 }) => {
   const a = typeof t == "number" && t > 0;
   return a || o(), a ? e.transition().duration(t).ease(r).on("end", o) : e;
-}, G5 = (e) => {
+}, q5 = (e) => {
   const t = e.ctrlKey && Ku() ? 10 : 1;
   return -e.deltaY * (e.deltaMode === 1 ? 0.05 : e.deltaMode ? 1 : 2e-3) * t;
 };
-function JJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: o, panOnScrollMode: a, panOnScrollSpeed: l, zoomOnPinch: c, onPanZoomStart: d, onPanZoom: f, onPanZoomEnd: g }) {
+function eee({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: o, panOnScrollMode: a, panOnScrollSpeed: l, zoomOnPinch: c, onPanZoomStart: d, onPanZoom: f, onPanZoomEnd: g }) {
   return (p) => {
     if (Mi(p, t))
       return p.ctrlKey && p.preventDefault(), !1;
     p.preventDefault(), p.stopImmediatePropagation();
     const v = r.property("__zoom").k || 1;
     if (p.ctrlKey && c) {
-      const S = zr(p), k = G5(p), T = v * Math.pow(2, k);
+      const S = zr(p), k = q5(p), T = v * Math.pow(2, k);
       o.scaleTo(r, T, S, p);
       return;
     }
@@ -48580,7 +48566,7 @@ function JJ({ zoomPanValues: e, noWheelClassName: t, d3Selection: r, d3Zoom: o, 
     }, 150);
   };
 }
-function eee({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
+function tee({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
   return function(o, a) {
     const l = o.type === "wheel", c = !t && l && !o.ctrlKey, d = Mi(o, e);
     if (o.ctrlKey && l && d && o.preventDefault(), c || d)
@@ -48588,7 +48574,7 @@ function eee({ noWheelClassName: e, preventScrolling: t, d3ZoomHandler: r }) {
     o.preventDefault(), r.call(this, o, a);
   };
 }
-function tee({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
+function nee({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
   return (o) => {
     if (o.sourceEvent?.internal)
       return;
@@ -48596,14 +48582,14 @@ function tee({ zoomPanValues: e, onDraggingChange: t, onPanZoomStart: r }) {
     e.mouseButton = o.sourceEvent?.button || 0, e.isZoomingOrPanning = !0, e.prevViewport = a, o.sourceEvent?.type === "mousedown" && t(!0), r && r?.(o.sourceEvent, a);
   };
 }
-function nee({ zoomPanValues: e, panOnDrag: t, onPaneContextMenu: r, onTransformChange: o, onPanZoom: a }) {
+function ree({ zoomPanValues: e, panOnDrag: t, onPaneContextMenu: r, onTransformChange: o, onPanZoom: a }) {
   return (l) => {
-    e.usedRightMouseButton = !!(r && F5(t, e.mouseButton ?? 0)), l.sourceEvent?.sync || o([l.transform.x, l.transform.y, l.transform.k]), a && !l.sourceEvent?.internal && a?.(l.sourceEvent, Sp(l.transform));
+    e.usedRightMouseButton = !!(r && G5(t, e.mouseButton ?? 0)), l.sourceEvent?.sync || o([l.transform.x, l.transform.y, l.transform.k]), a && !l.sourceEvent?.internal && a?.(l.sourceEvent, Sp(l.transform));
   };
 }
-function ree({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange: o, onPanZoomEnd: a, onPaneContextMenu: l }) {
+function oee({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange: o, onPanZoomEnd: a, onPaneContextMenu: l }) {
   return (c) => {
-    if (!c.sourceEvent?.internal && (e.isZoomingOrPanning = !1, l && F5(t, e.mouseButton ?? 0) && !e.usedRightMouseButton && c.sourceEvent && l(c.sourceEvent), e.usedRightMouseButton = !1, o(!1), a)) {
+    if (!c.sourceEvent?.internal && (e.isZoomingOrPanning = !1, l && G5(t, e.mouseButton ?? 0) && !e.usedRightMouseButton && c.sourceEvent && l(c.sourceEvent), e.usedRightMouseButton = !1, o(!1), a)) {
       const d = Sp(c.transform);
       e.prevViewport = d, clearTimeout(e.timerId), e.timerId = setTimeout(
         () => {
@@ -48615,7 +48601,7 @@ function ree({ zoomPanValues: e, panOnDrag: t, panOnScroll: r, onDraggingChange:
     }
   };
 }
-function oee({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnScroll: r, zoomOnPinch: o, panOnDrag: a, panOnScroll: l, zoomOnDoubleClick: c, userSelectionActive: d, noWheelClassName: f, noPanClassName: g, lib: p, connectionInProgress: v }) {
+function iee({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnScroll: r, zoomOnPinch: o, panOnDrag: a, panOnScroll: l, zoomOnDoubleClick: c, userSelectionActive: d, noWheelClassName: f, noPanClassName: g, lib: p, connectionInProgress: v }) {
   return (y) => {
     const b = t || r, x = o && y.ctrlKey, w = y.type === "wheel";
     if (y.button === 1 && y.type === "mousedown" && (Mi(y, `${p}-flow__node`) || Mi(y, `${p}-flow__edge`) || Mi(y, `${p}-flow__selection`) || Mi(y, `${p}-flow__nodesselection`)))
@@ -48630,7 +48616,7 @@ function oee({ panActivationKeyPressed: e, zoomActivationKeyPressed: t, zoomOnSc
     return (!y.ctrlKey || w || e) && S;
   };
 }
-function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport: a, onPanZoom: l, onPanZoomStart: c, onPanZoomEnd: d, onDraggingChange: f }) {
+function aee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport: a, onPanZoom: l, onPanZoomStart: c, onPanZoomEnd: d, onDraggingChange: f }) {
   const g = {
     isZoomingOrPanning: !1,
     usedRightMouseButton: !1,
@@ -48652,7 +48638,7 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
     ]);
   }) : null;
   y?.observe(e);
-  const b = v5().extent(() => v).scaleExtent([t, r]).translateExtent(o), x = er(e).call(b);
+  const b = y5().extent(() => v).scaleExtent([t, r]).translateExtent(o), x = er(e).call(b);
   z({
     x: a.x,
     y: a.y,
@@ -48662,7 +48648,7 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
     [p.width, p.height]
   ], o);
   const w = x.on("wheel.zoom"), S = x.on("dblclick.zoom");
-  b.wheelDelta(G5);
+  b.wheelDelta(q5);
   async function k(q, I) {
     return x ? new Promise((W) => {
       b?.interpolate(I?.interpolate === "linear" ? _u : qh).transform(lb(x, I?.duration, I?.ease, () => W(!0)), q);
@@ -48672,7 +48658,7 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
     D && !g.isZoomingOrPanning && b.on("zoom", null);
     const ue = F && !me && !D;
     b.clickDistance(le ? 1 / 0 : !Mr(pe) || pe < 0 ? 0 : pe);
-    const ve = ue ? JJ({
+    const ve = ue ? eee({
       zoomPanValues: g,
       noWheelClassName: q,
       d3Selection: x,
@@ -48683,19 +48669,19 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
       onPanZoomStart: c,
       onPanZoom: l,
       onPanZoomEnd: d
-    }) : eee({
+    }) : tee({
       noWheelClassName: q,
       preventScrolling: J,
       d3ZoomHandler: w
     });
     x.on("wheel.zoom", ve, { passive: !1 });
-    const Ae = tee({
+    const Ae = nee({
       zoomPanValues: g,
       onDraggingChange: f,
       onPanZoomStart: c
     });
     b.on("start", Ae);
-    const Ne = nee({
+    const Ne = ree({
       zoomPanValues: g,
       panOnDrag: Y,
       onPaneContextMenu: !!W,
@@ -48703,7 +48689,7 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
       onTransformChange: G
     });
     b.on("zoom", Ne);
-    const Ie = ree({
+    const Ie = oee({
       zoomPanValues: g,
       panOnDrag: Y,
       panOnScroll: F,
@@ -48712,7 +48698,7 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
       onDraggingChange: f
     });
     b.on("end", Ie);
-    const Be = oee({
+    const Be = iee({
       panActivationKeyPressed: Q,
       zoomActivationKeyPressed: me,
       panOnDrag: Y,
@@ -48746,7 +48732,7 @@ function iee({ domNode: e, minZoom: t, maxZoom: r, translateExtent: o, viewport:
     }
   }
   function N() {
-    const q = x ? m5(x.node()) : { x: 0, y: 0, k: 1 };
+    const q = x ? v5(x.node()) : { x: 0, y: 0, k: 1 };
     return { x: q.x, y: q.y, zoom: q.k };
   }
   async function L(q, I) {
@@ -48787,7 +48773,7 @@ var Ll;
 (function(e) {
   e.Line = "line", e.Handle = "handle";
 })(Ll || (Ll = {}));
-function aee({ width: e, prevWidth: t, height: r, prevHeight: o, affectsX: a, affectsY: l }) {
+function see({ width: e, prevWidth: t, height: r, prevHeight: o, affectsX: a, affectsY: l }) {
   const c = e - t, d = r - o, f = [c > 0 ? 1 : c < 0 ? -1 : 0, d > 0 ? 1 : d < 0 ? -1 : 0];
   return c && a && (f[0] = f[0] * -1), d && l && (f[1] = f[1] * -1), f;
 }
@@ -48812,7 +48798,7 @@ function Oh(e, t, r) {
 function FT(e, t) {
   return e ? !t : t;
 }
-function see(e, t, r, o, a, l, c, d) {
+function lee(e, t, r, o, a, l, c, d) {
   let { affectsX: f, affectsY: g } = t;
   const { isHorizontal: p, isVertical: v } = t, y = p && v, { xSnapped: b, ySnapped: x } = r, { minWidth: w, maxWidth: S, minHeight: k, maxHeight: T } = o, { x: E, y: z, width: O, height: A, aspectRatio: N } = e;
   let L = Math.floor(p ? b - e.pointerX : 0), H = Math.floor(v ? x - e.pointerY : 0);
@@ -48859,20 +48845,20 @@ function see(e, t, r, o, a, l, c, d) {
     y: l[1] * H * (g ? -1 : 1) + F
   };
 }
-const q5 = { width: 0, height: 0, x: 0, y: 0 }, lee = {
-  ...q5,
+const Y5 = { width: 0, height: 0, x: 0, y: 0 }, cee = {
+  ...Y5,
   pointerX: 0,
   pointerY: 0,
   aspectRatio: 1
 };
-function cee(e, t, r) {
+function uee(e, t, r) {
   const o = t.position.x + e.position.x, a = t.position.y + e.position.y, l = e.measured.width ?? 0, c = e.measured.height ?? 0, d = r[0] * l, f = r[1] * c;
   return [
     [o - d, a - f],
     [o + l - d, a + c - f]
   ];
 }
-function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a }) {
+function dee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a }) {
   const l = er(e);
   let c = {
     controlDirection: WT("bottom-right"),
@@ -48886,7 +48872,7 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
     keepAspectRatio: !1
   };
   function d({ controlPosition: g, boundaries: p, keepAspectRatio: v, resizeDirection: y, onResizeStart: b, onResize: x, onResizeEnd: w, shouldResize: S }) {
-    let k = { ...q5 }, T = { ...lee };
+    let k = { ...Y5 }, T = { ...cee };
     c = {
       boundaries: p,
       resizeDirection: y,
@@ -48894,7 +48880,7 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
       controlDirection: WT(g)
     };
     let E, z = null, O = [], A, N, L;
-    const H = GM().on("start", (V) => {
+    const H = qM().on("start", (V) => {
       const { nodeLookup: j, transform: B, snapGrid: q, snapToGrid: I, nodeOrigin: W, paneDomNode: D } = r();
       if (E = j.get(t), !E)
         return;
@@ -48925,7 +48911,7 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
           position: { ...se.position },
           extent: se.extent
         }), se.extent === "parent" || se.expandParent)) {
-          const J = cee(se, E, se.origin ?? W);
+          const J = uee(se, E, se.origin ?? W);
           L ? L = [
             [Math.min(J[0][0], L[0][0]), Math.min(J[0][1], L[0][1])],
             [Math.max(J[1][0], L[1][0]), Math.max(J[1][1], L[1][1])]
@@ -48941,7 +48927,7 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
       }), D = [];
       if (!E)
         return;
-      const { x: F, y: Y, width: ne, height: se } = k, J = {}, ce = E.origin ?? I, { width: he, height: $, x: Q, y: me } = see(T, c.controlDirection, W, c.boundaries, c.keepAspectRatio, ce, N, L), ge = he !== ne, G = $ !== se, Z = Q !== F && ge, pe = me !== Y && G;
+      const { x: F, y: Y, width: ne, height: se } = k, J = {}, ce = E.origin ?? I, { width: he, height: $, x: Q, y: me } = lee(T, c.controlDirection, W, c.boundaries, c.keepAspectRatio, ce, N, L), ge = he !== ne, G = $ !== se, Z = Q !== F && ge, pe = me !== Y && G;
       if (!Z && !pe && !ge && !G)
         return;
       const le = {
@@ -48967,7 +48953,7 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
         const Ie = ce[1] * (J.height ?? 0);
         J.y && J.y < Ie && (k.y = Ie, T.y = T.y - (J.y - Ie));
       }
-      const ue = aee({
+      const ue = see({
         width: k.width,
         prevWidth: ne,
         height: k.height,
@@ -48997,7 +48983,7 @@ function uee({ domNode: e, nodeId: t, getStoreItems: r, onChange: o, onEnd: a })
 }
 var cb = { exports: {} }, ub = {}, db = { exports: {} }, fb = {};
 var GT;
-function dee() {
+function fee() {
   if (GT) return fb;
   GT = 1;
   var e = Zu();
@@ -49038,14 +49024,14 @@ function dee() {
   return fb.useSyncExternalStore = e.useSyncExternalStore !== void 0 ? e.useSyncExternalStore : p, fb;
 }
 var qT;
-function fee() {
-  return qT || (qT = 1, db.exports = dee()), db.exports;
+function hee() {
+  return qT || (qT = 1, db.exports = fee()), db.exports;
 }
 var YT;
-function hee() {
+function gee() {
   if (YT) return ub;
   YT = 1;
-  var e = Zu(), t = fee();
+  var e = Zu(), t = hee();
   function r(g, p) {
     return g === p && (g !== 0 || 1 / g === 1 / p) || g !== g && p !== p;
   }
@@ -49093,11 +49079,11 @@ function hee() {
   }, ub;
 }
 var XT;
-function gee() {
-  return XT || (XT = 1, cb.exports = hee()), cb.exports;
+function pee() {
+  return XT || (XT = 1, cb.exports = gee()), cb.exports;
 }
-var pee = gee();
-const mee = /* @__PURE__ */ TR(pee), vee = {}, KT = (e) => {
+var mee = pee();
+const vee = /* @__PURE__ */ TR(mee), yee = {}, KT = (e) => {
   let t;
   const r = /* @__PURE__ */ new Set(), o = (p, v) => {
     const y = typeof p == "function" ? p(t) : p;
@@ -49106,26 +49092,26 @@ const mee = /* @__PURE__ */ TR(pee), vee = {}, KT = (e) => {
       t = v ?? (typeof y != "object" || y === null) ? y : Object.assign({}, t, y), r.forEach((x) => x(t, b));
     }
   }, a = () => t, f = { setState: o, getState: a, getInitialState: () => g, subscribe: (p) => (r.add(p), () => r.delete(p)), destroy: () => {
-    (vee ? "production" : void 0) !== "production" && console.warn(
+    (yee ? "production" : void 0) !== "production" && console.warn(
       "[DEPRECATED] The `destroy` method will be unsupported in a future version. Instead use unsubscribe function returned by subscribe. Everything will be garbage-collected if store is garbage-collected."
     ), r.clear();
   } }, g = t = e(o, a, f);
   return f;
-}, yee = (e) => e ? KT(e) : KT, { useDebugValue: bee } = RR, { useSyncExternalStoreWithSelector: xee } = mee, wee = (e) => e;
-function Y5(e, t = wee, r) {
-  const o = xee(
+}, bee = (e) => e ? KT(e) : KT, { useDebugValue: xee } = RR, { useSyncExternalStoreWithSelector: wee } = vee, See = (e) => e;
+function X5(e, t = See, r) {
+  const o = wee(
     e.subscribe,
     e.getState,
     e.getServerState || e.getInitialState,
     t,
     r
   );
-  return bee(o), o;
+  return xee(o), o;
 }
 const QT = (e, t) => {
-  const r = yee(e), o = (a, l = t) => Y5(r, a, l);
+  const r = bee(e), o = (a, l = t) => X5(r, a, l);
   return Object.assign(o, r), o;
-}, See = (e, t) => e ? QT(e, t) : QT;
+}, Cee = (e, t) => e ? QT(e, t) : QT;
 function xt(e, t) {
   if (Object.is(e, t))
     return !0;
@@ -49153,24 +49139,24 @@ function xt(e, t) {
       return !1;
   return !0;
 }
-const Cp = _.createContext(null), Cee = Cp.Provider, X5 = Hr.error001("react");
+const Cp = _.createContext(null), Eee = Cp.Provider, K5 = Hr.error001("react");
 function qe(e, t) {
   const r = _.useContext(Cp);
   if (r === null)
-    throw new Error(X5);
-  return Y5(r, e, t);
+    throw new Error(K5);
+  return X5(r, e, t);
 }
 function gt() {
   const e = _.useContext(Cp);
   if (e === null)
-    throw new Error(X5);
+    throw new Error(K5);
   return _.useMemo(() => ({
     getState: e.getState,
     setState: e.setState,
     subscribe: e.subscribe
   }), [e]);
 }
-const ZT = { display: "none" }, Eee = {
+const ZT = { display: "none" }, _ee = {
   position: "absolute",
   width: 1,
   height: 1,
@@ -49180,14 +49166,14 @@ const ZT = { display: "none" }, Eee = {
   overflow: "hidden",
   clip: "rect(0px, 0px, 0px, 0px)",
   clipPath: "inset(100%)"
-}, K5 = "react-flow__node-desc", Q5 = "react-flow__edge-desc", _ee = "react-flow__aria-live", kee = (e) => e.ariaLiveMessage, Tee = (e) => e.ariaLabelConfig;
-function Ree({ rfId: e }) {
-  const t = qe(kee);
-  return P.jsx("div", { id: `${_ee}-${e}`, "aria-live": "assertive", "aria-atomic": "true", style: Eee, children: t });
+}, Q5 = "react-flow__node-desc", Z5 = "react-flow__edge-desc", kee = "react-flow__aria-live", Tee = (e) => e.ariaLiveMessage, Ree = (e) => e.ariaLabelConfig;
+function zee({ rfId: e }) {
+  const t = qe(Tee);
+  return P.jsx("div", { id: `${kee}-${e}`, "aria-live": "assertive", "aria-atomic": "true", style: _ee, children: t });
 }
-function zee({ rfId: e, disableKeyboardA11y: t }) {
-  const r = qe(Tee);
-  return P.jsxs(P.Fragment, { children: [P.jsx("div", { id: `${K5}-${e}`, style: ZT, children: t ? r["node.a11yDescription.default"] : r["node.a11yDescription.keyboardDisabled"] }), P.jsx("div", { id: `${Q5}-${e}`, style: ZT, children: r["edge.a11yDescription.default"] }), !t && P.jsx(Ree, { rfId: e })] });
+function Oee({ rfId: e, disableKeyboardA11y: t }) {
+  const r = qe(Ree);
+  return P.jsxs(P.Fragment, { children: [P.jsx("div", { id: `${Q5}-${e}`, style: ZT, children: t ? r["node.a11yDescription.default"] : r["node.a11yDescription.keyboardDisabled"] }), P.jsx("div", { id: `${Z5}-${e}`, style: ZT, children: r["edge.a11yDescription.default"] }), !t && P.jsx(zee, { rfId: e })] });
 }
 const Cd = _.forwardRef(({ position: e = "top-left", children: t, className: r, style: o, ...a }, l) => {
   const c = `${e}`.split("-");
@@ -49195,11 +49181,11 @@ const Cd = _.forwardRef(({ position: e = "top-left", children: t, className: r, 
 });
 Cd.displayName = "Panel";
 const JT = "https://reactflow.dev?utm_source=attribution";
-function Oee({ proOptions: e, position: t = "bottom-right" }) {
+function Aee({ proOptions: e, position: t = "bottom-right" }) {
   return _.useEffect(() => {
   }, []), e?.hideAttribution ? null : P.jsx(Cd, { position: t, className: "react-flow__attribution", "data-message": `Please only hide this attribution when you are subscribed to React Flow Pro: ${JT}`, children: P.jsx("a", { href: JT, target: "_blank", rel: "noopener noreferrer", "aria-label": "React Flow attribution", children: "React Flow" }) });
 }
-const Aee = (e) => {
+const Nee = (e) => {
   const t = [], r = [];
   for (const [, o] of e.nodeLookup)
     o.selected && t.push(o.internals.userNode);
@@ -49207,22 +49193,22 @@ const Aee = (e) => {
     o.selected && r.push(o);
   return { selectedNodes: t, selectedEdges: r };
 }, Ah = (e) => e.id;
-function Nee(e, t) {
+function Mee(e, t) {
   return xt(e.selectedNodes.map(Ah), t.selectedNodes.map(Ah)) && xt(e.selectedEdges.map(Ah), t.selectedEdges.map(Ah));
 }
-function Mee({ onSelectionChange: e }) {
-  const t = gt(), { selectedNodes: r, selectedEdges: o } = qe(Aee, Nee);
+function Pee({ onSelectionChange: e }) {
+  const t = gt(), { selectedNodes: r, selectedEdges: o } = qe(Nee, Mee);
   return _.useEffect(() => {
     const a = { nodes: r, edges: o };
     e?.(a), t.getState().onSelectionChangeHandlers.forEach((l) => l(a));
   }, [r, o, e]), null;
 }
-const Pee = (e) => !!e.onSelectionChangeHandlers;
-function Iee({ onSelectionChange: e }) {
-  const t = qe(Pee);
-  return e || t ? P.jsx(Mee, { onSelectionChange: e }) : null;
+const Iee = (e) => !!e.onSelectionChangeHandlers;
+function Dee({ onSelectionChange: e }) {
+  const t = qe(Iee);
+  return e || t ? P.jsx(Pee, { onSelectionChange: e }) : null;
 }
-const Z5 = [0, 0], Dee = { x: 0, y: 0, zoom: 1 }, $ee = [
+const J5 = [0, 0], $ee = { x: 0, y: 0, zoom: 1 }, Lee = [
   "nodes",
   "edges",
   "defaultNodes",
@@ -49281,7 +49267,7 @@ const Z5 = [0, 0], Dee = { x: 0, y: 0, zoom: 1 }, $ee = [
   "autoPanSpeed",
   "ariaLabelConfig",
   "zIndexMode"
-], eR = [...$ee, "rfId"], Lee = (e) => ({
+], eR = [...Lee, "rfId"], Vee = (e) => ({
   setNodes: e.setNodes,
   setEdges: e.setEdges,
   setMinZoom: e.setMinZoom,
@@ -49297,15 +49283,15 @@ const Z5 = [0, 0], Dee = { x: 0, y: 0, zoom: 1 }, $ee = [
    * by setting the same values here as prev fields.
    */
   translateExtent: qu,
-  nodeOrigin: Z5,
+  nodeOrigin: J5,
   minZoom: 0.5,
   maxZoom: 2,
   elementsSelectable: !0,
   noPanClassName: "nopan",
   rfId: "1"
 };
-function Vee(e) {
-  const { setNodes: t, setEdges: r, setMinZoom: o, setMaxZoom: a, setTranslateExtent: l, setNodeExtent: c, reset: d, setDefaultNodesAndEdges: f } = qe(Lee, xt), g = gt();
+function Hee(e) {
+  const { setNodes: t, setEdges: r, setMinZoom: o, setMaxZoom: a, setTranslateExtent: l, setNodeExtent: c, reset: d, setDefaultNodesAndEdges: f } = qe(Vee, xt), g = gt();
   _.useEffect(() => (f(e.defaultNodes, e.defaultEdges), () => {
     p.current = tR, d();
   }), []);
@@ -49314,7 +49300,7 @@ function Vee(e) {
     () => {
       for (const v of eR) {
         const y = e[v], b = p.current[v];
-        y !== b && (typeof e[v] > "u" || (v === "nodes" ? t(y) : v === "edges" ? r(y) : v === "minZoom" ? o(y) : v === "maxZoom" ? a(y) : v === "translateExtent" ? l(y) : v === "nodeExtent" ? c(y) : v === "ariaLabelConfig" ? g.setState({ ariaLabelConfig: SJ(y) }) : v === "fitView" ? g.setState({ fitViewQueued: y }) : v === "fitViewOptions" ? g.setState({ fitViewOptions: y }) : g.setState({ [v]: y })));
+        y !== b && (typeof e[v] > "u" || (v === "nodes" ? t(y) : v === "edges" ? r(y) : v === "minZoom" ? o(y) : v === "maxZoom" ? a(y) : v === "translateExtent" ? l(y) : v === "nodeExtent" ? c(y) : v === "ariaLabelConfig" ? g.setState({ ariaLabelConfig: CJ(y) }) : v === "fitView" ? g.setState({ fitViewQueued: y }) : v === "fitViewOptions" ? g.setState({ fitViewOptions: y }) : g.setState({ [v]: y })));
       }
       p.current = e;
     },
@@ -49325,7 +49311,7 @@ function Vee(e) {
 function nR() {
   return typeof window > "u" || !window.matchMedia ? null : window.matchMedia("(prefers-color-scheme: dark)");
 }
-function Hee(e) {
+function Bee(e) {
   const [t, r] = _.useState(e === "system" ? null : e);
   return _.useEffect(() => {
     if (e !== "system") {
@@ -49356,7 +49342,7 @@ function Qu(e = null, t = { target: rR, actInsideInputWithModifier: !0 }) {
     const f = t?.target ?? rR, g = t?.actInsideInputWithModifier ?? !0;
     if (e !== null) {
       const p = (b) => {
-        if (a.current = b.ctrlKey || b.metaKey || b.shiftKey || b.altKey, (!a.current || a.current && !g) && A5(b))
+        if (a.current = b.ctrlKey || b.metaKey || b.shiftKey || b.altKey, (!a.current || a.current && !g) && N5(b))
           return !1;
         const w = iR(b.code, d);
         if (l.current.add(b[w]), oR(c, l.current, !1)) {
@@ -49381,7 +49367,7 @@ function oR(e, t, r) {
 function iR(e, t) {
   return t.includes(e) ? "code" : "key";
 }
-const Bee = () => {
+const jee = () => {
   const e = gt();
   return _.useMemo(() => ({
     zoomIn: async (t) => {
@@ -49440,7 +49426,7 @@ const Bee = () => {
     }
   }), []);
 };
-function J5(e, t) {
+function eP(e, t) {
   const r = [], o = /* @__PURE__ */ new Map(), a = [];
   for (const l of e)
     if (l.type === "add") {
@@ -49466,14 +49452,14 @@ function J5(e, t) {
     }
     const d = { ...l };
     for (const f of c)
-      jee(f, d);
+      Uee(f, d);
     r.push(d);
   }
   return a.length && a.forEach((l) => {
     l.index !== void 0 ? r.splice(l.index, 0, { ...l.item }) : r.push({ ...l.item });
   }), r;
 }
-function jee(e, t) {
+function Uee(e, t) {
   switch (e.type) {
     case "select": {
       t.selected = e.selected;
@@ -49491,11 +49477,11 @@ function jee(e, t) {
     }
   }
 }
-function Uee(e, t) {
-  return J5(e, t);
-}
 function Wee(e, t) {
-  return J5(e, t);
+  return eP(e, t);
+}
+function Fee(e, t) {
+  return eP(e, t);
 }
 function Ea(e, t) {
   return {
@@ -49528,26 +49514,26 @@ function sR(e) {
     type: "remove"
   };
 }
-const Fee = k5();
-function Gee(e, t, r = {}) {
-  return RJ(e, t, {
+const Gee = T5();
+function qee(e, t, r = {}) {
+  return zJ(e, t, {
     ...r,
-    onError: r.onError ?? Fee
+    onError: r.onError ?? Gee
   });
 }
-const lR = (e) => hJ(e), qee = (e) => w5(e);
-function eP(e) {
+const lR = (e) => gJ(e), Yee = (e) => S5(e);
+function tP(e) {
   return _.forwardRef(e);
 }
-const tP = typeof window < "u" ? _.useLayoutEffect : _.useEffect;
+const nP = typeof window < "u" ? _.useLayoutEffect : _.useEffect;
 function cR(e) {
-  const [t, r] = _.useState(BigInt(0)), [o] = _.useState(() => Yee(() => r((a) => a + BigInt(1))));
-  return tP(() => {
+  const [t, r] = _.useState(BigInt(0)), [o] = _.useState(() => Xee(() => r((a) => a + BigInt(1))));
+  return nP(() => {
     const a = o.get();
     a.length && (e(a), o.reset());
   }, [t]), o;
 }
-function Yee(e) {
+function Xee(e) {
   let t = [];
   return {
     get: () => t,
@@ -49559,8 +49545,8 @@ function Yee(e) {
     }
   };
 }
-const nP = _.createContext(null);
-function Xee({ children: e }) {
+const rP = _.createContext(null);
+function Kee({ children: e }) {
   const t = gt(), r = _.useCallback((d) => {
     const { nodes: f = [], setNodes: g, hasDefaultNodes: p, onNodesChange: v, nodeLookup: y, fitViewQueued: b, onNodesChangeMiddlewareMap: x } = t.getState();
     let w = f;
@@ -49586,23 +49572,23 @@ function Xee({ children: e }) {
       lookup: y
     }));
   }, []), l = cR(a), c = _.useMemo(() => ({ nodeQueue: o, edgeQueue: l }), []);
-  return P.jsx(nP.Provider, { value: c, children: e });
+  return P.jsx(rP.Provider, { value: c, children: e });
 }
-function Kee() {
-  const e = _.useContext(nP);
+function Qee() {
+  const e = _.useContext(rP);
   if (!e)
     throw new Error("useBatchContext must be used within a BatchProvider");
   return e;
 }
-const Qee = (e) => !!e.panZoom;
+const Zee = (e) => !!e.panZoom;
 function yw() {
-  const e = Bee(), t = gt(), r = Kee(), o = qe(Qee), a = _.useMemo(() => {
+  const e = jee(), t = gt(), r = Qee(), o = qe(Zee), a = _.useMemo(() => {
     const l = (v) => t.getState().nodeLookup.get(v), c = (v) => {
       r.nodeQueue.push(v);
     }, d = (v) => {
       r.edgeQueue.push(v);
     }, f = (v) => {
-      const { nodeLookup: y, nodeOrigin: b } = t.getState(), x = lR(v) ? v : y.get(v.id), w = x.parentId ? R5(x.position, x.measured, x.parentId, y, b) : x.position, S = {
+      const { nodeLookup: y, nodeOrigin: b } = t.getState(), x = lR(v) ? v : y.get(v.id), w = x.parentId ? z5(x.position, x.measured, x.parentId, y, b) : x.position, S = {
         ...x,
         position: w,
         width: x.measured?.width ?? x.width,
@@ -49621,7 +49607,7 @@ function yw() {
       d((x) => x.map((w) => {
         if (w.id === v) {
           const S = typeof y == "function" ? y(w) : y;
-          return b.replace && qee(S) ? S : { ...w, ...S };
+          return b.replace && Yee(S) ? S : { ...w, ...S };
         }
         return w;
       }));
@@ -49658,7 +49644,7 @@ function yw() {
         };
       },
       deleteElements: async ({ nodes: v = [], edges: y = [] }) => {
-        const { nodes: b, edges: x, onNodesDelete: w, onEdgesDelete: S, triggerNodeChanges: k, triggerEdgeChanges: T, onDelete: E, onBeforeDelete: z } = t.getState(), { nodes: O, edges: A } = await yJ({
+        const { nodes: b, edges: x, onNodesDelete: w, onEdgesDelete: S, triggerNodeChanges: k, triggerEdgeChanges: T, onDelete: E, onBeforeDelete: z } = t.getState(), { nodes: O, edges: A } = await bJ({
           nodesToRemove: v,
           edgesToRemove: y,
           nodes: b,
@@ -49716,12 +49702,12 @@ function yw() {
       },
       getNodesBounds: (v) => {
         const { nodeLookup: y, nodeOrigin: b } = t.getState();
-        return gJ(v, { nodeLookup: y, nodeOrigin: b });
+        return pJ(v, { nodeLookup: y, nodeOrigin: b });
       },
       getHandleConnections: ({ type: v, id: y, nodeId: b }) => Array.from(t.getState().connectionLookup.get(`${b}-${v}${y ? `-${y}` : ""}`)?.values() ?? []),
       getNodeConnections: ({ type: v, handleId: y, nodeId: b }) => Array.from(t.getState().connectionLookup.get(`${b}${v ? y ? `-${v}-${y}` : `-${v}` : ""}`)?.values() ?? []),
       fitView: async (v) => {
-        const y = t.getState().fitViewResolver ?? wJ();
+        const y = t.getState().fitViewResolver ?? SJ();
         return t.setState({ fitViewQueued: !0, fitViewOptions: v, fitViewResolver: y }), r.nodeQueue.push((b) => [...b]), y.promise;
       }
     };
@@ -49732,9 +49718,9 @@ function yw() {
     viewportInitialized: o
   }), [o]);
 }
-const uR = (e) => e.selected, Zee = typeof window < "u" ? window : void 0;
-function Jee({ deleteKeyCode: e, multiSelectionKeyCode: t }) {
-  const r = gt(), { deleteElements: o } = yw(), a = Qu(e, { actInsideInputWithModifier: !1 }), l = Qu(t, { target: Zee });
+const uR = (e) => e.selected, Jee = typeof window < "u" ? window : void 0;
+function ete({ deleteKeyCode: e, multiSelectionKeyCode: t }) {
+  const r = gt(), { deleteElements: o } = yw(), a = Qu(e, { actInsideInputWithModifier: !1 }), l = Qu(t, { target: Jee });
   _.useEffect(() => {
     if (a) {
       const { edges: c, nodes: d } = r.getState();
@@ -49744,7 +49730,7 @@ function Jee({ deleteKeyCode: e, multiSelectionKeyCode: t }) {
     r.setState({ multiSelectionActive: l });
   }, [l]);
 }
-function ete(e) {
+function tte(e) {
   const t = gt();
   _.useEffect(() => {
     const r = () => {
@@ -49768,20 +49754,20 @@ const Ep = {
   height: "100%",
   top: 0,
   left: 0
-}, tte = (e) => ({
+}, nte = (e) => ({
   userSelectionActive: e.userSelectionActive,
   lib: e.lib,
   connectionInProgress: e.connection.inProgress
 });
-function nte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: o = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: c = Pa.Free, zoomOnDoubleClick: d = !0, panOnDrag: f = !0, defaultViewport: g, translateExtent: p, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: w, noWheelClassName: S, noPanClassName: k, onViewportChange: T, isControlledViewport: E, paneClickDistance: z, selectionOnDrag: O }) {
-  const A = gt(), N = _.useRef(null), { userSelectionActive: L, lib: H, connectionInProgress: V } = qe(tte, xt), j = Qu(b), B = _.useRef();
-  ete(N);
+function rte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, panOnScroll: o = !1, panActivationKeyPressed: a, panOnScrollSpeed: l = 0.5, panOnScrollMode: c = Pa.Free, zoomOnDoubleClick: d = !0, panOnDrag: f = !0, defaultViewport: g, translateExtent: p, minZoom: v, maxZoom: y, zoomActivationKeyCode: b, preventScrolling: x = !0, children: w, noWheelClassName: S, noPanClassName: k, onViewportChange: T, isControlledViewport: E, paneClickDistance: z, selectionOnDrag: O }) {
+  const A = gt(), N = _.useRef(null), { userSelectionActive: L, lib: H, connectionInProgress: V } = qe(nte, xt), j = Qu(b), B = _.useRef();
+  tte(N);
   const q = _.useCallback((I) => {
     T?.({ x: I[0], y: I[1], zoom: I[2] }), E || A.setState({ transform: I });
   }, [T, E]);
   return _.useEffect(() => {
     if (N.current) {
-      B.current = iee({
+      B.current = aee({
         domNode: N.current,
         minZoom: v,
         maxZoom: y,
@@ -49854,12 +49840,12 @@ function nte({ onPaneContextMenu: e, zoomOnScroll: t = !0, zoomOnPinch: r = !0, 
     z
   ]), P.jsx("div", { className: "react-flow__renderer", ref: N, style: Ep, children: w });
 }
-const rte = (e) => ({
+const ote = (e) => ({
   userSelectionActive: e.userSelectionActive,
   userSelectionRect: e.userSelectionRect
 });
-function ote() {
-  const { userSelectionActive: e, userSelectionRect: t } = qe(rte, xt);
+function ite() {
+  const { userSelectionActive: e, userSelectionRect: t } = qe(ote, xt);
   return e && t ? P.jsx("div", { className: "react-flow__selection react-flow__container", style: {
     width: t.width,
     height: t.height,
@@ -49868,15 +49854,15 @@ function ote() {
 }
 const hb = (e, t) => (r) => {
   r.target === t.current && e?.(r);
-}, ite = (e) => ({
+}, ate = (e) => ({
   userSelectionActive: e.userSelectionActive,
   elementsSelectable: e.elementsSelectable,
   dragging: e.paneDragging,
   panBy: e.panBy,
   autoPanSpeed: e.autoPanSpeed
 });
-function ate({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Full, panOnDrag: o, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: c, onSelectionStart: d, onSelectionEnd: f, onPaneClick: g, onPaneContextMenu: p, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: w }) {
-  const S = _.useRef(0), k = gt(), { userSelectionActive: T, elementsSelectable: E, dragging: z, panBy: O, autoPanSpeed: A } = qe(ite, xt), N = E && (e || T), L = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), j = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), q = _.useRef(!1), I = _.useRef({ x: 0, y: 0 }), W = _.useRef(!1), D = (G) => {
+function ste({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Full, panOnDrag: o, autoPanOnSelection: a, paneClickDistance: l, selectionOnDrag: c, onSelectionStart: d, onSelectionEnd: f, onPaneClick: g, onPaneContextMenu: p, onPaneScroll: v, onPaneMouseEnter: y, onPaneMouseMove: b, onPaneMouseLeave: x, children: w }) {
+  const S = _.useRef(0), k = gt(), { userSelectionActive: T, elementsSelectable: E, dragging: z, panBy: O, autoPanSpeed: A } = qe(ate, xt), N = E && (e || T), L = _.useRef(null), H = _.useRef(), V = _.useRef(/* @__PURE__ */ new Set()), j = _.useRef(/* @__PURE__ */ new Set()), B = _.useRef(!1), q = _.useRef(!1), I = _.useRef({ x: 0, y: 0 }), W = _.useRef(!1), D = (G) => {
     if (q.current || B.current || k.getState().connection.inProgress) {
       q.current = !1, B.current = !1;
       return;
@@ -49998,7 +49984,7 @@ function ate({ isSelecting: e, selectionKeyPressed: t, selectionMode: r = Yu.Ful
   }, me = (G) => {
     G.target?.releasePointerCapture?.(G.pointerId), he();
   }, ge = o === !0 || Array.isArray(o) && o.includes(0);
-  return P.jsxs("div", { className: jt(["react-flow__pane", { draggable: ge, dragging: z, selection: e }]), onClick: N ? void 0 : hb(D, L), onContextMenu: hb(F, L), onWheel: hb(Y, L), onPointerEnter: N ? void 0 : y, onPointerMove: N ? $ : b, onPointerUp: Q, onPointerCancel: N ? me : void 0, onPointerDownCapture: N ? se : void 0, onClickCapture: N ? ne : void 0, onPointerLeave: x, ref: L, style: Ep, children: [w, P.jsx(ote, {})] });
+  return P.jsxs("div", { className: jt(["react-flow__pane", { draggable: ge, dragging: z, selection: e }]), onClick: N ? void 0 : hb(D, L), onContextMenu: hb(F, L), onWheel: hb(Y, L), onPointerEnter: N ? void 0 : y, onPointerMove: N ? $ : b, onPointerUp: Q, onPointerCancel: N ? me : void 0, onPointerDownCapture: N ? se : void 0, onClickCapture: N ? ne : void 0, onPointerLeave: x, ref: L, style: Ep, children: [w, P.jsx(ite, {})] });
 }
 function _0({ id: e, store: t, unselect: r = !1, nodeRef: o }) {
   const { addSelectedNodes: a, unselectNodesAndEdges: l, multiSelectionActive: c, nodeLookup: d, onError: f } = t.getState(), g = d.get(e);
@@ -50008,11 +49994,11 @@ function _0({ id: e, store: t, unselect: r = !1, nodeRef: o }) {
   }
   t.setState({ nodesSelectionActive: !1 }), g.selected ? (r || g.selected && c) && (l({ nodes: [g], edges: [] }), requestAnimationFrame(() => o?.current?.blur())) : a([e]);
 }
-function rP({ nodeRef: e, disabled: t = !1, noDragClassName: r, handleSelector: o, nodeId: a, isSelectable: l, nodeClickDistance: c }) {
+function oP({ nodeRef: e, disabled: t = !1, noDragClassName: r, handleSelector: o, nodeId: a, isSelectable: l, nodeClickDistance: c }) {
   const d = gt(), [f, g] = _.useState(!1), p = _.useRef();
   return _.useEffect(() => {
     if (!t)
-      return p.current = FJ({
+      return p.current = GJ({
         getStoreItems: () => d.getState(),
         onNodeMouseDown: (v) => {
           _0({
@@ -50041,11 +50027,11 @@ function rP({ nodeRef: e, disabled: t = !1, noDragClassName: r, handleSelector: 
     });
   }, [r, o, t, l, e, a, c]), f;
 }
-const ste = (e) => (t) => t.selected && (t.draggable || e && typeof t.draggable > "u");
-function oP() {
+const lte = (e) => (t) => t.selected && (t.draggable || e && typeof t.draggable > "u");
+function iP() {
   const e = gt();
   return _.useCallback((r) => {
-    const { nodeExtent: o, snapToGrid: a, snapGrid: l, nodesDraggable: c, onError: d, updateNodePositions: f, nodeLookup: g, nodeOrigin: p } = e.getState(), v = /* @__PURE__ */ new Map(), y = ste(c), b = a ? l[0] : 5, x = a ? l[1] : 5, w = r.direction.x * b * r.factor, S = r.direction.y * x * r.factor;
+    const { nodeExtent: o, snapToGrid: a, snapGrid: l, nodesDraggable: c, onError: d, updateNodePositions: f, nodeLookup: g, nodeOrigin: p } = e.getState(), v = /* @__PURE__ */ new Map(), y = lte(c), b = a ? l[0] : 5, x = a ? l[1] : 5, w = r.direction.x * b * r.factor, S = r.direction.y * x * r.factor;
     for (const [, k] of g) {
       if (!y(k))
         continue;
@@ -50054,7 +50040,7 @@ function oP() {
         y: k.internals.positionAbsolute.y + S
       };
       a && (T = wd(T, l));
-      const { position: E, positionAbsolute: z } = S5({
+      const { position: E, positionAbsolute: z } = C5({
         nodeId: k.id,
         nextPosition: T,
         nodeLookup: g,
@@ -50067,24 +50053,24 @@ function oP() {
     f(v);
   }, []);
 }
-const bw = _.createContext(null), lte = bw.Provider;
+const bw = _.createContext(null), cte = bw.Provider;
 bw.Consumer;
-const iP = () => _.useContext(bw), cte = (e) => ({
+const aP = () => _.useContext(bw), ute = (e) => ({
   connectOnClick: e.connectOnClick,
   noPanClassName: e.noPanClassName,
   rfId: e.rfId
-}), aP = _.createContext(null);
-function ute({ children: e }) {
-  const t = qe(cte, xt);
-  return P.jsx(aP.Provider, { value: t, children: e });
+}), sP = _.createContext(null);
+function dte({ children: e }) {
+  const t = qe(ute, xt);
+  return P.jsx(sP.Provider, { value: t, children: e });
 }
-function dte() {
-  const e = _.useContext(aP);
+function fte() {
+  const e = _.useContext(sP);
   if (!e)
     throw new Error("useHandleConfig must be used within a HandleConfigProvider");
   return e;
 }
-const fte = {
+const hte = {
   connectingFrom: !1,
   connectingTo: !1,
   clickConnecting: !1,
@@ -50092,10 +50078,10 @@ const fte = {
   connectionInProcess: !1,
   clickConnectionInProcess: !1,
   valid: !1
-}, hte = (e, t, r) => (o) => {
+}, gte = (e, t, r) => (o) => {
   const { connectionClickStartHandle: a, connectionMode: l, connection: c } = o, { fromHandle: d, toHandle: f, isValid: g } = c;
   if (!d && !a)
-    return fte;
+    return hte;
   const p = f?.nodeId === e && f?.id === t && f?.type === r;
   return {
     connectingFrom: d?.nodeId === e && d?.id === t && d?.type === r,
@@ -50107,8 +50093,8 @@ const fte = {
     valid: p && g
   };
 };
-function gte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, isConnectable: o = !0, isConnectableStart: a = !0, isConnectableEnd: l = !0, id: c, onConnect: d, children: f, className: g, onMouseDown: p, onTouchStart: v, ...y }, b) {
-  const x = c || null, w = e === "target", S = gt(), k = iP(), { connectOnClick: T, noPanClassName: E, rfId: z } = dte(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: L, connectionInProcess: H, clickConnectionInProcess: V, valid: j } = qe(hte(k, x, e), xt);
+function pte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, isConnectable: o = !0, isConnectableStart: a = !0, isConnectableEnd: l = !0, id: c, onConnect: d, children: f, className: g, onMouseDown: p, onTouchStart: v, ...y }, b) {
+  const x = c || null, w = e === "target", S = gt(), k = aP(), { connectOnClick: T, noPanClassName: E, rfId: z } = fte(), { connectingFrom: O, connectingTo: A, clickConnecting: N, isPossibleEndHandle: L, connectionInProcess: H, clickConnectionInProcess: V, valid: j } = qe(gte(k, x, e), xt);
   k || S.getState().onError?.("010", Hr.error010());
   const B = (W) => {
     const { defaultEdgeOptions: D, onConnect: F, hasDefaultEdges: Y } = S.getState(), ne = {
@@ -50117,13 +50103,13 @@ function gte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
     };
     if (Y) {
       const { edges: se, setEdges: J, onError: ce } = S.getState();
-      J(Gee(ne, se, { onError: ce }));
+      J(qee(ne, se, { onError: ce }));
     }
     F?.(ne), d?.(ne);
   }, q = (W) => {
     if (!k)
       return;
-    const D = N5(W.nativeEvent);
+    const D = M5(W.nativeEvent);
     if (a && (D && W.button === 0 || !D)) {
       const F = S.getState();
       E0.onPointerDown(W.nativeEvent, {
@@ -50160,7 +50146,7 @@ function gte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
       D?.(W.nativeEvent, { nodeId: k, handleId: x, handleType: e }), S.setState({ connectionClickStartHandle: { nodeId: k, type: e, id: x } });
       return;
     }
-    const Q = O5(W.target), me = r || se, { connection: ge, isValid: G } = E0.isValid(W.nativeEvent, {
+    const Q = A5(W.target), me = r || se, { connection: ge, isValid: G } = E0.isValid(W.nativeEvent, {
       handle: {
         nodeId: k,
         id: x,
@@ -50204,17 +50190,17 @@ function gte({ type: e = "source", position: t = Oe.Top, isValidConnection: r, i
     }
   ]), onMouseDown: q, onTouchStart: q, onClick: T ? I : void 0, ref: b, ...y, children: f });
 }
-const Vl = _.memo(eP(gte));
-function pte({ data: e, isConnectable: t, sourcePosition: r = Oe.Bottom }) {
+const Vl = _.memo(tP(pte));
+function mte({ data: e, isConnectable: t, sourcePosition: r = Oe.Bottom }) {
   return P.jsxs(P.Fragment, { children: [e?.label, P.jsx(Vl, { type: "source", position: r, isConnectable: t })] });
 }
-function mte({ data: e, isConnectable: t, targetPosition: r = Oe.Top, sourcePosition: o = Oe.Bottom }) {
+function vte({ data: e, isConnectable: t, targetPosition: r = Oe.Top, sourcePosition: o = Oe.Bottom }) {
   return P.jsxs(P.Fragment, { children: [P.jsx(Vl, { type: "target", position: r, isConnectable: t }), e?.label, P.jsx(Vl, { type: "source", position: o, isConnectable: t })] });
 }
-function vte() {
+function yte() {
   return null;
 }
-function yte({ data: e, isConnectable: t, targetPosition: r = Oe.Top }) {
+function bte({ data: e, isConnectable: t, targetPosition: r = Oe.Top }) {
   return P.jsxs(P.Fragment, { children: [P.jsx(Vl, { type: "target", position: r, isConnectable: t }), e?.label] });
 }
 const Og = {
@@ -50223,12 +50209,12 @@ const Og = {
   ArrowLeft: { x: -1, y: 0 },
   ArrowRight: { x: 1, y: 0 }
 }, dR = {
-  input: pte,
-  default: mte,
-  output: yte,
-  group: vte
+  input: mte,
+  default: vte,
+  output: bte,
+  group: yte
 };
-function bte(e) {
+function xte(e) {
   return e.internals.handleBounds === void 0 ? {
     width: e.width ?? e.initialWidth ?? e.style?.width,
     height: e.height ?? e.initialHeight ?? e.style?.height
@@ -50237,7 +50223,7 @@ function bte(e) {
     height: e.height ?? e.style?.height
   };
 }
-const xte = (e) => {
+const wte = (e) => {
   const { width: t, height: r, x: o, y: a } = xd(e.nodeLookup, {
     filter: (l) => !!l.selected
   });
@@ -50248,15 +50234,15 @@ const xte = (e) => {
     transformString: `translate(${e.transform[0]}px,${e.transform[1]}px) scale(${e.transform[2]}) translate(${o}px,${a}px)`
   };
 };
-function wte({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y: r }) {
-  const o = gt(), { width: a, height: l, transformString: c, userSelectionActive: d } = qe(xte, xt), f = oP(), g = _.useRef(null);
+function Ste({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y: r }) {
+  const o = gt(), { width: a, height: l, transformString: c, userSelectionActive: d } = qe(wte, xt), f = iP(), g = _.useRef(null);
   _.useEffect(() => {
     r || g.current?.focus({
       preventScroll: !0
     });
   }, [r]);
   const p = !d && a !== null && l !== null;
-  if (rP({
+  if (oP({
     nodeRef: g,
     disabled: !p
   }), !p)
@@ -50277,19 +50263,19 @@ function wte({ onSelectionContextMenu: e, noPanClassName: t, disableKeyboardA11y
     height: l
   } }) });
 }
-const fR = typeof window < "u" ? window : void 0, Ste = (e) => ({ nodesSelectionActive: e.nodesSelectionActive, userSelectionActive: e.userSelectionActive });
-function sP({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, paneClickDistance: d, deleteKeyCode: f, selectionKeyCode: g, selectionOnDrag: p, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: w, zoomActivationKeyCode: S, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: z, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: L, autoPanOnSelection: H, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: q, preventScrolling: I, onSelectionContextMenu: W, noWheelClassName: D, noPanClassName: F, disableKeyboardA11y: Y, onViewportChange: ne, isControlledViewport: se }) {
-  const { nodesSelectionActive: J, userSelectionActive: ce } = qe(Ste, xt), he = Qu(g, { target: fR }), $ = Qu(w, { target: fR }), Q = $ || L, me = $ || z, ge = p && Q !== !0, G = he || ce || ge;
-  return Jee({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(nte, { onPaneContextMenu: l, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: me, panActivationKeyPressed: $, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && Q, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: q, zoomActivationKeyCode: S, preventScrolling: I, noWheelClassName: D, noPanClassName: F, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(ate, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: Q, autoPanOnSelection: H, isSelecting: !!G, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(wte, { onSelectionContextMenu: W, noPanClassName: F, disableKeyboardA11y: Y })] }) });
+const fR = typeof window < "u" ? window : void 0, Cte = (e) => ({ nodesSelectionActive: e.nodesSelectionActive, userSelectionActive: e.userSelectionActive });
+function lP({ children: e, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, paneClickDistance: d, deleteKeyCode: f, selectionKeyCode: g, selectionOnDrag: p, selectionMode: v, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: x, panActivationKeyCode: w, zoomActivationKeyCode: S, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: z, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: L, autoPanOnSelection: H, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: q, preventScrolling: I, onSelectionContextMenu: W, noWheelClassName: D, noPanClassName: F, disableKeyboardA11y: Y, onViewportChange: ne, isControlledViewport: se }) {
+  const { nodesSelectionActive: J, userSelectionActive: ce } = qe(Cte, xt), he = Qu(g, { target: fR }), $ = Qu(w, { target: fR }), Q = $ || L, me = $ || z, ge = p && Q !== !0, G = he || ce || ge;
+  return ete({ deleteKeyCode: f, multiSelectionKeyCode: x }), P.jsx(rte, { onPaneContextMenu: l, elementsSelectable: k, zoomOnScroll: T, zoomOnPinch: E, panOnScroll: me, panActivationKeyPressed: $, panOnScrollSpeed: O, panOnScrollMode: A, zoomOnDoubleClick: N, panOnDrag: !he && Q, defaultViewport: V, translateExtent: j, minZoom: B, maxZoom: q, zoomActivationKeyCode: S, preventScrolling: I, noWheelClassName: D, noPanClassName: F, onViewportChange: ne, isControlledViewport: se, paneClickDistance: d, selectionOnDrag: ge, children: P.jsxs(ste, { onSelectionStart: y, onSelectionEnd: b, onPaneClick: t, onPaneMouseEnter: r, onPaneMouseMove: o, onPaneMouseLeave: a, onPaneContextMenu: l, onPaneScroll: c, panOnDrag: Q, autoPanOnSelection: H, isSelecting: !!G, selectionMode: v, selectionKeyPressed: he, paneClickDistance: d, selectionOnDrag: ge, children: [e, J && P.jsx(Ste, { onSelectionContextMenu: W, noPanClassName: F, disableKeyboardA11y: Y })] }) });
 }
-sP.displayName = "FlowRenderer";
-const Cte = _.memo(sP), Ete = (e) => (t) => e ? cw(t.nodeLookup, { x: 0, y: 0, width: t.width, height: t.height }, t.transform, !0).map((r) => r.id) : Array.from(t.nodeLookup.keys());
-function _te(e) {
-  return qe(_.useCallback(Ete(e), [e]), xt);
+lP.displayName = "FlowRenderer";
+const Ete = _.memo(lP), _te = (e) => (t) => e ? cw(t.nodeLookup, { x: 0, y: 0, width: t.width, height: t.height }, t.transform, !0).map((r) => r.id) : Array.from(t.nodeLookup.keys());
+function kte(e) {
+  return qe(_.useCallback(_te(e), [e]), xt);
 }
-const kte = (e) => e.updateNodeInternals;
-function Tte() {
-  const e = qe(kte), [t] = _.useState(() => typeof ResizeObserver > "u" ? null : new ResizeObserver((r) => {
+const Tte = (e) => e.updateNodeInternals;
+function Rte() {
+  const e = qe(Tte), [t] = _.useState(() => typeof ResizeObserver > "u" ? null : new ResizeObserver((r) => {
     const o = /* @__PURE__ */ new Map();
     r.forEach((a) => {
       const l = a.target.getAttribute("data-id");
@@ -50304,7 +50290,7 @@ function Tte() {
     t?.disconnect();
   }, [t]), t;
 }
-function Rte({ node: e, nodeType: t, hasDimensions: r, resizeObserver: o }) {
+function zte({ node: e, nodeType: t, hasDimensions: r, resizeObserver: o }) {
   const a = gt(), l = _.useRef(null), c = _.useRef(null), d = _.useRef(e.sourcePosition), f = _.useRef(e.targetPosition), g = _.useRef(t), p = r && !!e.internals.handleBounds;
   return _.useEffect(() => {
     l.current && !e.hidden && (!p || c.current !== l.current) && (c.current && o?.unobserve(c.current), o?.observe(l.current), c.current = l.current);
@@ -50317,7 +50303,7 @@ function Rte({ node: e, nodeType: t, hasDimensions: r, resizeObserver: o }) {
     }
   }, [e.id, t, e.sourcePosition, e.targetPosition]), l;
 }
-function zte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave: a, onContextMenu: l, onDoubleClick: c, nodesDraggable: d, elementsSelectable: f, nodesConnectable: g, nodesFocusable: p, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: w, nodeTypes: S, nodeClickDistance: k, onError: T }) {
+function Ote({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave: a, onContextMenu: l, onDoubleClick: c, nodesDraggable: d, elementsSelectable: f, nodesConnectable: g, nodesFocusable: p, resizeObserver: v, noDragClassName: y, noPanClassName: b, disableKeyboardA11y: x, rfId: w, nodeTypes: S, nodeClickDistance: k, onError: T }) {
   const { node: E, internals: z, isParent: O } = qe((G) => {
     const Z = G.nodeLookup.get(e), pe = G.parentLookup.has(e);
     return {
@@ -50328,7 +50314,7 @@ function zte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
   }, xt);
   let A = E.type || "default", N = S?.[A] || dR[A];
   N === void 0 && (T?.("003", Hr.error003(A)), A = "default", N = S?.default || dR.default);
-  const L = !!(E.draggable || d && typeof E.draggable > "u"), H = !!(E.selectable || f && typeof E.selectable > "u"), V = !!(E.connectable || g && typeof E.connectable > "u"), j = !!(E.focusable || p && typeof E.focusable > "u"), B = gt(), q = T5(E), I = Rte({ node: E, nodeType: A, hasDimensions: q, resizeObserver: v }), W = rP({
+  const L = !!(E.draggable || d && typeof E.draggable > "u"), H = !!(E.selectable || f && typeof E.selectable > "u"), V = !!(E.connectable || g && typeof E.connectable > "u"), j = !!(E.focusable || p && typeof E.focusable > "u"), B = gt(), q = R5(E), I = zte({ node: E, nodeType: A, hasDimensions: q, resizeObserver: v }), W = oP({
     nodeRef: I,
     disabled: E.hidden || !L,
     noDragClassName: y,
@@ -50336,10 +50322,10 @@ function zte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
     nodeId: e,
     isSelectable: H,
     nodeClickDistance: k
-  }), D = oP();
+  }), D = iP();
   if (E.hidden)
     return null;
-  const F = jr(E), Y = bte(E), ne = H || L || t || r || o || a, se = r ? (G) => r(G, { ...z.userNode }) : void 0, J = o ? (G) => o(G, { ...z.userNode }) : void 0, ce = a ? (G) => a(G, { ...z.userNode }) : void 0, he = l ? (G) => l(G, { ...z.userNode }) : void 0, $ = c ? (G) => c(G, { ...z.userNode }) : void 0, Q = (G) => {
+  const F = jr(E), Y = xte(E), ne = H || L || t || r || o || a, se = r ? (G) => r(G, { ...z.userNode }) : void 0, J = o ? (G) => o(G, { ...z.userNode }) : void 0, ce = a ? (G) => a(G, { ...z.userNode }) : void 0, he = l ? (G) => l(G, { ...z.userNode }) : void 0, $ = c ? (G) => c(G, { ...z.userNode }) : void 0, Q = (G) => {
     const { selectNodesOnDrag: Z, nodeDragThreshold: pe } = B.getState();
     H && (!Z || !L || pe > 0) && _0({
       id: e,
@@ -50347,8 +50333,8 @@ function zte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
       nodeRef: I
     }), t && t(G, { ...z.userNode });
   }, me = (G) => {
-    if (!(A5(G.nativeEvent) || x)) {
-      if (y5.includes(G.key) && H) {
+    if (!(N5(G.nativeEvent) || x)) {
+      if (b5.includes(G.key) && H) {
         const Z = G.key === "Escape";
         _0({
           id: e,
@@ -50403,17 +50389,17 @@ function zte({ id: e, onClick: t, onMouseEnter: r, onMouseMove: o, onMouseLeave:
     visibility: q ? "visible" : "hidden",
     ...E.style,
     ...Y
-  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: se, onMouseMove: J, onMouseLeave: ce, onContextMenu: he, onClick: Q, onDoubleClick: $, onKeyDown: j ? me : void 0, tabIndex: j ? 0 : void 0, onFocus: j ? ge : void 0, role: E.ariaRole ?? (j ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${K5}-${w}`, "aria-label": E.ariaLabel, ...E.domAttributes, children: P.jsx(lte, { value: e, children: P.jsx(N, { id: e, data: E.data, type: A, positionAbsoluteX: z.positionAbsolute.x, positionAbsoluteY: z.positionAbsolute.y, selected: E.selected ?? !1, selectable: H, draggable: L, deletable: E.deletable ?? !0, isConnectable: V, sourcePosition: E.sourcePosition, targetPosition: E.targetPosition, dragging: W, dragHandle: E.dragHandle, zIndex: z.z, parentId: E.parentId, ...F }) }) });
+  }, "data-id": e, "data-testid": `rf__node-${e}`, onMouseEnter: se, onMouseMove: J, onMouseLeave: ce, onContextMenu: he, onClick: Q, onDoubleClick: $, onKeyDown: j ? me : void 0, tabIndex: j ? 0 : void 0, onFocus: j ? ge : void 0, role: E.ariaRole ?? (j ? "group" : void 0), "aria-roledescription": "node", "aria-describedby": x ? void 0 : `${Q5}-${w}`, "aria-label": E.ariaLabel, ...E.domAttributes, children: P.jsx(cte, { value: e, children: P.jsx(N, { id: e, data: E.data, type: A, positionAbsoluteX: z.positionAbsolute.x, positionAbsoluteY: z.positionAbsolute.y, selected: E.selected ?? !1, selectable: H, draggable: L, deletable: E.deletable ?? !0, isConnectable: V, sourcePosition: E.sourcePosition, targetPosition: E.targetPosition, dragging: W, dragHandle: E.dragHandle, zIndex: z.z, parentId: E.parentId, ...F }) }) });
 }
-var Ote = _.memo(zte);
-const Ate = (e) => ({
+var Ate = _.memo(Ote);
+const Nte = (e) => ({
   nodesConnectable: e.nodesConnectable,
   nodesFocusable: e.nodesFocusable,
   elementsSelectable: e.elementsSelectable,
   onError: e.onError
 });
-function lP(e) {
-  const { nodesConnectable: t, nodesFocusable: r, elementsSelectable: o, onError: a } = qe(Ate, xt), l = _te(e.onlyRenderVisibleElements), c = Tte();
+function cP(e) {
+  const { nodesConnectable: t, nodesFocusable: r, elementsSelectable: o, onError: a } = qe(Nte, xt), l = kte(e.onlyRenderVisibleElements), c = Rte();
   return P.jsx("div", { className: "react-flow__nodes", style: Ep, children: l.map((d) => (
     /*
      * The split of responsibilities between NodeRenderer and
@@ -50440,12 +50426,12 @@ function lP(e) {
      *   memorized – so if `NodeRenderer` *has* to rerender, it only
      *   needs to regenerate the list of nodes, nothing else.
      */
-    P.jsx(Ote, { id: d, nodeTypes: e.nodeTypes, nodeExtent: e.nodeExtent, onClick: e.onNodeClick, onMouseEnter: e.onNodeMouseEnter, onMouseMove: e.onNodeMouseMove, onMouseLeave: e.onNodeMouseLeave, onContextMenu: e.onNodeContextMenu, onDoubleClick: e.onNodeDoubleClick, noDragClassName: e.noDragClassName, noPanClassName: e.noPanClassName, rfId: e.rfId, disableKeyboardA11y: e.disableKeyboardA11y, resizeObserver: c, nodesDraggable: e.nodesDraggable ?? !0, nodesConnectable: t, nodesFocusable: r, elementsSelectable: o, nodeClickDistance: e.nodeClickDistance, onError: a }, d)
+    P.jsx(Ate, { id: d, nodeTypes: e.nodeTypes, nodeExtent: e.nodeExtent, onClick: e.onNodeClick, onMouseEnter: e.onNodeMouseEnter, onMouseMove: e.onNodeMouseMove, onMouseLeave: e.onNodeMouseLeave, onContextMenu: e.onNodeContextMenu, onDoubleClick: e.onNodeDoubleClick, noDragClassName: e.noDragClassName, noPanClassName: e.noPanClassName, rfId: e.rfId, disableKeyboardA11y: e.disableKeyboardA11y, resizeObserver: c, nodesDraggable: e.nodesDraggable ?? !0, nodesConnectable: t, nodesFocusable: r, elementsSelectable: o, nodeClickDistance: e.nodeClickDistance, onError: a }, d)
   )) });
 }
-lP.displayName = "NodeRenderer";
-const Nte = _.memo(lP);
-function Mte(e) {
+cP.displayName = "NodeRenderer";
+const Mte = _.memo(cP);
+function Pte(e) {
   return qe(_.useCallback((r) => {
     if (!e)
       return r.edges.map((a) => a.id);
@@ -50453,7 +50439,7 @@ function Mte(e) {
     if (r.width && r.height)
       for (const a of r.edges) {
         const l = r.nodeLookup.get(a.source), c = r.nodeLookup.get(a.target);
-        l && c && _J({
+        l && c && kJ({
           sourceNode: l,
           targetNode: c,
           width: r.width,
@@ -50464,41 +50450,41 @@ function Mte(e) {
     return o;
   }, [e]), xt);
 }
-const Pte = ({ color: e = "none", strokeWidth: t = 1 }) => {
+const Ite = ({ color: e = "none", strokeWidth: t = 1 }) => {
   const r = {
     strokeWidth: t,
     ...e && { stroke: e }
   };
   return P.jsx("polyline", { className: "arrow", style: r, strokeLinecap: "round", fill: "none", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4" });
-}, Ite = ({ color: e = "none", strokeWidth: t = 1 }) => {
+}, Dte = ({ color: e = "none", strokeWidth: t = 1 }) => {
   const r = {
     strokeWidth: t,
     ...e && { stroke: e, fill: e }
   };
   return P.jsx("polyline", { className: "arrowclosed", style: r, strokeLinecap: "round", strokeLinejoin: "round", points: "-5,-4 0,0 -5,4 -5,-4" });
 }, hR = {
-  [Tg.Arrow]: Pte,
-  [Tg.ArrowClosed]: Ite
+  [Tg.Arrow]: Ite,
+  [Tg.ArrowClosed]: Dte
 };
-function Dte(e) {
+function $te(e) {
   const t = gt();
   return _.useMemo(() => Object.prototype.hasOwnProperty.call(hR, e) ? hR[e] : (t.getState().onError?.("009", Hr.error009(e)), null), [e]);
 }
-const $te = ({ id: e, type: t, color: r, width: o = 12.5, height: a = 12.5, markerUnits: l = "strokeWidth", strokeWidth: c, orient: d = "auto-start-reverse" }) => {
-  const f = Dte(t);
+const Lte = ({ id: e, type: t, color: r, width: o = 12.5, height: a = 12.5, markerUnits: l = "strokeWidth", strokeWidth: c, orient: d = "auto-start-reverse" }) => {
+  const f = $te(t);
   return f ? P.jsx("marker", { className: "react-flow__arrowhead", id: e, markerWidth: `${o}`, markerHeight: `${a}`, viewBox: "-10 -10 20 20", markerUnits: l, orient: d, refX: "0", refY: "0", children: P.jsx(f, { color: r, strokeWidth: c }) }) : null;
-}, cP = ({ defaultColor: e, rfId: t }) => {
-  const r = qe((l) => l.edges), o = qe((l) => l.defaultEdgeOptions), a = _.useMemo(() => PJ(r, {
+}, uP = ({ defaultColor: e, rfId: t }) => {
+  const r = qe((l) => l.edges), o = qe((l) => l.defaultEdgeOptions), a = _.useMemo(() => IJ(r, {
     id: t,
     defaultColor: e,
     defaultMarkerStart: o?.markerStart,
     defaultMarkerEnd: o?.markerEnd
   }), [r, o, t, e]);
-  return a.length ? P.jsx("svg", { className: "react-flow__marker", "aria-hidden": "true", children: P.jsx("defs", { children: a.map((l) => P.jsx($te, { id: l.id, type: l.type, color: l.color, width: l.width, height: l.height, markerUnits: l.markerUnits, strokeWidth: l.strokeWidth, orient: l.orient }, l.id)) }) }) : null;
+  return a.length ? P.jsx("svg", { className: "react-flow__marker", "aria-hidden": "true", children: P.jsx("defs", { children: a.map((l) => P.jsx(Lte, { id: l.id, type: l.type, color: l.color, width: l.width, height: l.height, markerUnits: l.markerUnits, strokeWidth: l.strokeWidth, orient: l.orient }, l.id)) }) }) : null;
 };
-cP.displayName = "MarkerDefinitions";
-var Lte = _.memo(cP);
-function uP({ x: e, y: t, label: r, labelStyle: o, labelShowBg: a = !0, labelBgStyle: l, labelBgPadding: c = [2, 4], labelBgBorderRadius: d = 2, children: f, className: g, ...p }) {
+uP.displayName = "MarkerDefinitions";
+var Vte = _.memo(uP);
+function dP({ x: e, y: t, label: r, labelStyle: o, labelShowBg: a = !0, labelBgStyle: l, labelBgPadding: c = [2, 4], labelBgBorderRadius: d = 2, children: f, className: g, ...p }) {
   const [v, y] = _.useState({ x: 1, y: 0, width: 0, height: 0 }), b = jt(["react-flow__edge-textwrapper", g]), x = _.useRef(null);
   return _.useEffect(() => {
     if (x.current) {
@@ -50512,15 +50498,15 @@ function uP({ x: e, y: t, label: r, labelStyle: o, labelShowBg: a = !0, labelBgS
     }
   }, [r]), r ? P.jsxs("g", { transform: `translate(${e - v.width / 2} ${t - v.height / 2})`, className: b, visibility: v.width ? "visible" : "hidden", ...p, children: [a && P.jsx("rect", { width: v.width + 2 * c[0], x: -c[0], y: -c[1], height: v.height + 2 * c[1], className: "react-flow__edge-textbg", style: l, rx: d, ry: d }), P.jsx("text", { className: "react-flow__edge-text", y: v.height / 2, dy: "0.3em", ref: x, style: o, children: r }), f] }) : null;
 }
-uP.displayName = "EdgeText";
-const Vte = _.memo(uP);
+dP.displayName = "EdgeText";
+const Hte = _.memo(dP);
 function _p({ path: e, labelX: t, labelY: r, label: o, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f, interactionWidth: g = 20, ...p }) {
-  return P.jsxs(P.Fragment, { children: [P.jsx("path", { ...p, d: e, fill: "none", className: jt(["react-flow__edge-path", p.className]) }), g ? P.jsx("path", { d: e, fill: "none", strokeOpacity: 0, strokeWidth: g, className: "react-flow__edge-interaction" }) : null, o && Mr(t) && Mr(r) ? P.jsx(Vte, { x: t, y: r, label: o, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f }) : null] });
+  return P.jsxs(P.Fragment, { children: [P.jsx("path", { ...p, d: e, fill: "none", className: jt(["react-flow__edge-path", p.className]) }), g ? P.jsx("path", { d: e, fill: "none", strokeOpacity: 0, strokeWidth: g, className: "react-flow__edge-interaction" }) : null, o && Mr(t) && Mr(r) ? P.jsx(Hte, { x: t, y: r, label: o, labelStyle: a, labelShowBg: l, labelBgStyle: c, labelBgPadding: d, labelBgBorderRadius: f }) : null] });
 }
 function gR({ pos: e, x1: t, y1: r, x2: o, y2: a }) {
   return e === Oe.Left || e === Oe.Right ? [0.5 * (t + o), r] : [t, 0.5 * (r + a)];
 }
-function dP({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o, targetY: a, targetPosition: l = Oe.Top }) {
+function fP({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o, targetY: a, targetPosition: l = Oe.Top }) {
   const [c, d] = gR({
     pos: r,
     x1: e,
@@ -50533,7 +50519,7 @@ function dP({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o,
     y1: a,
     x2: e,
     y2: t
-  }), [p, v, y, b] = M5({
+  }), [p, v, y, b] = P5({
     sourceX: e,
     sourceY: t,
     targetX: o,
@@ -50551,9 +50537,9 @@ function dP({ sourceX: e, sourceY: t, sourcePosition: r = Oe.Bottom, targetX: o,
     b
   ];
 }
-function fP(e) {
+function hP(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, sourcePosition: c, targetPosition: d, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, interactionWidth: k }) => {
-    const [T, E, z] = dP({
+    const [T, E, z] = fP({
       sourceX: r,
       sourceY: o,
       sourcePosition: c,
@@ -50564,10 +50550,10 @@ function fP(e) {
     return P.jsx(_p, { id: O, path: T, labelX: E, labelY: z, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, interactionWidth: k });
   });
 }
-const Hte = fP({ isInternal: !1 }), hP = fP({ isInternal: !0 });
-Hte.displayName = "SimpleBezierEdge";
-hP.displayName = "SimpleBezierEdgeInternal";
-function gP(e) {
+const Bte = hP({ isInternal: !1 }), gP = hP({ isInternal: !0 });
+Bte.displayName = "SimpleBezierEdge";
+gP.displayName = "SimpleBezierEdgeInternal";
+function pP(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, sourcePosition: b = Oe.Bottom, targetPosition: x = Oe.Top, markerEnd: w, markerStart: S, pathOptions: k, interactionWidth: T }) => {
     const [E, z, O] = w0({
       sourceX: r,
@@ -50583,30 +50569,30 @@ function gP(e) {
     return P.jsx(_p, { id: A, path: E, labelX: z, labelY: O, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: w, markerStart: S, interactionWidth: T });
   });
 }
-const pP = gP({ isInternal: !1 }), mP = gP({ isInternal: !0 });
-pP.displayName = "SmoothStepEdge";
-mP.displayName = "SmoothStepEdgeInternal";
-function vP(e) {
+const mP = pP({ isInternal: !1 }), vP = pP({ isInternal: !0 });
+mP.displayName = "SmoothStepEdge";
+vP.displayName = "SmoothStepEdgeInternal";
+function yP(e) {
   return _.memo(({ id: t, ...r }) => {
     const o = e.isInternal ? void 0 : t;
-    return P.jsx(pP, { ...r, id: o, pathOptions: _.useMemo(() => ({ borderRadius: 0, offset: r.pathOptions?.offset }), [r.pathOptions?.offset]) });
+    return P.jsx(mP, { ...r, id: o, pathOptions: _.useMemo(() => ({ borderRadius: 0, offset: r.pathOptions?.offset }), [r.pathOptions?.offset]) });
   });
 }
-const Bte = vP({ isInternal: !1 }), yP = vP({ isInternal: !0 });
-Bte.displayName = "StepEdge";
-yP.displayName = "StepEdgeInternal";
-function bP(e) {
+const jte = yP({ isInternal: !1 }), bP = yP({ isInternal: !0 });
+jte.displayName = "StepEdge";
+bP.displayName = "StepEdgeInternal";
+function xP(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: w }) => {
-    const [S, k, T] = D5({ sourceX: r, sourceY: o, targetX: a, targetY: l }), E = e.isInternal ? void 0 : t;
+    const [S, k, T] = $5({ sourceX: r, sourceY: o, targetX: a, targetY: l }), E = e.isInternal ? void 0 : t;
     return P.jsx(_p, { id: E, path: S, labelX: k, labelY: T, label: c, labelStyle: d, labelShowBg: f, labelBgStyle: g, labelBgPadding: p, labelBgBorderRadius: v, style: y, markerEnd: b, markerStart: x, interactionWidth: w });
   });
 }
-const jte = bP({ isInternal: !1 }), xP = bP({ isInternal: !0 });
-jte.displayName = "StraightEdge";
-xP.displayName = "StraightEdgeInternal";
-function wP(e) {
+const Ute = xP({ isInternal: !1 }), wP = xP({ isInternal: !0 });
+Ute.displayName = "StraightEdge";
+wP.displayName = "StraightEdgeInternal";
+function SP(e) {
   return _.memo(({ id: t, sourceX: r, sourceY: o, targetX: a, targetY: l, sourcePosition: c = Oe.Bottom, targetPosition: d = Oe.Top, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, pathOptions: k, interactionWidth: T }) => {
-    const [E, z, O] = P5({
+    const [E, z, O] = I5({
       sourceX: r,
       sourceY: o,
       sourcePosition: c,
@@ -50618,15 +50604,15 @@ function wP(e) {
     return P.jsx(_p, { id: A, path: E, labelX: z, labelY: O, label: f, labelStyle: g, labelShowBg: p, labelBgStyle: v, labelBgPadding: y, labelBgBorderRadius: b, style: x, markerEnd: w, markerStart: S, interactionWidth: T });
   });
 }
-const Ute = wP({ isInternal: !1 }), SP = wP({ isInternal: !0 });
-Ute.displayName = "BezierEdge";
-SP.displayName = "BezierEdgeInternal";
+const Wte = SP({ isInternal: !1 }), CP = SP({ isInternal: !0 });
+Wte.displayName = "BezierEdge";
+CP.displayName = "BezierEdgeInternal";
 const pR = {
-  default: SP,
-  straight: xP,
-  step: yP,
-  smoothstep: mP,
-  simplebezier: hP
+  default: CP,
+  straight: wP,
+  step: bP,
+  smoothstep: vP,
+  simplebezier: gP
 }, mR = {
   sourceX: null,
   sourceY: null,
@@ -50635,11 +50621,11 @@ const pR = {
   sourcePosition: null,
   targetPosition: null,
   zIndex: void 0
-}, Wte = (e, t, r) => r === Oe.Left ? e - t : r === Oe.Right ? e + t : e, Fte = (e, t, r) => r === Oe.Top ? e - t : r === Oe.Bottom ? e + t : e, vR = "react-flow__edgeupdater";
+}, Fte = (e, t, r) => r === Oe.Left ? e - t : r === Oe.Right ? e + t : e, Gte = (e, t, r) => r === Oe.Top ? e - t : r === Oe.Bottom ? e + t : e, vR = "react-flow__edgeupdater";
 function yR({ position: e, centerX: t, centerY: r, radius: o = 10, onMouseDown: a, onMouseEnter: l, onMouseOut: c, type: d }) {
-  return P.jsx("circle", { onMouseDown: a, onMouseEnter: l, onMouseOut: c, className: jt([vR, `${vR}-${d}`]), cx: Wte(t, o, e), cy: Fte(r, o, e), r: o, stroke: "transparent", fill: "transparent" });
+  return P.jsx("circle", { onMouseDown: a, onMouseEnter: l, onMouseOut: c, className: jt([vR, `${vR}-${d}`]), cx: Fte(t, o, e), cy: Gte(r, o, e), r: o, stroke: "transparent", fill: "transparent" });
 }
-function Gte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: o, sourceY: a, targetX: l, targetY: c, sourcePosition: d, targetPosition: f, onReconnect: g, onReconnectStart: p, onReconnectEnd: v, setReconnecting: y, setUpdateHover: b }) {
+function qte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: o, sourceY: a, targetX: l, targetY: c, sourcePosition: d, targetPosition: f, onReconnect: g, onReconnectStart: p, onReconnectEnd: v, setReconnecting: y, setUpdateHover: b }) {
   const x = gt(), w = (z, O) => {
     if (z.button !== 0)
       return;
@@ -50676,7 +50662,7 @@ function Gte({ isReconnectable: e, reconnectRadius: t, edge: r, sourceX: o, sour
   }, S = (z) => w(z, { nodeId: r.target, id: r.targetHandle ?? null, type: "target" }), k = (z) => w(z, { nodeId: r.source, id: r.sourceHandle ?? null, type: "source" }), T = () => b(!0), E = () => b(!1);
   return P.jsxs(P.Fragment, { children: [(e === !0 || e === "source") && P.jsx(yR, { position: d, centerX: o, centerY: a, radius: t, onMouseDown: S, onMouseEnter: T, onMouseOut: E, type: "source" }), (e === !0 || e === "target") && P.jsx(yR, { position: f, centerX: l, centerY: c, radius: t, onMouseDown: k, onMouseEnter: T, onMouseOut: E, type: "target" })] });
 }
-function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: o, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: w, noPanClassName: S, onError: k, disableKeyboardA11y: T }) {
+function Yte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectable: o, onClick: a, onDoubleClick: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, rfId: x, edgeTypes: w, noPanClassName: S, onError: k, disableKeyboardA11y: T }) {
   let E = qe((ue) => ue.edgeLookup.get(e));
   const z = qe((ue) => ue.defaultEdgeOptions);
   E = z ? { ...z, ...E } : E;
@@ -50686,7 +50672,7 @@ function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
     const ve = ue.nodeLookup.get(E.source), Ae = ue.nodeLookup.get(E.target);
     if (!ve || !Ae)
       return mR;
-    const Ne = MJ({
+    const Ne = PJ({
       id: e,
       sourceNode: ve,
       targetNode: Ae,
@@ -50694,7 +50680,7 @@ function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       targetHandle: E.targetHandle || null,
       connectionMode: ue.connectionMode,
       onError: k
-    }), Ie = EJ({
+    }), Ie = _J({
       selected: E.selected,
       zIndex: E.zIndex,
       sourceNode: ve,
@@ -50723,7 +50709,7 @@ function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
   } : void 0, pe = g ? (ue) => {
     g(ue, { ...E });
   } : void 0, le = (ue) => {
-    if (!T && y5.includes(ue.key) && H) {
+    if (!T && b5.includes(ue.key) && H) {
       const { unselectNodesAndEdges: ve, addSelectedEdges: Ae } = W.getState();
       ue.key === "Escape" ? (V.current?.blur(), ve({ edges: [E] })) : Ae([e]);
     }
@@ -50740,25 +50726,25 @@ function qte({ id: e, edgesFocusable: t, edgesReconnectable: r, elementsSelectab
       updating: j,
       selectable: H
     }
-  ]), onClick: Q, onDoubleClick: me, onContextMenu: ge, onMouseEnter: G, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: E.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": E.ariaLabel === null ? void 0 : E.ariaLabel || `Edge from ${E.source} to ${E.target}`, "aria-describedby": N ? `${Q5}-${x}` : void 0, ref: V, ...E.domAttributes, children: [!q && P.jsx(A, { id: e, source: E.source, target: E.target, type: E.type, selected: E.selected, animated: E.animated, selectable: H, deletable: E.deletable ?? !0, label: E.label, labelStyle: E.labelStyle, labelShowBg: E.labelShowBg, labelBgStyle: E.labelBgStyle, labelBgPadding: E.labelBgPadding, labelBgBorderRadius: E.labelBgBorderRadius, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: E.data, style: E.style, sourceHandleId: E.sourceHandle, targetHandleId: E.targetHandle, markerStart: he, markerEnd: $, pathOptions: "pathOptions" in E ? E.pathOptions : void 0, interactionWidth: E.interactionWidth }), L && P.jsx(Gte, { edge: E, isReconnectable: L, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: I })] }) });
+  ]), onClick: Q, onDoubleClick: me, onContextMenu: ge, onMouseEnter: G, onMouseMove: Z, onMouseLeave: pe, onKeyDown: N ? le : void 0, tabIndex: N ? 0 : void 0, role: E.ariaRole ?? (N ? "group" : "img"), "aria-roledescription": "edge", "data-id": e, "data-testid": `rf__edge-${e}`, "aria-label": E.ariaLabel === null ? void 0 : E.ariaLabel || `Edge from ${E.source} to ${E.target}`, "aria-describedby": N ? `${Z5}-${x}` : void 0, ref: V, ...E.domAttributes, children: [!q && P.jsx(A, { id: e, source: E.source, target: E.target, type: E.type, selected: E.selected, animated: E.animated, selectable: H, deletable: E.deletable ?? !0, label: E.label, labelStyle: E.labelStyle, labelShowBg: E.labelShowBg, labelBgStyle: E.labelBgStyle, labelBgPadding: E.labelBgPadding, labelBgBorderRadius: E.labelBgBorderRadius, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, data: E.data, style: E.style, sourceHandleId: E.sourceHandle, targetHandleId: E.targetHandle, markerStart: he, markerEnd: $, pathOptions: "pathOptions" in E ? E.pathOptions : void 0, interactionWidth: E.interactionWidth }), L && P.jsx(qte, { edge: E, isReconnectable: L, reconnectRadius: p, onReconnect: v, onReconnectStart: y, onReconnectEnd: b, sourceX: F, sourceY: Y, targetX: ne, targetY: se, sourcePosition: J, targetPosition: ce, setUpdateHover: B, setReconnecting: I })] }) });
 }
-var Yte = _.memo(qte);
-const Xte = (e) => ({
+var Xte = _.memo(Yte);
+const Kte = (e) => ({
   edgesFocusable: e.edgesFocusable,
   edgesReconnectable: e.edgesReconnectable,
   elementsSelectable: e.elementsSelectable,
   connectionMode: e.connectionMode,
   onError: e.onError
 });
-function CP({ defaultMarkerColor: e, onlyRenderVisibleElements: t, rfId: r, edgeTypes: o, noPanClassName: a, onReconnect: l, onEdgeContextMenu: c, onEdgeMouseEnter: d, onEdgeMouseMove: f, onEdgeMouseLeave: g, onEdgeClick: p, reconnectRadius: v, onEdgeDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, disableKeyboardA11y: w }) {
-  const { edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, onError: E } = qe(Xte, xt), z = Mte(t);
-  return P.jsxs("div", { className: "react-flow__edges", children: [P.jsx(Lte, { defaultColor: e, rfId: r }), z.map((O) => P.jsx(Yte, { id: O, edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, onClick: p, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: E, edgeTypes: o, disableKeyboardA11y: w }, O))] });
+function EP({ defaultMarkerColor: e, onlyRenderVisibleElements: t, rfId: r, edgeTypes: o, noPanClassName: a, onReconnect: l, onEdgeContextMenu: c, onEdgeMouseEnter: d, onEdgeMouseMove: f, onEdgeMouseLeave: g, onEdgeClick: p, reconnectRadius: v, onEdgeDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, disableKeyboardA11y: w }) {
+  const { edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, onError: E } = qe(Kte, xt), z = Pte(t);
+  return P.jsxs("div", { className: "react-flow__edges", children: [P.jsx(Vte, { defaultColor: e, rfId: r }), z.map((O) => P.jsx(Xte, { id: O, edgesFocusable: S, edgesReconnectable: k, elementsSelectable: T, noPanClassName: a, onReconnect: l, onContextMenu: c, onMouseEnter: d, onMouseMove: f, onMouseLeave: g, onClick: p, reconnectRadius: v, onDoubleClick: y, onReconnectStart: b, onReconnectEnd: x, rfId: r, onError: E, edgeTypes: o, disableKeyboardA11y: w }, O))] });
 }
-CP.displayName = "EdgeRenderer";
-const Kte = _.memo(CP), bR = (e) => `translate(${e[0]}px,${e[1]}px) scale(${e[2]})`;
-function Qte({ children: e }) {
+EP.displayName = "EdgeRenderer";
+const Qte = _.memo(EP), bR = (e) => `translate(${e[0]}px,${e[1]}px) scale(${e[2]})`;
+function Zte({ children: e }) {
   const t = gt(), r = _.useRef(null), [o] = _.useState(() => t.getState().transform);
-  return tP(() => {
+  return nP(() => {
     let a = null;
     const l = () => {
       const c = t.getState().transform;
@@ -50767,46 +50753,46 @@ function Qte({ children: e }) {
     return l(), t.subscribe(l);
   }, [t]), P.jsx("div", { ref: r, className: "react-flow__viewport xyflow__viewport react-flow__container", style: { transform: bR(o) }, children: e });
 }
-function Zte(e) {
+function Jte(e) {
   const t = yw(), r = _.useRef(!1);
   _.useEffect(() => {
     !r.current && t.viewportInitialized && e && (setTimeout(() => e(t), 1), r.current = !0);
   }, [e, t.viewportInitialized]);
 }
-const Jte = (e) => e.panZoom?.syncViewport;
-function ene(e) {
-  const t = qe(Jte), r = gt();
+const ene = (e) => e.panZoom?.syncViewport;
+function tne(e) {
+  const t = qe(ene), r = gt();
   return _.useEffect(() => {
     e && (t?.(e), r.setState({ transform: [e.x, e.y, e.zoom] }));
   }, [e, t]), null;
 }
-function tne(e) {
+function nne(e) {
   return e.connection.inProgress ? { ...e.connection, to: Sd(e.connection.to, e.transform) } : { ...e.connection };
 }
-function nne(e) {
-  return tne;
-}
 function rne(e) {
-  const t = nne();
+  return nne;
+}
+function one(e) {
+  const t = rne();
   return qe(t, xt);
 }
-const one = (e) => ({
+const ine = (e) => ({
   nodesConnectable: e.nodesConnectable,
   isValid: e.connection.isValid,
   inProgress: e.connection.inProgress,
   width: e.width,
   height: e.height
 });
-function ine({ containerStyle: e, style: t, type: r, component: o }) {
-  const { nodesConnectable: a, width: l, height: c, isValid: d, inProgress: f } = qe(one, xt);
-  return !(l && a && f) ? null : P.jsx("svg", { style: e, width: l, height: c, className: "react-flow__connectionline react-flow__container", children: P.jsx("g", { className: jt(["react-flow__connection", z5(d)]), children: P.jsx(EP, { style: t, type: r, CustomComponent: o, isValid: d }) }) });
+function ane({ containerStyle: e, style: t, type: r, component: o }) {
+  const { nodesConnectable: a, width: l, height: c, isValid: d, inProgress: f } = qe(ine, xt);
+  return !(l && a && f) ? null : P.jsx("svg", { style: e, width: l, height: c, className: "react-flow__connectionline react-flow__container", children: P.jsx("g", { className: jt(["react-flow__connection", O5(d)]), children: P.jsx(_P, { style: t, type: r, CustomComponent: o, isValid: d }) }) });
 }
-const EP = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: o }) => {
-  const { inProgress: a, from: l, fromNode: c, fromHandle: d, fromPosition: f, to: g, toNode: p, toHandle: v, toPosition: y, pointer: b } = rne();
+const _P = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: o }) => {
+  const { inProgress: a, from: l, fromNode: c, fromHandle: d, fromPosition: f, to: g, toNode: p, toHandle: v, toPosition: y, pointer: b } = one();
   if (!a)
     return;
   if (r)
-    return P.jsx(r, { connectionLineType: t, connectionLineStyle: e, fromNode: c, fromHandle: d, fromX: l.x, fromY: l.y, toX: g.x, toY: g.y, fromPosition: f, toPosition: y, connectionStatus: z5(o), toNode: p, toHandle: v, pointer: b });
+    return P.jsx(r, { connectionLineType: t, connectionLineStyle: e, fromNode: c, fromHandle: d, fromX: l.x, fromY: l.y, toX: g.x, toY: g.y, fromPosition: f, toPosition: y, connectionStatus: O5(o), toNode: p, toHandle: v, pointer: b });
   let x = "";
   const w = {
     sourceX: l.x,
@@ -50818,10 +50804,10 @@ const EP = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: o }) =
   };
   switch (t) {
     case Pi.Bezier:
-      [x] = P5(w);
+      [x] = I5(w);
       break;
     case Pi.SimpleBezier:
-      [x] = dP(w);
+      [x] = fP(w);
       break;
     case Pi.Step:
       [x] = w0({
@@ -50833,27 +50819,27 @@ const EP = ({ style: e, type: t = Pi.Bezier, CustomComponent: r, isValid: o }) =
       [x] = w0(w);
       break;
     default:
-      [x] = D5(w);
+      [x] = $5(w);
   }
   return P.jsx("path", { d: x, fill: "none", className: "react-flow__connection-path", style: e });
 };
-EP.displayName = "ConnectionLine";
-const ane = {};
-function xR(e = ane) {
+_P.displayName = "ConnectionLine";
+const sne = {};
+function xR(e = sne) {
   _.useRef(e), gt(), _.useEffect(() => {
   }, [e]);
 }
-function sne() {
+function lne() {
   gt(), _.useRef(!1), _.useEffect(() => {
   }, []);
 }
-function _P({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: o, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: c, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: w, connectionLineComponent: S, connectionLineContainerStyle: k, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, deleteKeyCode: L, onlyRenderVisibleElements: H, elementsSelectable: V, defaultViewport: j, translateExtent: B, minZoom: q, maxZoom: I, preventScrolling: W, defaultMarkerColor: D, zoomOnScroll: F, zoomOnPinch: Y, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, zoomOnDoubleClick: ce, panOnDrag: he, autoPanOnSelection: $, onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: G, onPaneScroll: Z, onPaneContextMenu: pe, paneClickDistance: le, nodeClickDistance: ue, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, viewport: Fn, onViewportChange: Ur, nodesDraggable: ir }) {
-  return xR(e), xR(t), sne(), Zte(r), ene(Fn), P.jsx(Cte, { onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: G, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: L, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: F, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: $, defaultViewport: j, translateExtent: B, minZoom: q, maxZoom: I, onSelectionContextMenu: v, preventScrolling: W, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, onViewportChange: Ur, isControlledViewport: !!Fn, children: P.jsxs(Qte, { children: [P.jsx(Kte, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, defaultMarkerColor: D, noPanClassName: fn, disableKeyboardA11y: On, rfId: An }), P.jsx(ine, { style: w, type: x, component: S, containerStyle: k }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(Nte, { nodeTypes: e, onNodeClick: o, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: fn, noDragClassName: Et, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, nodesDraggable: ir }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
+function kP({ nodeTypes: e, edgeTypes: t, onInit: r, onNodeClick: o, onEdgeClick: a, onNodeDoubleClick: l, onEdgeDoubleClick: c, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, onSelectionContextMenu: v, onSelectionStart: y, onSelectionEnd: b, connectionLineType: x, connectionLineStyle: w, connectionLineComponent: S, connectionLineContainerStyle: k, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, deleteKeyCode: L, onlyRenderVisibleElements: H, elementsSelectable: V, defaultViewport: j, translateExtent: B, minZoom: q, maxZoom: I, preventScrolling: W, defaultMarkerColor: D, zoomOnScroll: F, zoomOnPinch: Y, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, zoomOnDoubleClick: ce, panOnDrag: he, autoPanOnSelection: $, onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: G, onPaneScroll: Z, onPaneContextMenu: pe, paneClickDistance: le, nodeClickDistance: ue, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, viewport: Fn, onViewportChange: Ur, nodesDraggable: ir }) {
+  return xR(e), xR(t), lne(), Jte(r), tne(Fn), P.jsx(Ete, { onPaneClick: Q, onPaneMouseEnter: me, onPaneMouseMove: ge, onPaneMouseLeave: G, onPaneContextMenu: pe, onPaneScroll: Z, paneClickDistance: le, deleteKeyCode: L, selectionKeyCode: T, selectionOnDrag: E, selectionMode: z, onSelectionStart: y, onSelectionEnd: b, multiSelectionKeyCode: O, panActivationKeyCode: A, zoomActivationKeyCode: N, elementsSelectable: V, zoomOnScroll: F, zoomOnPinch: Y, zoomOnDoubleClick: ce, panOnScroll: ne, panOnScrollSpeed: se, panOnScrollMode: J, panOnDrag: he, autoPanOnSelection: $, defaultViewport: j, translateExtent: B, minZoom: q, maxZoom: I, onSelectionContextMenu: v, preventScrolling: W, noDragClassName: Et, noWheelClassName: Wn, noPanClassName: fn, disableKeyboardA11y: On, onViewportChange: Ur, isControlledViewport: !!Fn, children: P.jsxs(Zte, { children: [P.jsx(Qte, { edgeTypes: t, onEdgeClick: a, onEdgeDoubleClick: c, onReconnect: He, onReconnectStart: pt, onReconnectEnd: Yt, onlyRenderVisibleElements: H, onEdgeContextMenu: ve, onEdgeMouseEnter: Ae, onEdgeMouseMove: Ne, onEdgeMouseLeave: Ie, reconnectRadius: Be, defaultMarkerColor: D, noPanClassName: fn, disableKeyboardA11y: On, rfId: An }), P.jsx(ane, { style: w, type: x, component: S, containerStyle: k }), P.jsx("div", { className: "react-flow__edgelabel-renderer" }), P.jsx(Mte, { nodeTypes: e, onNodeClick: o, onNodeDoubleClick: l, onNodeMouseEnter: d, onNodeMouseMove: f, onNodeMouseLeave: g, onNodeContextMenu: p, nodeClickDistance: ue, onlyRenderVisibleElements: H, noPanClassName: fn, noDragClassName: Et, disableKeyboardA11y: On, nodeExtent: bn, rfId: An, nodesDraggable: ir }), P.jsx("div", { className: "react-flow__viewport-portal" })] }) });
 }
-_P.displayName = "GraphView";
-const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f = 0.5, maxZoom: g = 2, nodeOrigin: p, nodeExtent: v, zIndexMode: y = "basic" } = {}) => {
+kP.displayName = "GraphView";
+const cne = _.memo(kP), une = T5(), wR = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f = 0.5, maxZoom: g = 2, nodeOrigin: p, nodeExtent: v, zIndexMode: y = "basic" } = {}) => {
   const b = /* @__PURE__ */ new Map(), x = /* @__PURE__ */ new Map(), w = /* @__PURE__ */ new Map(), S = /* @__PURE__ */ new Map(), k = o ?? t ?? [], T = r ?? e ?? [], E = p ?? [0, 0], z = v ?? qu;
-  V5(w, S, k);
+  H5(w, S, k);
   const { nodesInitialized: O } = C0(T, b, x, {
     nodeOrigin: E,
     nodeExtent: z,
@@ -50912,7 +50898,7 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     fitViewQueued: c ?? !1,
     fitViewOptions: d,
     fitViewResolver: null,
-    connection: { ...x5 },
+    connection: { ...w5 },
     connectionClickStartHandle: null,
     connectOnClick: !0,
     ariaLiveMessage: "",
@@ -50921,12 +50907,12 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     autoPanOnNodeFocus: !0,
     autoPanSpeed: 15,
     connectionRadius: 20,
-    onError: cne,
+    onError: une,
     isValidConnection: void 0,
     onSelectionChangeHandlers: [],
     lib: "react",
     debug: !1,
-    ariaLabelConfig: b5,
+    ariaLabelConfig: x5,
     zIndexMode: y,
     defaultEdgeOptions: void 0,
     onNodesChangeMiddlewareMap: /* @__PURE__ */ new Map(),
@@ -50953,10 +50939,10 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     onClickConnectStart: void 0,
     onClickConnectEnd: void 0
   };
-}, une = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f, maxZoom: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y }) => See((b, x) => {
+}, dne = ({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, width: a, height: l, fitView: c, fitViewOptions: d, minZoom: f, maxZoom: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y }) => Cee((b, x) => {
   async function w() {
     const { nodeLookup: S, panZoom: k, fitViewOptions: T, fitViewResolver: E, width: z, height: O, minZoom: A, maxZoom: N } = x();
-    k && (await vJ({
+    k && (await yJ({
       nodes: S,
       width: z,
       height: O,
@@ -50999,7 +50985,7 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     },
     setEdges: (S) => {
       const { connectionLookup: k, edgeLookup: T } = x();
-      V5(k, T, S), b({ edges: S });
+      H5(k, T, S), b({ edges: S });
     },
     setDefaultNodesAndEdges: (S, k) => {
       if (S) {
@@ -51017,8 +51003,8 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
      * new dimensions and update the nodes.
      */
     updateNodeInternals: (S) => {
-      const { triggerNodeChanges: k, nodeLookup: T, parentLookup: E, domNode: z, nodeOrigin: O, nodeExtent: A, debug: N, fitViewQueued: L, zIndexMode: H } = x(), { changes: V, updatedInternals: j } = BJ(S, T, E, z, O, A, H);
-      j && ($J(T, E, { nodeOrigin: O, nodeExtent: A, zIndexMode: H }), L ? (w(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), V?.length > 0 && (N && console.log("React Flow: trigger node changes", V), k?.(V)));
+      const { triggerNodeChanges: k, nodeLookup: T, parentLookup: E, domNode: z, nodeOrigin: O, nodeExtent: A, debug: N, fitViewQueued: L, zIndexMode: H } = x(), { changes: V, updatedInternals: j } = jJ(S, T, E, z, O, A, H);
+      j && (LJ(T, E, { nodeOrigin: O, nodeExtent: A, zIndexMode: H }), L ? (w(), b({ fitViewQueued: !1, fitViewOptions: void 0 })) : b({}), V?.length > 0 && (N && console.log("React Flow: trigger node changes", V), k?.(V)));
     },
     updateNodePositions: (S, k = !1) => {
       const T = [];
@@ -51060,7 +51046,7 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
       const { onNodesChange: k, setNodes: T, nodes: E, hasDefaultNodes: z, debug: O } = x();
       if (S?.length) {
         if (z) {
-          const A = Uee(S, E);
+          const A = Wee(S, E);
           T(A);
         }
         O && console.log("React Flow: trigger node changes", S), k?.(S);
@@ -51070,7 +51056,7 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
       const { onEdgesChange: k, setEdges: T, edges: E, hasDefaultEdges: z, debug: O } = x();
       if (S?.length) {
         if (z) {
-          const A = Wee(S, E);
+          const A = Fee(S, E);
           T(A);
         }
         O && console.log("React Flow: trigger edge changes", S), k?.(S);
@@ -51133,7 +51119,7 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     },
     panBy: (S) => {
       const { transform: k, width: T, height: E, panZoom: z, translateExtent: O } = x();
-      return jJ({ delta: S, panZoom: z, transform: k, translateExtent: O, width: T, height: E });
+      return UJ({ delta: S, panZoom: z, transform: k, translateExtent: O, width: T, height: E });
     },
     setCenter: async (S, k, T) => {
       const { width: E, height: z, maxZoom: O, panZoom: A } = x();
@@ -51148,7 +51134,7 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     },
     cancelConnection: () => {
       b({
-        connection: { ...x5 }
+        connection: { ...w5 }
       });
     },
     updateConnection: (S) => {
@@ -51157,8 +51143,8 @@ const lne = _.memo(_P), cne = k5(), wR = ({ nodes: e, edges: t, defaultNodes: r,
     reset: () => b({ ...wR() })
   };
 }, Object.is);
-function dne({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: o, initialWidth: a, initialHeight: l, initialMinZoom: c, initialMaxZoom: d, initialFitViewOptions: f, fitView: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y, children: b }) {
-  const [x] = _.useState(() => une({
+function fne({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: o, initialWidth: a, initialHeight: l, initialMinZoom: c, initialMaxZoom: d, initialFitViewOptions: f, fitView: g, nodeOrigin: p, nodeExtent: v, zIndexMode: y, children: b }) {
+  const [x] = _.useState(() => dne({
     nodes: e,
     edges: t,
     defaultNodes: r,
@@ -51173,41 +51159,41 @@ function dne({ initialNodes: e, initialEdges: t, defaultNodes: r, defaultEdges: 
     nodeExtent: v,
     zIndexMode: y
   }));
-  return P.jsx(Cee, { value: x, children: P.jsx(Xee, { children: P.jsx(ute, { children: b }) }) });
+  return P.jsx(Eee, { value: x, children: P.jsx(Kee, { children: P.jsx(dte, { children: b }) }) });
 }
-function fne({ children: e, nodes: t, edges: r, defaultNodes: o, defaultEdges: a, width: l, height: c, fitView: d, fitViewOptions: f, minZoom: g, maxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b }) {
-  return _.useContext(Cp) ? P.jsx(P.Fragment, { children: e }) : P.jsx(dne, { initialNodes: t, initialEdges: r, defaultNodes: o, defaultEdges: a, initialWidth: l, initialHeight: c, fitView: d, initialFitViewOptions: f, initialMinZoom: g, initialMaxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b, children: e });
+function hne({ children: e, nodes: t, edges: r, defaultNodes: o, defaultEdges: a, width: l, height: c, fitView: d, fitViewOptions: f, minZoom: g, maxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b }) {
+  return _.useContext(Cp) ? P.jsx(P.Fragment, { children: e }) : P.jsx(fne, { initialNodes: t, initialEdges: r, defaultNodes: o, defaultEdges: a, initialWidth: l, initialHeight: c, fitView: d, initialFitViewOptions: f, initialMinZoom: g, initialMaxZoom: p, nodeOrigin: v, nodeExtent: y, zIndexMode: b, children: e });
 }
-const hne = {
+const gne = {
   width: "100%",
   height: "100%",
   overflow: "hidden",
   position: "relative",
   zIndex: 0
 };
-function gne({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onSelectionChange: q, onSelectionDragStart: I, onSelectionDrag: W, onSelectionDragStop: D, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: G = !1, selectionMode: Z = Yu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Ku() ? "Meta" : "Control", zoomActivationKeyCode: ue = Ku() ? "Meta" : "Control", snapToGrid: ve, snapGrid: Ae, onlyRenderVisibleElements: Ne = !1, selectNodesOnDrag: Ie, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, nodeOrigin: Et = Z5, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On = !0, defaultViewport: bn = Dee, minZoom: An = 0.5, maxZoom: Fn = 2, translateExtent: Ur = qu, preventScrolling: ir = !0, nodeExtent: Yi, defaultMarkerColor: ec = "#b1b1b7", zoomOnScroll: kp = !0, zoomOnPinch: Ed = !0, panOnScroll: tc = !1, panOnScrollSpeed: nc = 0.5, panOnScrollMode: rc = Pa.Free, zoomOnDoubleClick: Tp = !0, panOnDrag: Rp = !0, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td = 1, nodeClickDistance: Ap = 0, children: Np, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls = 10, onNodesChange: cs, onEdgesChange: yo, noDragClassName: us = "nodrag", noWheelClassName: Ki = "nowheel", noPanClassName: oc = "nopan", fitView: Rd, fitViewOptions: ic, connectOnClick: ac, attributionPosition: Qi, proOptions: Dp, defaultEdgeOptions: zd, elevateNodesOnSelect: Od = !0, elevateEdgesOnSelect: Ad = !1, disableKeyboardA11y: ds = !1, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanOnSelection: Md = !0, autoPanSpeed: xr, connectionRadius: Ut, isValidConnection: hn, onError: ti, style: Pd, id: Id, nodeDragThreshold: $p, connectionDragThreshold: Dd, viewport: Zi, onViewportChange: fs, width: hs, height: bo, colorMode: ni = "light", debug: Ji, onScroll: xo, ariaLabelConfig: Ot, zIndexMode: lc = "basic", ...$d }, Ld) {
-  const wr = Id || "1", ri = Hee(ni), Lp = _.useCallback((cc) => {
+function pne({ nodes: e, edges: t, defaultNodes: r, defaultEdges: o, className: a, nodeTypes: l, edgeTypes: c, onNodeClick: d, onEdgeClick: f, onInit: g, onMove: p, onMoveStart: v, onMoveEnd: y, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onSelectionChange: q, onSelectionDragStart: I, onSelectionDrag: W, onSelectionDragStop: D, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onBeforeDelete: se, connectionMode: J, connectionLineType: ce = Pi.Bezier, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, deleteKeyCode: me = "Backspace", selectionKeyCode: ge = "Shift", selectionOnDrag: G = !1, selectionMode: Z = Yu.Full, panActivationKeyCode: pe = "Space", multiSelectionKeyCode: le = Ku() ? "Meta" : "Control", zoomActivationKeyCode: ue = Ku() ? "Meta" : "Control", snapToGrid: ve, snapGrid: Ae, onlyRenderVisibleElements: Ne = !1, selectNodesOnDrag: Ie, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, nodeOrigin: Et = J5, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On = !0, defaultViewport: bn = $ee, minZoom: An = 0.5, maxZoom: Fn = 2, translateExtent: Ur = qu, preventScrolling: ir = !0, nodeExtent: Yi, defaultMarkerColor: ec = "#b1b1b7", zoomOnScroll: kp = !0, zoomOnPinch: Ed = !0, panOnScroll: tc = !1, panOnScrollSpeed: nc = 0.5, panOnScrollMode: rc = Pa.Free, zoomOnDoubleClick: Tp = !0, panOnDrag: Rp = !0, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td = 1, nodeClickDistance: Ap = 0, children: Np, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls = 10, onNodesChange: cs, onEdgesChange: yo, noDragClassName: us = "nodrag", noWheelClassName: Ki = "nowheel", noPanClassName: oc = "nopan", fitView: Rd, fitViewOptions: ic, connectOnClick: ac, attributionPosition: Qi, proOptions: Dp, defaultEdgeOptions: zd, elevateNodesOnSelect: Od = !0, elevateEdgesOnSelect: Ad = !1, disableKeyboardA11y: ds = !1, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanOnSelection: Md = !0, autoPanSpeed: xr, connectionRadius: Ut, isValidConnection: hn, onError: ti, style: Pd, id: Id, nodeDragThreshold: $p, connectionDragThreshold: Dd, viewport: Zi, onViewportChange: fs, width: hs, height: bo, colorMode: ni = "light", debug: Ji, onScroll: xo, ariaLabelConfig: Ot, zIndexMode: lc = "basic", ...$d }, Ld) {
+  const wr = Id || "1", ri = Bee(ni), Lp = _.useCallback((cc) => {
     cc.currentTarget.scrollTo({ top: 0, left: 0, behavior: "instant" }), xo?.(cc);
   }, [xo]);
-  return P.jsx("div", { "data-testid": "rf__wrapper", ...$d, onScroll: Lp, style: { ...Pd, ...hne }, ref: Ld, className: jt(["react-flow", a, ri]), id: Id, role: "application", children: P.jsxs(fne, { nodes: e, edges: t, width: hs, height: bo, fitView: Rd, fitViewOptions: ic, minZoom: An, maxZoom: Fn, nodeOrigin: Et, nodeExtent: Yi, zIndexMode: lc, children: [P.jsx(Vee, { nodes: e, edges: t, defaultNodes: r, defaultEdges: o, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On, elevateNodesOnSelect: Od, elevateEdgesOnSelect: Ad, minZoom: An, maxZoom: Fn, nodeExtent: Yi, onNodesChange: cs, onEdgesChange: yo, snapToGrid: ve, snapGrid: Ae, connectionMode: J, translateExtent: Ur, connectOnClick: ac, defaultEdgeOptions: zd, fitView: Rd, fitViewOptions: ic, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onSelectionDrag: W, onSelectionDragStart: I, onSelectionDragStop: D, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: oc, nodeOrigin: Et, rfId: wr, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanSpeed: xr, onError: ti, connectionRadius: Ut, isValidConnection: hn, selectNodesOnDrag: Ie, nodeDragThreshold: $p, connectionDragThreshold: Dd, onBeforeDelete: se, debug: Ji, ariaLabelConfig: Ot, zIndexMode: lc }), P.jsx(lne, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, selectionKeyCode: ge, selectionOnDrag: G, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Ne, defaultViewport: bn, translateExtent: Ur, minZoom: An, maxZoom: Fn, preventScrolling: ir, zoomOnScroll: kp, zoomOnPinch: Ed, zoomOnDoubleClick: Tp, panOnScroll: tc, panOnScrollSpeed: nc, panOnScrollMode: rc, panOnDrag: Rp, autoPanOnSelection: Md, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td, nodeClickDistance: Ap, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls, defaultMarkerColor: ec, noDragClassName: us, noWheelClassName: Ki, noPanClassName: oc, rfId: wr, disableKeyboardA11y: ds, nodeExtent: Yi, viewport: Zi, onViewportChange: fs, nodesDraggable: Be }), P.jsx(Iee, { onSelectionChange: q }), Np, P.jsx(Oee, { proOptions: Dp, position: Qi }), P.jsx(zee, { rfId: wr, disableKeyboardA11y: ds })] }) });
+  return P.jsx("div", { "data-testid": "rf__wrapper", ...$d, onScroll: Lp, style: { ...Pd, ...gne }, ref: Ld, className: jt(["react-flow", a, ri]), id: Id, role: "application", children: P.jsxs(hne, { nodes: e, edges: t, width: hs, height: bo, fitView: Rd, fitViewOptions: ic, minZoom: An, maxZoom: Fn, nodeOrigin: Et, nodeExtent: Yi, zIndexMode: lc, children: [P.jsx(Hee, { nodes: e, edges: t, defaultNodes: r, defaultEdges: o, onConnect: b, onConnectStart: x, onConnectEnd: w, onClickConnectStart: S, onClickConnectEnd: k, nodesDraggable: Be, autoPanOnNodeFocus: He, nodesConnectable: pt, nodesFocusable: Yt, edgesFocusable: Wn, edgesReconnectable: fn, elementsSelectable: On, elevateNodesOnSelect: Od, elevateEdgesOnSelect: Ad, minZoom: An, maxZoom: Fn, nodeExtent: Yi, onNodesChange: cs, onEdgesChange: yo, snapToGrid: ve, snapGrid: Ae, connectionMode: J, translateExtent: Ur, connectOnClick: ac, defaultEdgeOptions: zd, fitView: Rd, fitViewOptions: ic, onNodesDelete: V, onEdgesDelete: j, onDelete: B, onNodeDragStart: N, onNodeDrag: L, onNodeDragStop: H, onSelectionDrag: W, onSelectionDragStart: I, onSelectionDragStop: D, onMove: p, onMoveStart: v, onMoveEnd: y, noPanClassName: oc, nodeOrigin: Et, rfId: wr, autoPanOnConnect: sc, autoPanOnNodeDrag: Nd, autoPanSpeed: xr, onError: ti, connectionRadius: Ut, isValidConnection: hn, selectNodesOnDrag: Ie, nodeDragThreshold: $p, connectionDragThreshold: Dd, onBeforeDelete: se, debug: Ji, ariaLabelConfig: Ot, zIndexMode: lc }), P.jsx(cne, { onInit: g, onNodeClick: d, onEdgeClick: f, onNodeMouseEnter: T, onNodeMouseMove: E, onNodeMouseLeave: z, onNodeContextMenu: O, onNodeDoubleClick: A, nodeTypes: l, edgeTypes: c, connectionLineType: ce, connectionLineStyle: he, connectionLineComponent: $, connectionLineContainerStyle: Q, selectionKeyCode: ge, selectionOnDrag: G, selectionMode: Z, deleteKeyCode: me, multiSelectionKeyCode: le, panActivationKeyCode: pe, zoomActivationKeyCode: ue, onlyRenderVisibleElements: Ne, defaultViewport: bn, translateExtent: Ur, minZoom: An, maxZoom: Fn, preventScrolling: ir, zoomOnScroll: kp, zoomOnPinch: Ed, zoomOnDoubleClick: Tp, panOnScroll: tc, panOnScrollSpeed: nc, panOnScrollMode: rc, panOnDrag: Rp, autoPanOnSelection: Md, onPaneClick: xn, onPaneMouseEnter: zp, onPaneMouseMove: _d, onPaneMouseLeave: kd, onPaneScroll: as, onPaneContextMenu: Op, paneClickDistance: Td, nodeClickDistance: Ap, onSelectionContextMenu: F, onSelectionStart: Y, onSelectionEnd: ne, onReconnect: Xi, onReconnectStart: wn, onReconnectEnd: Wr, onEdgeContextMenu: Sn, onEdgeDoubleClick: Mp, onEdgeMouseEnter: Pp, onEdgeMouseMove: Ip, onEdgeMouseLeave: ss, reconnectRadius: ls, defaultMarkerColor: ec, noDragClassName: us, noWheelClassName: Ki, noPanClassName: oc, rfId: wr, disableKeyboardA11y: ds, nodeExtent: Yi, viewport: Zi, onViewportChange: fs, nodesDraggable: Be }), P.jsx(Dee, { onSelectionChange: q }), Np, P.jsx(Aee, { proOptions: Dp, position: Qi }), P.jsx(Oee, { rfId: wr, disableKeyboardA11y: ds })] }) });
 }
-var pne = eP(gne);
-function mne({ dimensions: e, lineWidth: t, variant: r, className: o }) {
+var mne = tP(pne);
+function vne({ dimensions: e, lineWidth: t, variant: r, className: o }) {
   return P.jsx("path", { strokeWidth: t, d: `M${e[0] / 2} 0 V${e[1]} M0 ${e[1] / 2} H${e[0]}`, className: jt(["react-flow__background-pattern", r, o]) });
 }
-function vne({ radius: e, className: t }) {
+function yne({ radius: e, className: t }) {
   return P.jsx("circle", { cx: e, cy: e, r: e, className: jt(["react-flow__background-pattern", "dots", t]) });
 }
 var Wo;
 (function(e) {
   e.Lines = "lines", e.Dots = "dots", e.Cross = "cross";
 })(Wo || (Wo = {}));
-const yne = {
+const bne = {
   [Wo.Dots]: 1,
   [Wo.Lines]: 1,
   [Wo.Cross]: 6
-}, bne = (e) => ({ transform: e.transform, patternId: `pattern-${e.rfId}` });
-function kP({
+}, xne = (e) => ({ transform: e.transform, patternId: `pattern-${e.rfId}` });
+function TP({
   id: e,
   variant: t = Wo.Dots,
   // only used for dots and cross
@@ -51222,7 +51208,7 @@ function kP({
   className: g,
   patternClassName: p
 }) {
-  const v = _.useRef(null), { transform: y, patternId: b } = qe(bne, xt), x = o || yne[t], w = t === Wo.Dots, S = t === Wo.Cross, k = Array.isArray(r) ? r : [r, r], T = [k[0] * y[2] || 1, k[1] * y[2] || 1], E = x * y[2], z = Array.isArray(l) ? l : [l, l], O = S ? [E, E] : T, A = [
+  const v = _.useRef(null), { transform: y, patternId: b } = qe(xne, xt), x = o || bne[t], w = t === Wo.Dots, S = t === Wo.Cross, k = Array.isArray(r) ? r : [r, r], T = [k[0] * y[2] || 1, k[1] * y[2] || 1], E = x * y[2], z = Array.isArray(l) ? l : [l, l], O = S ? [E, E] : T, A = [
     z[0] * y[2] + O[0] / 2,
     z[1] * y[2] + O[1] / 2
   ], N = `${b}${e || ""}`;
@@ -51231,36 +51217,36 @@ function kP({
     ...Ep,
     "--xy-background-color-props": d,
     "--xy-background-pattern-color-props": c
-  }, ref: v, "data-testid": "rf__background", children: [P.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${A[0]},-${A[1]})`, children: w ? P.jsx(vne, { radius: E / 2, className: p }) : P.jsx(mne, { dimensions: O, lineWidth: a, variant: t, className: p }) }), P.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
+  }, ref: v, "data-testid": "rf__background", children: [P.jsx("pattern", { id: N, x: y[0] % T[0], y: y[1] % T[1], width: T[0], height: T[1], patternUnits: "userSpaceOnUse", patternTransform: `translate(-${A[0]},-${A[1]})`, children: w ? P.jsx(yne, { radius: E / 2, className: p }) : P.jsx(vne, { dimensions: O, lineWidth: a, variant: t, className: p }) }), P.jsx("rect", { x: "0", y: "0", width: "100%", height: "100%", fill: `url(#${N})` })] });
 }
-kP.displayName = "Background";
-const xne = _.memo(kP);
-function wne() {
+TP.displayName = "Background";
+const wne = _.memo(TP);
+function Sne() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 32", children: P.jsx("path", { d: "M32 18.133H18.133V32h-4.266V18.133H0v-4.266h13.867V0h4.266v13.867H32z" }) });
 }
-function Sne() {
+function Cne() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 5", children: P.jsx("path", { d: "M0 0h32v4.2H0z" }) });
 }
-function Cne() {
+function Ene() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 32 30", children: P.jsx("path", { d: "M3.692 4.63c0-.53.4-.938.939-.938h5.215V0H4.708C2.13 0 0 2.054 0 4.63v5.216h3.692V4.631zM27.354 0h-5.2v3.692h5.17c.53 0 .984.4.984.939v5.215H32V4.631A4.624 4.624 0 0027.354 0zm.954 24.83c0 .532-.4.94-.939.94h-5.215v3.768h5.215c2.577 0 4.631-2.13 4.631-4.707v-5.139h-3.692v5.139zm-23.677.94c-.531 0-.939-.4-.939-.94v-5.138H0v5.139c0 2.577 2.13 4.707 4.708 4.707h5.138V25.77H4.631z" }) });
 }
-function Ene() {
+function _ne() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: P.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0 8 0 4.571 3.429 4.571 7.619v3.048H3.048A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047zm4.724-13.866H7.467V7.619c0-2.59 2.133-4.724 4.723-4.724 2.591 0 4.724 2.133 4.724 4.724v3.048z" }) });
 }
-function _ne() {
+function kne() {
   return P.jsx("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: "0 0 25 32", children: P.jsx("path", { d: "M21.333 10.667H19.81V7.619C19.81 3.429 16.38 0 12.19 0c-4.114 1.828-1.37 2.133.305 2.438 1.676.305 4.42 2.59 4.42 5.181v3.048H3.047A3.056 3.056 0 000 13.714v15.238A3.056 3.056 0 003.048 32h18.285a3.056 3.056 0 003.048-3.048V13.714a3.056 3.056 0 00-3.048-3.047zM12.19 24.533a3.056 3.056 0 01-3.047-3.047 3.056 3.056 0 013.047-3.048 3.056 3.056 0 013.048 3.048 3.056 3.056 0 01-3.048 3.047z" }) });
 }
 function Nh({ children: e, className: t, ...r }) {
   return P.jsx("button", { type: "button", className: jt(["react-flow__controls-button", t]), ...r, children: e });
 }
-const kne = (e) => ({
+const Tne = (e) => ({
   isInteractive: e.nodesDraggable || e.nodesConnectable || e.elementsSelectable,
   minZoomReached: e.transform[2] <= e.minZoom,
   maxZoomReached: e.transform[2] >= e.maxZoom,
   ariaLabelConfig: e.ariaLabelConfig
 });
-function TP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: o = !0, fitViewOptions: a, onZoomIn: l, onZoomOut: c, onFitView: d, onInteractiveChange: f, className: g, children: p, position: v = "bottom-left", orientation: y = "vertical", "aria-label": b }) {
-  const x = gt(), { isInteractive: w, minZoomReached: S, maxZoomReached: k, ariaLabelConfig: T } = qe(kne, xt), { zoomIn: E, zoomOut: z, fitView: O } = yw(), A = () => {
+function RP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: o = !0, fitViewOptions: a, onZoomIn: l, onZoomOut: c, onFitView: d, onInteractiveChange: f, className: g, children: p, position: v = "bottom-left", orientation: y = "vertical", "aria-label": b }) {
+  const x = gt(), { isInteractive: w, minZoomReached: S, maxZoomReached: k, ariaLabelConfig: T } = qe(Tne, xt), { zoomIn: E, zoomOut: z, fitView: O } = yw(), A = () => {
     E(), l?.();
   }, N = () => {
     z(), c?.();
@@ -51273,11 +51259,11 @@ function TP({ style: e, showZoom: t = !0, showFitView: r = !0, showInteractive: 
       elementsSelectable: !w
     }), f?.(!w);
   }, V = y === "horizontal" ? "horizontal" : "vertical";
-  return P.jsxs(Cd, { className: jt(["react-flow__controls", V, g]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && P.jsxs(P.Fragment, { children: [P.jsx(Nh, { onClick: A, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: k, children: P.jsx(wne, {}) }), P.jsx(Nh, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: S, children: P.jsx(Sne, {}) })] }), r && P.jsx(Nh, { className: "react-flow__controls-fitview", onClick: L, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: P.jsx(Cne, {}) }), o && P.jsx(Nh, { className: "react-flow__controls-interactive", onClick: H, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: w ? P.jsx(_ne, {}) : P.jsx(Ene, {}) }), p] });
+  return P.jsxs(Cd, { className: jt(["react-flow__controls", V, g]), position: v, style: e, "data-testid": "rf__controls", "aria-label": b ?? T["controls.ariaLabel"], children: [t && P.jsxs(P.Fragment, { children: [P.jsx(Nh, { onClick: A, className: "react-flow__controls-zoomin", title: T["controls.zoomIn.ariaLabel"], "aria-label": T["controls.zoomIn.ariaLabel"], disabled: k, children: P.jsx(Sne, {}) }), P.jsx(Nh, { onClick: N, className: "react-flow__controls-zoomout", title: T["controls.zoomOut.ariaLabel"], "aria-label": T["controls.zoomOut.ariaLabel"], disabled: S, children: P.jsx(Cne, {}) })] }), r && P.jsx(Nh, { className: "react-flow__controls-fitview", onClick: L, title: T["controls.fitView.ariaLabel"], "aria-label": T["controls.fitView.ariaLabel"], children: P.jsx(Ene, {}) }), o && P.jsx(Nh, { className: "react-flow__controls-interactive", onClick: H, title: T["controls.interactive.ariaLabel"], "aria-label": T["controls.interactive.ariaLabel"], children: w ? P.jsx(kne, {}) : P.jsx(_ne, {}) }), p] });
 }
-TP.displayName = "Controls";
-const Tne = _.memo(TP);
-function Rne({ id: e, x: t, y: r, width: o, height: a, style: l, color: c, strokeColor: d, strokeWidth: f, className: g, borderRadius: p, shapeRendering: v, selected: y, onClick: b }) {
+RP.displayName = "Controls";
+const Rne = _.memo(RP);
+function zne({ id: e, x: t, y: r, width: o, height: a, style: l, color: c, strokeColor: d, strokeWidth: f, className: g, borderRadius: p, shapeRendering: v, selected: y, onClick: b }) {
   const { background: x, backgroundColor: w } = l || {}, S = c || x || w;
   return P.jsx("rect", { className: jt(["react-flow__minimap-node", { selected: y }, g]), x: t, y: r, rx: p, ry: p, width: o, height: a, style: {
     fill: S,
@@ -51285,8 +51271,8 @@ function Rne({ id: e, x: t, y: r, width: o, height: a, style: l, color: c, strok
     strokeWidth: f
   }, shapeRendering: v, onClick: b ? (k) => b(k, e) : void 0 });
 }
-const zne = _.memo(Rne), One = (e) => e.nodes.map((t) => t.id), gb = (e) => e instanceof Function ? e : () => e;
-function Ane({
+const One = _.memo(zne), Ane = (e) => e.nodes.map((t) => t.id), gb = (e) => e instanceof Function ? e : () => e;
+function Nne({
   nodeStrokeColor: e,
   nodeColor: t,
   nodeClassName: r = "",
@@ -51296,10 +51282,10 @@ function Ane({
    * We need to rename the prop to be `CapitalCase` so that JSX will render it as
    * a component properly.
    */
-  nodeComponent: l = zne,
+  nodeComponent: l = One,
   onClick: c
 }) {
-  const d = qe(One, xt), f = gb(t), g = gb(e), p = gb(r), v = typeof window > "u" || window.chrome ? "crispEdges" : "geometricPrecision";
+  const d = qe(Ane, xt), f = gb(t), g = gb(e), p = gb(r), v = typeof window > "u" || window.chrome ? "crispEdges" : "geometricPrecision";
   return P.jsx(P.Fragment, { children: d.map((y) => (
     /*
      * The split of responsibilities between MiniMapNodes and
@@ -51308,10 +51294,10 @@ function Ane({
      *
      * For more details, see a similar commit in `NodeRenderer/index.tsx`.
      */
-    P.jsx(Mne, { id: y, nodeColorFunc: f, nodeStrokeColorFunc: g, nodeClassNameFunc: p, nodeBorderRadius: o, nodeStrokeWidth: a, NodeComponent: l, onClick: c, shapeRendering: v }, y)
+    P.jsx(Pne, { id: y, nodeColorFunc: f, nodeStrokeColorFunc: g, nodeClassNameFunc: p, nodeBorderRadius: o, nodeStrokeWidth: a, NodeComponent: l, onClick: c, shapeRendering: v }, y)
   )) });
 }
-function Nne({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFunc: o, nodeBorderRadius: a, nodeStrokeWidth: l, shapeRendering: c, NodeComponent: d, onClick: f }) {
+function Mne({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFunc: o, nodeBorderRadius: a, nodeStrokeWidth: l, shapeRendering: c, NodeComponent: d, onClick: f }) {
   const { node: g, x: p, y: v, width: y, height: b } = qe((x) => {
     const w = x.nodeLookup.get(e);
     if (!w)
@@ -51325,11 +51311,11 @@ function Nne({ id: e, nodeColorFunc: t, nodeStrokeColorFunc: r, nodeClassNameFun
       height: z
     };
   }, xt);
-  return !g || g.hidden || !T5(g) ? null : P.jsx(d, { x: p, y: v, width: y, height: b, style: g.style, selected: !!g.selected, className: o(g), color: t(g), borderRadius: a, strokeColor: r(g), strokeWidth: l, shapeRendering: c, onClick: f, id: g.id });
+  return !g || g.hidden || !R5(g) ? null : P.jsx(d, { x: p, y: v, width: y, height: b, style: g.style, selected: !!g.selected, className: o(g), color: t(g), borderRadius: a, strokeColor: r(g), strokeWidth: l, shapeRendering: c, onClick: f, id: g.id });
 }
-const Mne = _.memo(Nne);
-var Pne = _.memo(Ane);
-const Ine = 200, Dne = 150, $ne = (e) => !e.hidden, Lne = (e) => {
+const Pne = _.memo(Mne);
+var Ine = _.memo(Nne);
+const Dne = 200, $ne = 150, Lne = (e) => !e.hidden, Vne = (e) => {
   const t = {
     x: -e.transform[0] / e.transform[2],
     y: -e.transform[1] / e.transform[2],
@@ -51344,7 +51330,7 @@ const Ine = 200, Dne = 150, $ne = (e) => !e.hidden, Lne = (e) => {
     }
   return {
     viewBB: t,
-    boundingRect: r ? E5(xd(e.nodeLookup, { filter: $ne }), t) : t,
+    boundingRect: r ? _5(xd(e.nodeLookup, { filter: Lne }), t) : t,
     rfId: e.rfId,
     panZoom: e.panZoom,
     translateExtent: e.translateExtent,
@@ -51352,8 +51338,8 @@ const Ine = 200, Dne = 150, $ne = (e) => !e.hidden, Lne = (e) => {
     flowHeight: e.height,
     ariaLabelConfig: e.ariaLabelConfig
   };
-}, SR = (e, t) => e.x === t.x && e.y === t.y && e.width === t.width && e.height === t.height, Vne = (e, t) => SR(e.viewBB, t.viewBB) && SR(e.boundingRect, t.boundingRect) && e.rfId === t.rfId && e.panZoom === t.panZoom && e.translateExtent === t.translateExtent && e.flowWidth === t.flowWidth && e.flowHeight === t.flowHeight && e.ariaLabelConfig === t.ariaLabelConfig, Hne = "react-flow__minimap-desc";
-function RP({
+}, SR = (e, t) => e.x === t.x && e.y === t.y && e.width === t.width && e.height === t.height, Hne = (e, t) => SR(e.viewBB, t.viewBB) && SR(e.boundingRect, t.boundingRect) && e.rfId === t.rfId && e.panZoom === t.panZoom && e.translateExtent === t.translateExtent && e.flowWidth === t.flowWidth && e.flowHeight === t.flowHeight && e.ariaLabelConfig === t.ariaLabelConfig, Bne = "react-flow__minimap-desc";
+function zP({
   style: e,
   className: t,
   nodeStrokeColor: r,
@@ -51380,11 +51366,11 @@ function RP({
   zoomStep: E = 1,
   offsetScale: z = 5
 }) {
-  const O = gt(), A = _.useRef(null), { boundingRect: N, panZoom: L, viewBB: H, rfId: V, translateExtent: j, flowWidth: B, flowHeight: q, ariaLabelConfig: I } = qe(Lne, Vne), W = e?.width ?? Ine, D = e?.height ?? Dne, F = N.width / W, Y = N.height / D, ne = Math.max(F, Y), se = ne * W, J = ne * D, ce = z * ne, he = N.x - (se - N.width) / 2 - ce, $ = N.y - (J - N.height) / 2 - ce, Q = se + ce * 2, me = J + ce * 2, ge = `${Hne}-${V}`, G = _.useRef(0), Z = _.useRef();
+  const O = gt(), A = _.useRef(null), { boundingRect: N, panZoom: L, viewBB: H, rfId: V, translateExtent: j, flowWidth: B, flowHeight: q, ariaLabelConfig: I } = qe(Vne, Hne), W = e?.width ?? Dne, D = e?.height ?? $ne, F = N.width / W, Y = N.height / D, ne = Math.max(F, Y), se = ne * W, J = ne * D, ce = z * ne, he = N.x - (se - N.width) / 2 - ce, $ = N.y - (J - N.height) / 2 - ce, Q = se + ce * 2, me = J + ce * 2, ge = `${Bne}-${V}`, G = _.useRef(0), Z = _.useRef();
   G.current = ne, _.useEffect(() => {
     const Ae = O.getState().panZoom;
     if (A.current && Ae)
-      return Z.current = QJ({
+      return Z.current = ZJ({
         domNode: A.current,
         panZoom: Ae,
         getTransform: () => O.getState().transform,
@@ -51419,19 +51405,19 @@ function RP({
     "--xy-minimap-node-background-color-props": typeof o == "string" ? o : void 0,
     "--xy-minimap-node-stroke-color-props": typeof r == "string" ? r : void 0,
     "--xy-minimap-node-stroke-width-props": typeof c == "number" ? c : void 0
-  }, className: jt(["react-flow__minimap", t]), "data-testid": "rf__minimap", children: P.jsxs("svg", { width: W, height: D, viewBox: `${he} ${$} ${Q} ${me}`, className: "react-flow__minimap-svg", role: "img", "aria-labelledby": ge, ref: A, onClick: pe, children: [ve && P.jsx("title", { id: ge, children: ve }), P.jsx(Pne, { onClick: ue, nodeColor: o, nodeStrokeColor: r, nodeBorderRadius: l, nodeClassName: a, nodeStrokeWidth: c, nodeComponent: d }), P.jsx("path", { className: "react-flow__minimap-mask", d: `M${he - ce},${$ - ce}h${Q + ce * 2}v${me + ce * 2}h${-Q - ce * 2}z
+  }, className: jt(["react-flow__minimap", t]), "data-testid": "rf__minimap", children: P.jsxs("svg", { width: W, height: D, viewBox: `${he} ${$} ${Q} ${me}`, className: "react-flow__minimap-svg", role: "img", "aria-labelledby": ge, ref: A, onClick: pe, children: [ve && P.jsx("title", { id: ge, children: ve }), P.jsx(Ine, { onClick: ue, nodeColor: o, nodeStrokeColor: r, nodeBorderRadius: l, nodeClassName: a, nodeStrokeWidth: c, nodeComponent: d }), P.jsx("path", { className: "react-flow__minimap-mask", d: `M${he - ce},${$ - ce}h${Q + ce * 2}v${me + ce * 2}h${-Q - ce * 2}z
         M${H.x},${H.y}h${H.width}v${H.height}h${-H.width}z`, fillRule: "evenodd", pointerEvents: "none" })] }) });
 }
-RP.displayName = "MiniMap";
-const Bne = _.memo(RP), jne = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 1)}` : void 0, Une = {
+zP.displayName = "MiniMap";
+const jne = _.memo(zP), Une = (e) => (t) => e ? `${Math.max(1 / t.transform[2], 1)}` : void 0, Wne = {
   [Ll.Line]: "right",
   [Ll.Handle]: "bottom-right"
 };
-function Wne({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, style: a = void 0, children: l, color: c, minWidth: d = 10, minHeight: f = 10, maxWidth: g = Number.MAX_VALUE, maxHeight: p = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: w, onResize: S, onResizeEnd: k }) {
-  const T = iP(), E = typeof e == "string" ? e : T, z = gt(), O = _.useRef(null), A = r === Ll.Handle, N = qe(_.useCallback(jne(A && b), [A, b]), xt), L = _.useRef(null), H = t ?? Une[r];
+function Fne({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, style: a = void 0, children: l, color: c, minWidth: d = 10, minHeight: f = 10, maxWidth: g = Number.MAX_VALUE, maxHeight: p = Number.MAX_VALUE, keepAspectRatio: v = !1, resizeDirection: y, autoScale: b = !0, shouldResize: x, onResizeStart: w, onResize: S, onResizeEnd: k }) {
+  const T = aP(), E = typeof e == "string" ? e : T, z = gt(), O = _.useRef(null), A = r === Ll.Handle, N = qe(_.useCallback(Une(A && b), [A, b]), xt), L = _.useRef(null), H = t ?? Wne[r];
   _.useEffect(() => {
     if (!(!O.current || !E))
-      return L.current || (L.current = uee({
+      return L.current || (L.current = dee({
         domNode: O.current,
         nodeId: E,
         getStoreItems: () => {
@@ -51454,7 +51440,7 @@ function Wne({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, sty
               rect: {
                 width: J,
                 height: ce,
-                ...R5({
+                ...z5({
                   x: j.x ?? ne.position.x,
                   y: j.y ?? ne.position.y
                 }, { width: J, height: ce }, ne.parentId, I, se)
@@ -51540,37 +51526,37 @@ function Wne({ nodeId: e, position: t, variant: r = Ll.Handle, className: o, sty
     ...c && { [A ? "backgroundColor" : "borderColor"]: c }
   }, children: l });
 }
-_.memo(Wne);
-const Fne = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
-function Gne(e) {
+_.memo(Fne);
+const Gne = ".react-flow{direction:ltr;--xy-edge-stroke-default: #b1b1b7;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #555;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(255, 255, 255, .5);--xy-minimap-background-color-default: #fff;--xy-minimap-mask-background-color-default: rgba(240, 240, 240, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #e2e2e2;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: transparent;--xy-background-pattern-dots-color-default: #91919a;--xy-background-pattern-lines-color-default: #eee;--xy-background-pattern-cross-color-default: #e2e2e2;background-color:var(--xy-background-color, var(--xy-background-color-default));--xy-node-color-default: inherit;--xy-node-border-default: 1px solid #1a192b;--xy-node-background-color-default: #fff;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(0, 0, 0, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #1a192b;--xy-node-border-radius-default: 3px;--xy-handle-background-color-default: #1a192b;--xy-handle-border-color-default: #fff;--xy-selection-background-color-default: rgba(0, 89, 220, .08);--xy-selection-border-default: 1px dotted rgba(0, 89, 220, .8);--xy-controls-button-background-color-default: #fefefe;--xy-controls-button-background-color-hover-default: #f4f4f4;--xy-controls-button-color-default: inherit;--xy-controls-button-color-hover-default: inherit;--xy-controls-button-border-color-default: #eee;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #ffffff;--xy-edge-label-color-default: inherit;--xy-resize-background-color-default: #3367d9}.react-flow.dark{--xy-edge-stroke-default: #3e3e3e;--xy-edge-stroke-width-default: 1;--xy-edge-stroke-selected-default: #727272;--xy-connectionline-stroke-default: #b1b1b7;--xy-connectionline-stroke-width-default: 1;--xy-attribution-background-color-default: rgba(150, 150, 150, .25);--xy-minimap-background-color-default: #141414;--xy-minimap-mask-background-color-default: rgba(60, 60, 60, .6);--xy-minimap-mask-stroke-color-default: transparent;--xy-minimap-mask-stroke-width-default: 1;--xy-minimap-node-background-color-default: #2b2b2b;--xy-minimap-node-stroke-color-default: transparent;--xy-minimap-node-stroke-width-default: 2;--xy-background-color-default: #141414;--xy-background-pattern-dots-color-default: #555;--xy-background-pattern-lines-color-default: #333;--xy-background-pattern-cross-color-default: #333;--xy-node-color-default: #f8f8f8;--xy-node-border-default: 1px solid #3c3c3c;--xy-node-background-color-default: #1e1e1e;--xy-node-group-background-color-default: rgba(240, 240, 240, .25);--xy-node-boxshadow-hover-default: 0 1px 4px 1px rgba(255, 255, 255, .08);--xy-node-boxshadow-selected-default: 0 0 0 .5px #999;--xy-handle-background-color-default: #bebebe;--xy-handle-border-color-default: #1e1e1e;--xy-selection-background-color-default: rgba(200, 200, 220, .08);--xy-selection-border-default: 1px dotted rgba(200, 200, 220, .8);--xy-controls-button-background-color-default: #2b2b2b;--xy-controls-button-background-color-hover-default: #3e3e3e;--xy-controls-button-color-default: #f8f8f8;--xy-controls-button-color-hover-default: #fff;--xy-controls-button-border-color-default: #5b5b5b;--xy-controls-box-shadow-default: 0 0 2px 1px rgba(0, 0, 0, .08);--xy-edge-label-background-color-default: #141414;--xy-edge-label-color-default: #f8f8f8}.react-flow__background{background-color:var(--xy-background-color-props, var(--xy-background-color, var(--xy-background-color-default)));pointer-events:none;z-index:-1}.react-flow__container{position:absolute;width:100%;height:100%;top:0;left:0}.react-flow__pane{z-index:1;touch-action:none}.react-flow__pane.draggable{cursor:grab}.react-flow__pane.dragging{cursor:grabbing}.react-flow__pane.selection{cursor:pointer}.react-flow__viewport{transform-origin:0 0;z-index:2;pointer-events:none}.react-flow__renderer{z-index:4}.react-flow__selection{z-index:6}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible{outline:none}.react-flow__edge-path{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default));stroke-width:var(--xy-edge-stroke-width, var(--xy-edge-stroke-width-default));fill:none}.react-flow__connection-path{stroke:var(--xy-connectionline-stroke, var(--xy-connectionline-stroke-default));stroke-width:var(--xy-connectionline-stroke-width, var(--xy-connectionline-stroke-width-default));fill:none}.react-flow .react-flow__edges{position:absolute}.react-flow .react-flow__edges svg{overflow:visible;position:absolute;pointer-events:none}.react-flow__edge{pointer-events:visibleStroke}.react-flow__edge.selectable{cursor:pointer}.react-flow__edge.animated path{stroke-dasharray:5;animation:dashdraw .5s linear infinite}.react-flow__edge.animated path.react-flow__edge-interaction{stroke-dasharray:none;animation:none}.react-flow__edge.inactive{pointer-events:none}.react-flow__edge.selected,.react-flow__edge:focus,.react-flow__edge:focus-visible{outline:none}.react-flow__edge.selected .react-flow__edge-path,.react-flow__edge.selectable:focus .react-flow__edge-path,.react-flow__edge.selectable:focus-visible .react-flow__edge-path{stroke:var(--xy-edge-stroke-selected, var(--xy-edge-stroke-selected-default))}.react-flow__edge-textwrapper{pointer-events:all}.react-flow__edge .react-flow__edge-text{pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__arrowhead polyline{stroke:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__arrowhead polyline.arrowclosed{fill:var(--xy-edge-stroke, var(--xy-edge-stroke-default))}.react-flow__connection{pointer-events:none}.react-flow__connection .animated{stroke-dasharray:5;animation:dashdraw .5s linear infinite}svg.react-flow__connectionline{z-index:1001;overflow:visible;position:absolute}.react-flow__nodes{pointer-events:none;transform-origin:0 0}.react-flow__node{position:absolute;-webkit-user-select:none;-moz-user-select:none;user-select:none;pointer-events:all;transform-origin:0 0;box-sizing:border-box;cursor:default}.react-flow__node.selectable{cursor:pointer}.react-flow__node.draggable{cursor:grab;pointer-events:all}.react-flow__node.draggable.dragging{cursor:grabbing}.react-flow__nodesselection{z-index:3;transform-origin:left top;pointer-events:none}.react-flow__nodesselection-rect{position:absolute;pointer-events:all;cursor:grab}.react-flow__handle{position:absolute;pointer-events:none;min-width:5px;min-height:5px;width:6px;height:6px;background-color:var(--xy-handle-background-color, var(--xy-handle-background-color-default));border:1px solid var(--xy-handle-border-color, var(--xy-handle-border-color-default));border-radius:100%}.react-flow__handle.connectingfrom{pointer-events:all}.react-flow__handle.connectionindicator{pointer-events:all;cursor:crosshair}.react-flow__handle-bottom{top:auto;left:50%;bottom:0;transform:translate(-50%,50%)}.react-flow__handle-top{top:0;left:50%;transform:translate(-50%,-50%)}.react-flow__handle-left{top:50%;left:0;transform:translate(-50%,-50%)}.react-flow__handle-right{top:50%;right:0;transform:translate(50%,-50%)}.react-flow__edgeupdater{cursor:move;pointer-events:all}.react-flow__pane.selection .react-flow__panel{pointer-events:none}.react-flow__panel{position:absolute;z-index:5;margin:15px}.react-flow__panel.top{top:0}.react-flow__panel.bottom{bottom:0}.react-flow__panel.top.center,.react-flow__panel.bottom.center{left:50%;transform:translate(-15px) translate(-50%)}.react-flow__panel.left{left:0}.react-flow__panel.right{right:0}.react-flow__panel.left.center,.react-flow__panel.right.center{top:50%;transform:translateY(-15px) translateY(-50%)}.react-flow__attribution{font-size:10px;background:var(--xy-attribution-background-color, var(--xy-attribution-background-color-default));padding:2px 3px;margin:0}.react-flow__attribution a{text-decoration:none;color:#999}@keyframes dashdraw{0%{stroke-dashoffset:10}}.react-flow__edgelabel-renderer{position:absolute;width:100%;height:100%;pointer-events:none;-webkit-user-select:none;-moz-user-select:none;user-select:none;left:0;top:0}.react-flow__viewport-portal{position:absolute;width:100%;height:100%;left:0;top:0;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__minimap{background:var( --xy-minimap-background-color-props, var(--xy-minimap-background-color, var(--xy-minimap-background-color-default)) )}.react-flow__minimap-svg{display:block}.react-flow__minimap-mask{fill:var( --xy-minimap-mask-background-color-props, var(--xy-minimap-mask-background-color, var(--xy-minimap-mask-background-color-default)) );stroke:var( --xy-minimap-mask-stroke-color-props, var(--xy-minimap-mask-stroke-color, var(--xy-minimap-mask-stroke-color-default)) );stroke-width:var( --xy-minimap-mask-stroke-width-props, var(--xy-minimap-mask-stroke-width, var(--xy-minimap-mask-stroke-width-default)) )}.react-flow__minimap-node{fill:var( --xy-minimap-node-background-color-props, var(--xy-minimap-node-background-color, var(--xy-minimap-node-background-color-default)) );stroke:var( --xy-minimap-node-stroke-color-props, var(--xy-minimap-node-stroke-color, var(--xy-minimap-node-stroke-color-default)) );stroke-width:var( --xy-minimap-node-stroke-width-props, var(--xy-minimap-node-stroke-width, var(--xy-minimap-node-stroke-width-default)) )}.react-flow__background-pattern.dots{fill:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-dots-color-default)) )}.react-flow__background-pattern.lines{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-lines-color-default)) )}.react-flow__background-pattern.cross{stroke:var( --xy-background-pattern-color-props, var(--xy-background-pattern-color, var(--xy-background-pattern-cross-color-default)) )}.react-flow__controls{display:flex;flex-direction:column;box-shadow:var(--xy-controls-box-shadow, var(--xy-controls-box-shadow-default))}.react-flow__controls.horizontal{flex-direction:row}.react-flow__controls-button{display:flex;justify-content:center;align-items:center;height:26px;width:26px;padding:4px;border:none;background:var(--xy-controls-button-background-color, var(--xy-controls-button-background-color-default));border-bottom:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) );color:var( --xy-controls-button-color-props, var(--xy-controls-button-color, var(--xy-controls-button-color-default)) );cursor:pointer;-webkit-user-select:none;-moz-user-select:none;user-select:none}.react-flow__controls-button svg{width:100%;max-width:12px;max-height:12px;fill:currentColor}.react-flow__edge.updating .react-flow__edge-path{stroke:#777}.react-flow__edge-text{font-size:10px}.react-flow__node.selectable:focus,.react-flow__node.selectable:focus-visible{outline:none}.react-flow__node-input,.react-flow__node-default,.react-flow__node-output,.react-flow__node-group{padding:10px;border-radius:var(--xy-node-border-radius, var(--xy-node-border-radius-default));width:150px;font-size:12px;color:var(--xy-node-color, var(--xy-node-color-default));text-align:center;border:var(--xy-node-border, var(--xy-node-border-default));background-color:var(--xy-node-background-color, var(--xy-node-background-color-default))}.react-flow__node-input.selectable:hover,.react-flow__node-default.selectable:hover,.react-flow__node-output.selectable:hover,.react-flow__node-group.selectable:hover{box-shadow:var(--xy-node-boxshadow-hover, var(--xy-node-boxshadow-hover-default))}.react-flow__node-input.selectable.selected,.react-flow__node-input.selectable:focus,.react-flow__node-input.selectable:focus-visible,.react-flow__node-default.selectable.selected,.react-flow__node-default.selectable:focus,.react-flow__node-default.selectable:focus-visible,.react-flow__node-output.selectable.selected,.react-flow__node-output.selectable:focus,.react-flow__node-output.selectable:focus-visible,.react-flow__node-group.selectable.selected,.react-flow__node-group.selectable:focus,.react-flow__node-group.selectable:focus-visible{box-shadow:var(--xy-node-boxshadow-selected, var(--xy-node-boxshadow-selected-default))}.react-flow__node-group{background-color:var(--xy-node-group-background-color, var(--xy-node-group-background-color-default))}.react-flow__nodesselection-rect,.react-flow__selection{background:var(--xy-selection-background-color, var(--xy-selection-background-color-default));border:var(--xy-selection-border, var(--xy-selection-border-default))}.react-flow__nodesselection-rect:focus,.react-flow__nodesselection-rect:focus-visible,.react-flow__selection:focus,.react-flow__selection:focus-visible{outline:none}.react-flow__controls-button:hover{background:var( --xy-controls-button-background-color-hover-props, var(--xy-controls-button-background-color-hover, var(--xy-controls-button-background-color-hover-default)) );color:var( --xy-controls-button-color-hover-props, var(--xy-controls-button-color-hover, var(--xy-controls-button-color-hover-default)) )}.react-flow__controls-button:disabled{pointer-events:none}.react-flow__controls-button:disabled svg{fill-opacity:.4}.react-flow__controls-button:last-child{border-bottom:none}.react-flow__controls.horizontal .react-flow__controls-button{border-bottom:none;border-right:1px solid var( --xy-controls-button-border-color-props, var(--xy-controls-button-border-color, var(--xy-controls-button-border-color-default)) )}.react-flow__controls.horizontal .react-flow__controls-button:last-child{border-right:none}.react-flow__resize-control{position:absolute}.react-flow__resize-control.left,.react-flow__resize-control.right{cursor:ew-resize}.react-flow__resize-control.top,.react-flow__resize-control.bottom{cursor:ns-resize}.react-flow__resize-control.top.left,.react-flow__resize-control.bottom.right{cursor:nwse-resize}.react-flow__resize-control.bottom.left,.react-flow__resize-control.top.right{cursor:nesw-resize}.react-flow__resize-control.handle{width:5px;height:5px;border:1px solid #fff;border-radius:1px;background-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));translate:-50% -50%}.react-flow__resize-control.handle.left{left:0;top:50%}.react-flow__resize-control.handle.right{left:100%;top:50%}.react-flow__resize-control.handle.top{left:50%;top:0}.react-flow__resize-control.handle.bottom{left:50%;top:100%}.react-flow__resize-control.handle.top.left,.react-flow__resize-control.handle.bottom.left{left:0}.react-flow__resize-control.handle.top.right,.react-flow__resize-control.handle.bottom.right{left:100%}.react-flow__resize-control.line{border-color:var(--xy-resize-background-color, var(--xy-resize-background-color-default));border-width:0;border-style:solid}.react-flow__resize-control.line.left,.react-flow__resize-control.line.right{width:1px;transform:translate(-50%);top:0;height:100%}.react-flow__resize-control.line.left{left:0;border-left-width:1px}.react-flow__resize-control.line.right{left:100%;border-right-width:1px}.react-flow__resize-control.line.top,.react-flow__resize-control.line.bottom{height:1px;transform:translateY(-50%);left:0;width:100%}.react-flow__resize-control.line.top{top:0;border-top-width:1px}.react-flow__resize-control.line.bottom{border-bottom-width:1px;top:100%}.react-flow__edge-textbg{fill:var(--xy-edge-label-background-color, var(--xy-edge-label-background-color-default))}.react-flow__edge-text{fill:var(--xy-edge-label-color, var(--xy-edge-label-color-default))}";
+function qne(e) {
   const t = new MutationObserver(e);
   return t.observe(document.documentElement, { attributes: !0, attributeFilter: ["class"] }), () => {
     t.disconnect();
   };
 }
-function qne() {
-  return _.useSyncExternalStore(Gne, () => document.documentElement.classList.contains("dark"));
+function Yne() {
+  return _.useSyncExternalStore(qne, () => document.documentElement.classList.contains("dark"));
 }
-async function zP() {
+async function OP() {
   return await import(
     /* @vite-ignore */
     Ux("provspark/static/layout.js")
   ), globalThis.ProvSparkLayout;
 }
-function Yne(e, t) {
+function Xne(e, t) {
   return bt({
     queryKey: ["layout", ...t],
-    queryFn: async () => e ? (await zP())(
+    queryFn: async () => e ? (await OP())(
       e.boxes.map(({ id: r, width: o, height: a }) => ({ id: r, width: o, height: a })),
       e.lines.map(({ id: r, source: o, target: a }) => ({ id: r, source: o, target: a })),
-      PY(e)
+      IY(e)
     ) : {},
     enabled: !!e,
     staleTime: 1 / 0
   });
 }
-function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoose: c, onHover: d }) {
-  const f = qne(), [g, p] = _.useState(null), v = e.boxes.some((S) => S.id === g) ? g : e.boxes.some((S) => S.id === o) ? o : e.boxes[0]?.id;
+function Kne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoose: c, onHover: d }) {
+  const f = Yne(), [g, p] = _.useState(null), v = e.boxes.some((S) => S.id === g) ? g : e.boxes.some((S) => S.id === o) ? o : e.boxes[0]?.id;
   if (r) return /* @__PURE__ */ R(zn, { error: r, title: "Could not draw the graph" });
   if (!t) return /* @__PURE__ */ R(Un, { label: "Drawing the graph", lines: 4 });
   const y = e.boxes.map((S) => ({
@@ -51579,7 +51565,7 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
     position: t[S.id] ?? { x: 0, y: 0 },
     width: S.width,
     height: S.height,
-    ariaLabel: Ag(rre(S.part)),
+    ariaLabel: Ag(ore(S.part)),
     domAttributes: {
       tabIndex: S.id === v ? 0 : -1,
       "aria-current": S.id === o ? "true" : void 0
@@ -51592,7 +51578,7 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
       source: S.source,
       target: S.target,
       focusable: !1,
-      label: Zne(S),
+      label: Jne(S),
       style: {
         stroke: T,
         strokeWidth: S.way === "data" ? 2 : 1.5,
@@ -51614,7 +51600,7 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
     if (T) {
       if (S.key === "Enter" || S.key === " ") c(T.part);
       else {
-        const E = Qne(e, t, T, S.key);
+        const E = Zne(e, t, T, S.key);
         if (E === void 0) return;
         S.currentTarget.querySelector(`.react-flow__node[data-id="${CSS.escape(E.id)}"]`)?.focus();
       }
@@ -51649,17 +51635,17 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
         }
       },
       children: [
-        /* @__PURE__ */ R("style", { children: Fne }),
+        /* @__PURE__ */ R("style", { children: Gne }),
         /* @__PURE__ */ ie(
-          pne,
+          mne,
           {
             colorMode: f ? "dark" : "light",
             edges: b,
             fitView: !0,
-            fitViewOptions: { padding: Jne, maxZoom: 1.1, nodes: nre(e, t) },
+            fitViewOptions: { padding: ere, maxZoom: 1.1, nodes: rre(e, t) },
             maxZoom: 2,
             minZoom: 0.05,
-            nodeTypes: cre,
+            nodeTypes: ure,
             nodes: y,
             nodesConnectable: !1,
             nodesDraggable: !1,
@@ -51673,10 +51659,10 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
               d(null);
             },
             proOptions: { hideAttribution: !0 },
-            style: lre,
+            style: cre,
             children: [
               /* @__PURE__ */ R(
-                xne,
+                wne,
                 {
                   bgColor: "var(--chakra-colors-bg)",
                   color: "var(--chakra-colors-border)",
@@ -51685,7 +51671,7 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
                   variant: Wo.Dots
                 }
               ),
-              /* @__PURE__ */ R(Tne, { showInteractive: !1 }),
+              /* @__PURE__ */ R(Rne, { showInteractive: !1 }),
               /* @__PURE__ */ R(Cd, { position: "top-left", children: /* @__PURE__ */ R(
                 be,
                 {
@@ -51700,8 +51686,8 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
                   children: l
                 }
               ) }),
-              e.boxes.length > ere ? /* @__PURE__ */ R(
-                Bne,
+              e.boxes.length > tre ? /* @__PURE__ */ R(
+                jne,
                 {
                   ariaLabel: "Overview of the trace",
                   bgColor: "var(--chakra-colors-bg-subtle)",
@@ -51723,14 +51709,14 @@ function Xne({ graph: e, spots: t, error: r, chosen: o, lit: a, says: l, onChoos
 function pb(e) {
   return e instanceof Element && e.closest(".react-flow__node")?.dataset.id || null;
 }
-const Kne = {
+const Qne = {
   ArrowLeft: [-1, 0],
   ArrowRight: [1, 0],
   ArrowUp: [0, -1],
   ArrowDown: [0, 1]
 };
-function Qne(e, t, r, o) {
-  const a = Kne[o];
+function Zne(e, t, r, o) {
+  const a = Qne[o];
   if (!a) return;
   const l = (g) => ({ x: (t[g.id]?.x ?? 0) + g.width / 2, y: (t[g.id]?.y ?? 0) + g.height / 2 }), c = l(r), d = new Set(
     e.lines.flatMap((g) => g.source === r.id ? [g.target] : g.target === r.id ? [g.source] : [])
@@ -51740,22 +51726,22 @@ function Qne(e, t, r, o) {
     return g.id !== r.id && v > 1 ? [{ box: g, far: v + 2 * y + (a[0] && !d.has(g.id) ? 1e4 : 0) }] : [];
   }).sort((g, p) => g.far - p.far)[0]?.box;
 }
-function Zne(e) {
+function Jne(e) {
   const { way: t } = e;
   return [t === "context" || t === "possible" ? t : t === "files" ? "shared files" : "", Yx(e)].filter(Boolean).join(" · ") || void 0;
 }
-const Jne = { left: "76px", right: "24px", top: "36px", bottom: "16px" }, ere = 24, tre = 1700;
-function nre(e, t) {
+const ere = { left: "76px", right: "24px", top: "36px", bottom: "16px" }, tre = 24, nre = 1700;
+function rre(e, t) {
   const r = t.d0;
-  return r ? e.boxes.filter((o) => Math.abs((t[o.id]?.x ?? 0) - r.x) < tre) : e.boxes;
+  return r ? e.boxes.filter((o) => Math.abs((t[o.id]?.x ?? 0) - r.x) < nre) : e.boxes;
 }
-function rre(e) {
+function ore(e) {
   return e.kind === "dataset" ? `Dataset ${e.node.dataset.label}: ${Gi(e.node.rows, e.node.total)} rows${e.node.gone ? ", no longer in the current version" : ""}` : e.kind === "hidden" ? "Hidden step: no access" : [`Step ${e.about?.task_id ?? e.step}, ${e.coverage}`, e.says, e.why].filter(Boolean).join(". ");
 }
 const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
   /* @__PURE__ */ R(Vl, { isConnectable: !1, position: Oe.Left, style: { opacity: 0 }, type: "target" }),
   /* @__PURE__ */ R(Vl, { isConnectable: !1, position: Oe.Right, style: { opacity: 0 }, type: "source" })
-] }), ore = _.memo(function({ data: t }) {
+] }), ire = _.memo(function({ data: t }) {
   if (t.part.kind !== "dataset") return null;
   const { node: r } = t.part;
   return /* @__PURE__ */ ie(
@@ -51787,7 +51773,7 @@ const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
       ]
     }
   );
-}), ire = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", are = _.memo(function({ data: t }) {
+}), are = "repeating-linear-gradient(45deg, var(--chakra-colors-orange-subtle) 0 6px, var(--chakra-colors-bg) 6px 12px)", sre = _.memo(function({ data: t }) {
   if (t.part.kind !== "step") return null;
   const { about: r, coverage: o, says: a, step: l, why: c } = t.part, d = o === "untracked";
   return /* @__PURE__ */ ie(
@@ -51795,7 +51781,7 @@ const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
     {
       alignItems: "center",
       bg: o === "coarse" ? void 0 : "bg.muted",
-      bgImage: o === "coarse" ? ire : void 0,
+      bgImage: o === "coarse" ? are : void 0,
       borderColor: d ? "red.solid" : o === "coarse" ? "orange.solid" : t.chosen ? "blue.solid" : "border",
       borderRadius: "full",
       borderStyle: d ? "dashed" : "solid",
@@ -51819,7 +51805,7 @@ const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
       ]
     }
   );
-}), sre = _.memo(function({ data: t }) {
+}), lre = _.memo(function({ data: t }) {
   return /* @__PURE__ */ ie(
     _e,
     {
@@ -51841,19 +51827,19 @@ const xw = () => /* @__PURE__ */ ie(P.Fragment, { children: [
       ]
     }
   );
-}), lre = {
+}), cre = {
   background: "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color": "var(--chakra-colors-bg)",
   "--xy-controls-button-background-color-hover": "var(--chakra-colors-bg-muted)",
   "--xy-controls-button-color": "var(--chakra-colors-fg)",
   "--xy-controls-button-color-hover": "var(--chakra-colors-fg)",
   "--xy-controls-button-border-color": "var(--chakra-colors-border)"
-}, cre = { dataset: ore, step: are, hidden: sre }, ure = 120, dre = 1e3;
-function fre(e, t, r, o) {
+}, ure = { dataset: ire, step: sre, hidden: lre }, dre = 120, fre = 1e3;
+function hre(e, t, r, o) {
   const [a, l] = _.useState(null), c = _.useRef(void 0), d = _.useCallback((b) => {
     clearTimeout(c.current), c.current = setTimeout(() => {
       l(b);
-    }, ure);
+    }, dre);
   }, []);
   _.useEffect(
     () => () => {
@@ -51877,7 +51863,7 @@ function fre(e, t, r, o) {
   }, [e.context, f, a, g, t]), v = (b, x) => b.dataset.id === x.dataset.id && b.version === x.version, { data: y } = bt({
     queryKey: ["look", p, g?.version],
     queryFn: async ({ signal: b }) => {
-      const x = await yr("/trace", p, b), w = x.nodes.find((k) => g && v(k, g)), S = w ? await yr("/trace/rows", { ...p, node: w.id, limit: dre, columns: [] }, b) : void 0;
+      const x = await yr("/trace", p, b), w = x.nodes.find((k) => g && v(k, g)), S = w ? await yr("/trace/rows", { ...p, node: w.id, limit: fre, columns: [] }, b) : void 0;
       return { nodes: x.nodes, rows: new Set(S?.rows), all: !S?.next };
     },
     enabled: !!p,
@@ -51885,7 +51871,7 @@ function fre(e, t, r, o) {
   });
   return _.useMemo(() => {
     if (!t || !r || !a || !f || !g || !y) return { look: d, boxes: null, rows: () => null };
-    const b = t.nodes.filter((S) => y.nodes.some((k) => v(k, S))), x = MY(r, /* @__PURE__ */ new Set([`d${f.id}`, ...b.map((S) => `d${S.id}`)])), w = /* @__PURE__ */ new Set([a.row]);
+    const b = t.nodes.filter((S) => y.nodes.some((k) => v(k, S))), x = PY(r, /* @__PURE__ */ new Set([`d${f.id}`, ...b.map((S) => `d${S.id}`)])), w = /* @__PURE__ */ new Set([a.row]);
     return {
       look: d,
       boxes: x,
@@ -51893,13 +51879,13 @@ function fre(e, t, r, o) {
     };
   }, [y, f, r, d, a, g, t]);
 }
-function hre() {
-  const { state: e, go: t, on: r, leave: o } = zt(), a = _.useMemo(() => Cq(e), [e]), l = _.useMemo(() => ["trace", JSON.stringify(a)], [a]), c = bt({ queryKey: l, queryFn: ({ signal: j }) => yr("/trace", a, j, l) });
+function gre() {
+  const { state: e, go: t, on: r, leave: o } = zt(), a = _.useMemo(() => Eq(e), [e]), l = _.useMemo(() => ["trace", JSON.stringify(a)], [a]), c = bt({ queryKey: l, queryFn: ({ signal: j }) => yr("/trace", a, j, l) });
   _.useEffect(() => {
-    zP().catch(() => {
+    OP().catch(() => {
     });
   }, []);
-  const { data: d } = c, f = _.useMemo(() => d ? RY(d) : void 0, [d]), g = Yne(f, l), [p, v] = _.useState(null), y = d?.nodes.find((j) => e.at === ER(j, d)) ?? bre(d), b = fre(a, d, f, y);
+  const { data: d } = c, f = _.useMemo(() => d ? zY(d) : void 0, [d]), g = Xne(f, l), [p, v] = _.useState(null), y = d?.nodes.find((j) => e.at === ER(j, d)) ?? xre(d), b = hre(a, d, f, y);
   qx(o);
   const x = _.useRef(null);
   _.useEffect(() => {
@@ -51908,9 +51894,9 @@ function hre() {
   const w = d?.nodes[0];
   if (!d || !f || !y || !w)
     return /* @__PURE__ */ R(is, { failed: "The trace failed", label: "Tracing", query: c, queryKey: l });
-  const S = d.direction === "backward", k = d.nodes.length === 1 && !d.stops.length && !w.hidden, T = d.endings.length ? /* @__PURE__ */ R(hX, { onOperation: r, trace: d }) : null, E = (j) => {
+  const S = d.direction === "backward", k = d.nodes.length === 1 && !d.stops.length && !w.hidden, T = d.endings.length ? /* @__PURE__ */ R(gX, { onOperation: r, trace: d }) : null, E = (j) => {
     j.kind === "dataset" && t({ at: ER(j.node, d), step: null }), j.kind === "step" && t({ step: j.step, tab: null });
-  }, z = e.step ? f.boxes.find((j) => j.part.kind === "step" && j.part.step === e.step)?.id : `d${y.id}`, O = p ? NY(f, p) : b.boxes, A = AY(d, f.boxes.find((j) => j.id === (p ?? z))?.part), N = S ? e.example : null, L = N ?? d.example ?? null, H = w.rows > 1 || y.one.length > 0 && y.one.length < y.rows, V = (j) => ({
+  }, z = e.step ? f.boxes.find((j) => j.part.kind === "step" && j.part.step === e.step)?.id : `d${y.id}`, O = p ? MY(f, p) : b.boxes, A = NY(d, f.boxes.find((j) => j.id === (p ?? z))?.part), N = S ? e.example : null, L = N ?? d.example ?? null, H = w.rows > 1 || y.one.length > 0 && y.one.length < y.rows, V = (j) => ({
     asked: a,
     node: j,
     faded: O !== null && !O.has(`d${j.id}`),
@@ -51925,8 +51911,8 @@ function hre() {
       r({ dataset: j.dataset.id, version: j.version, rows: [B], way: q });
     }
   });
-  return /* @__PURE__ */ ie(De, { direction: "column", gap: 3, h: "full", minH: 0, children: [
-    /* @__PURE__ */ ie(De, { align: "center", columnGap: 4, rowGap: 2, wrap: "wrap", children: [
+  return /* @__PURE__ */ ie(Le, { direction: "column", gap: 3, h: "full", minH: 0, children: [
+    /* @__PURE__ */ ie(Le, { align: "center", columnGap: 4, rowGap: 2, wrap: "wrap", children: [
       /* @__PURE__ */ ie(
         hN,
         {
@@ -51981,15 +51967,15 @@ function hre() {
         }
       ),
       /* @__PURE__ */ R(Ha, {}),
-      /* @__PURE__ */ R(yre, {}),
-      /* @__PURE__ */ R(md, { items: IY({ state: e, asked: a, trace: d, node: y, graph: f, spots: g.data }) })
+      /* @__PURE__ */ R(bre, {}),
+      /* @__PURE__ */ R(md, { items: DY({ state: e, asked: a, trace: d, node: y, graph: f, spots: g.data }) })
     ] }),
-    /* @__PURE__ */ R(gre, { trace: d }),
     /* @__PURE__ */ R(pre, { trace: d }),
+    /* @__PURE__ */ R(mre, { trace: d }),
     /* @__PURE__ */ R(mg, { broken: d.broken }),
     k ? null : T,
     /* @__PURE__ */ R(_e, { flex: "0 1 38%", minH: "11rem", children: /* @__PURE__ */ R(
-      Xne,
+      Kne,
       {
         chosen: z ?? "",
         error: g.error,
@@ -52001,10 +51987,10 @@ function hre() {
         spots: g.data
       }
     ) }),
-    /* @__PURE__ */ ie(De, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
+    /* @__PURE__ */ ie(Le, { direction: { base: "column", lg: "row" }, flex: 1, gap: 4, minH: 0, children: [
       /* @__PURE__ */ R(_e, { flex: y.id === 0 || e.step ? 1 : "0 1 42%", minH: 0, minW: 0, children: /* @__PURE__ */ R(l0, { ...V(w), title: "selected" }) }),
       e.step ? /* @__PURE__ */ R(_e, { flex: { base: "1", lg: "0 0 32rem" }, minH: 0, minW: 0, children: /* @__PURE__ */ R(
-        kX,
+        TX,
         {
           onHappened: w.rows > 20 ? void 0 : () => {
             r({ ...Ly(e), way: "happened", at: "all" });
@@ -52019,7 +52005,7 @@ function hre() {
         {
           ...V(y),
           choice: L !== null && (N !== null || y.rows > 1 && H) ? /* @__PURE__ */ R(
-            mX,
+            vX,
             {
               asked: a,
               on: N !== null,
@@ -52061,17 +52047,17 @@ function hre() {
     ) : null
   ] });
 }
-function gre({ trace: e }) {
+function pre({ trace: e }) {
   return e.stops.map((t) => /* @__PURE__ */ ie(
     Jg,
     {
       flexShrink: 0,
       size: "sm",
-      status: mre.has(t.what) ? "error" : "warning",
+      status: vre.has(t.what) ? "error" : "warning",
       children: [
         /* @__PURE__ */ R(tp, {}),
         /* @__PURE__ */ ie(ep, { overflowWrap: "anywhere", children: [
-          vre(t),
+          yre(t),
           t.why
         ] })
       ]
@@ -52080,7 +52066,7 @@ function gre({ trace: e }) {
   ));
 }
 const CR = 3;
-function pre({ trace: e }) {
+function mre({ trace: e }) {
   const t = e.gone.slice(CR).reduce((a, l) => a + l.rows, 0), r = (a) => e.steps.find((l) => l.step === a), o = e.gone.slice(0, CR).map((a) => {
     const l = r(a.step), [c, d] = a.rows === 1 ? ["is", "its"] : ["are", "their"], f = l ? `${d} files were missing after ${Vr(l)} (${Zl(l.ended)})` : `no captured step is known to have removed ${d} files`;
     return `${at(a.rows)} of ${a.dataset.label} ${c} no longer in the current version: ${f}.`;
@@ -52090,12 +52076,12 @@ function pre({ trace: e }) {
     t ? `${at(t, "more row")} ${t === 1 ? "is" : "are"} no longer in the current version of ${t === 1 ? "its" : "their"} dataset.` : ""
   ].join(" ") }) : null;
 }
-const mre = /* @__PURE__ */ new Set(["untracked", "unlinked", "returned", "task", "outside"]);
-function vre(e) {
+const vre = /* @__PURE__ */ new Set(["untracked", "unlinked", "returned", "task", "outside"]);
+function yre(e) {
   const { label: t } = e.dataset;
   return e.what === "coarse" ? `${t} was captured as a whole, so each of its rows counts as made from all rows read: ` : e.what === "untracked" ? `The path ends: ${t} was written without capture: ` : e.what === "driver-reads-off" ? `The step that wrote ${t} ran without capture of what its driver read: ` : e.what === "before-format-3" ? `The step that wrote ${t} was stored before driver reads were recorded: ` : e.what === "task" ? `A task next to the step of ${t} ran without capture: ` : e.what === "declared" ? `${t} was not captured, and is linked as declared: ` : e.what === "files" ? "A dataset doesn't match its captured versions: " : e.what === "outside" ? `A source of ${t} was written without capture: ` : `The path ends at ${t}: `;
 }
-function yre() {
+function bre() {
   return /* @__PURE__ */ ie(kt, { color: "fg.muted", fontSize: "xs", gap: 3, hideBelow: "md", children: [
     /* @__PURE__ */ ie(kt, { gap: 1, children: [
       /* @__PURE__ */ R(_e, { borderColor: "blue.solid", borderTopWidth: 2, w: 5 }),
@@ -52116,11 +52102,11 @@ function ER(e, { nodes: t }) {
   const o = t.filter((a) => a.dataset.id === e.dataset.id && a.version === e.version).indexOf(e);
   return `${e.dataset.id}.${e.version.slice(0, 12)}${o > 0 ? `.${o}` : ""}`;
 }
-function bre(e) {
+function xre(e) {
   const t = e?.nodes.slice(1) ?? [], r = t.filter((o) => o.role === "end");
   return [...r.length ? r : t].sort((o, a) => a.rows - o.rows)[0] ?? e?.nodes[0];
 }
-const xre = new sq({
+const wre = new lq({
   defaultOptions: {
     queries: {
       staleTime: 3e4,
@@ -52129,10 +52115,10 @@ const xre = new sq({
     }
   }
 });
-function wre({ theme: e, ...t }) {
-  return /* @__PURE__ */ R(PG, { client: xre, children: /* @__PURE__ */ R(Sre, { theme: e, where: t }) });
+function Sre({ theme: e, ...t }) {
+  return /* @__PURE__ */ R(IG, { client: wre, children: /* @__PURE__ */ R(Cre, { theme: e, where: t }) });
 }
-function Sre({ theme: e, where: t }) {
+function Cre({ theme: e, where: t }) {
   const { state: r, open: o } = zt(), a = !!t.dagId;
   return _.useEffect(() => {
     const l = (c) => {
@@ -52143,7 +52129,7 @@ function Sre({ theme: e, where: t }) {
       window.removeEventListener("keydown", l);
     };
   }, [o, r.dataset, a]), /* @__PURE__ */ ie(
-    De,
+    Le,
     {
       as: "section",
       "aria-label": "Provenance",
@@ -52156,7 +52142,7 @@ function Sre({ theme: e, where: t }) {
       children: [
         /* @__PURE__ */ ie(kt, { gap: 3, minH: 9, flexShrink: 0, children: [
           a ? null : /* @__PURE__ */ R(Fo, { as: "h1", size: "xl", whiteSpace: "nowrap", children: "Provenance" }),
-          /* @__PURE__ */ R(Eq, { root: a ? "Outputs" : "Datasets" }),
+          /* @__PURE__ */ R(_q, { root: a ? "Outputs" : "Datasets" }),
           /* @__PURE__ */ R(Ha, {}),
           /* @__PURE__ */ ie(be, { color: "fg.muted", fontSize: "xs", hideBelow: "lg", whiteSpace: "nowrap", children: [
             a ? null : /* @__PURE__ */ ie(P.Fragment, { children: [
@@ -52184,7 +52170,7 @@ function Sre({ theme: e, where: t }) {
             }
           ) : null
         ] }),
-        /* @__PURE__ */ R(_e, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ R(hre, {}) : r.way === "happened" ? /* @__PURE__ */ R(aX, {}) : /* @__PURE__ */ R(DY, { way: r.way }) : /* @__PURE__ */ R(KY, {}) : a ? /* @__PURE__ */ R(dX, { where: t }) : /* @__PURE__ */ R(BY, {}) })
+        /* @__PURE__ */ R(_e, { flex: 1, minH: 0, children: r.dataset ? r.way ? r.way === "backward" || r.way === "forward" ? /* @__PURE__ */ R(gre, {}) : r.way === "happened" ? /* @__PURE__ */ R(sX, {}) : /* @__PURE__ */ R($Y, { way: r.way }) : /* @__PURE__ */ R(QY, {}) : a ? /* @__PURE__ */ R(fX, { where: t }) : /* @__PURE__ */ R(jY, {}) })
       ]
     }
   );
@@ -52192,15 +52178,15 @@ function Sre({ theme: e, where: t }) {
 function du({ children: e }) {
   return /* @__PURE__ */ R(be, { as: "kbd", borderColor: "border", borderRadius: "sm", borderWidth: 1, fontFamily: "mono", px: 1, children: e });
 }
-const Cre = jA(qA, { globalCss: { "html, body, #root": { height: "100%" } } }), _R = "provspark-theme";
-function Ere() {
+const Ere = jA(qA, { globalCss: { "html, body, #root": { height: "100%" } } }), _R = "provspark-theme";
+function _re() {
   const [e, t] = _.useState(
     () => (localStorage.getItem(_R) ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark"
   );
   return _.useEffect(() => {
     document.documentElement.className = e ? "dark" : "light", document.documentElement.style.colorScheme = e ? "dark" : "light", localStorage.setItem(_R, e ? "dark" : "light");
-  }, [e]), /* @__PURE__ */ R(wD, { value: Cre, children: /* @__PURE__ */ R(CG, { children: /* @__PURE__ */ R(_e, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ R(
-    wre,
+  }, [e]), /* @__PURE__ */ R(SD, { value: Ere, children: /* @__PURE__ */ R(EG, { children: /* @__PURE__ */ R(_e, { bg: "bg", color: "fg", h: "100vh", px: 5, py: 4, children: /* @__PURE__ */ R(
+    Sre,
     {
       theme: {
         dark: e,
@@ -52212,6 +52198,6 @@ function Ere() {
   ) }) }) });
 }
 const kR = document.getElementById("root");
-kR && JW.createRoot(kR).render(
-  /* @__PURE__ */ R(_.StrictMode, { children: /* @__PURE__ */ R(Ere, {}) })
+kR && eF.createRoot(kR).render(
+  /* @__PURE__ */ R(_.StrictMode, { children: /* @__PURE__ */ R(_re, {}) })
 );

@@ -5,26 +5,14 @@ import { useQuery } from "@tanstack/react-query";
 import { get, post, type CellPage, type ColumnLine, type ColumnLines, type Dataset } from "../api/client";
 import { usePage, type Direction } from "../state";
 import { number } from "../words";
+import { Panel } from "./Panel";
 import { Failed, Loading } from "./States";
 
 type Props = { dataset: string; version: string; column: string; row: number | null; onClose: () => void };
 
 export function ColumnPanel({ dataset, version, column, row, onClose }: Props) {
   return (
-    <Flex
-      aria-label="Column"
-      as="aside"
-      borderColor="border"
-      borderRadius="md"
-      borderWidth={1}
-      direction="column"
-      gap={3}
-      h="full"
-      minH={0}
-      overflow="auto"
-      p={4}
-      tabIndex={0}
-    >
+    <Panel label="Column">
       <HStack>
         <Heading as="h3" flex={1} overflowWrap="anywhere" size="md">
           {row === null ? column : `${column}, row ${number(row)}`}
@@ -48,7 +36,7 @@ export function ColumnPanel({ dataset, version, column, row, onClose }: Props) {
           )}
         </Flex>
       ))}
-    </Flex>
+    </Panel>
   );
 }
 

@@ -10,6 +10,7 @@ import { made, number, task, when } from "../words";
 import { Coverage } from "./Marks";
 import { Matrices } from "./Matrix";
 import { Operations } from "./Operations";
+import { Panel } from "./Panel";
 import { ProfilePanel } from "./ProfilePanel";
 import { Failed, Loading } from "./States";
 import { copyText, Take } from "./Take";
@@ -42,21 +43,7 @@ export function StepPanel({ step, onClose, onHappened }: Props) {
   ];
   const tab = tabs.find((one) => one === state.tab) ?? tabs[0] ?? "run";
   return (
-    <Flex
-      aria-label="Step"
-      as="aside"
-      ref={panel}
-      borderColor="border"
-      borderRadius="md"
-      borderWidth={1}
-      direction="column"
-      gap={3}
-      h="full"
-      minH={0}
-      overflow="auto"
-      p={4}
-      tabIndex={0}
-    >
+    <Panel label="Step" ref={panel}>
       <HStack>
         <Heading as="h3" flex={1} size="md">
           {data ? task(data) : "Step"}
@@ -145,7 +132,7 @@ export function StepPanel({ step, onClose, onHappened }: Props) {
           </Tabs.Root>
         </>
       ) : null}
-    </Flex>
+    </Panel>
   );
 }
 
