@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
-from typing import get_type_hints
+from typing import Any, get_type_hints
+
+from pydantic_core import PydanticCustomError
 
 from provspark.model.errors import SettingsError
 
-__all__ = ["LIMITS", "Limits", "named"]
+__all__ = ["LIMITS", "MOST_CONDITIONS", "Limits", "few_conditions", "named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +97,19 @@ LIMITS: ContextVar[Limits] = ContextVar("provspark_limits", default=Limits())  #
 def named(name: str) -> str:
     """Return a setting's name for messages, with its section in Airflow's configuration."""
     return f"[provspark] {name}"
+
+
+def few_conditions(where: list[str] | None) -> list[str] | None:
+    """Reject a list with more conditions than the limit."""
+    most = LIMITS.get().max_conditions
+    if where is not None and len(where) > most:
+        why = (
+            f"The request has {len(where):,} conditions; the limit is {most:,} ({named('max_conditions')}). "
+            "Combine conditions with `in`, or pass row ids"
+        )
+        raise PydanticCustomError("too_many_conditions", why)
+    return where
+
+
+MOST_CONDITIONS: dict[str, Any] = {"maxItems": Limits().max_conditions}
+"""Default limit, for the OpenAPI description."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from pydantic_core import PydanticCustomError
 
 from provspark.index_store.query.arguments import Versions
 from provspark.index_store.query.current_versions import VersionRule
 from provspark.index_store.query.nodes import Direction
 from provspark.model.stops import Blur
 from provspark.model.writes import Coverage, Kind
-from provspark.web.limits import LIMITS, Limits, named
+from provspark.web.limits import MOST_CONDITIONS, few_conditions
 from provspark.web.whole_numbers import WHOLE
 
 MAX_ROWS = 10_000
@@ -25,22 +24,6 @@ VersionId = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="`version
 RowId = Annotated[int, Field(ge=0, le=2**53 - 1), WHOLE]
 ConditionText = Annotated[str, Field(min_length=1, max_length=500, examples=["age >= 40", "`name` in ('Ann', 'Bob')"])]
 ColumnName = Annotated[str, Field(min_length=1, max_length=500)]
-
-
-def few_conditions(where: list[str] | None) -> list[str] | None:
-    """Reject a list with more conditions than the limit."""
-    most = LIMITS.get().max_conditions
-    if where is not None and len(where) > most:
-        why = (
-            f"The request has {len(where):,} conditions; the limit is {most:,} ({named('max_conditions')}). "
-            "Combine conditions with `in`, or pass row ids"
-        )
-        raise PydanticCustomError("too_many_conditions", why)
-    return where
-
-
-MOST_CONDITIONS: dict[str, Any] = {"maxItems": Limits().max_conditions}
-"""Default limit, for the OpenAPI description."""
 
 
 class Model(BaseModel):

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, create_model
 from provspark.index_store.query.parameters import Parameter, parameters
 from provspark.index_store.query.question import QUESTIONS, Question
 from provspark.web import models
+from provspark.web.limits import MOST_CONDITIONS, few_conditions
 from provspark.web.whole_numbers import WHOLE
 
 __all__ = ["asked_over_http", "body", "fields"]
@@ -66,8 +67,8 @@ def _type(question: Question, parameter: Parameter) -> Any:
         kind = Annotated[dict[models.ColumnName, models.ColumnName], Field(max_length=1000)]
     elif parameter.takes == "conditions":
         some = list[kind] if parameter.required else list[kind] | None  # type: ignore[valid-type]
-        few = AfterValidator(models.few_conditions)
-        return Annotated[some, few, Field(json_schema_extra=models.MOST_CONDITIONS)]
+        few = AfterValidator(few_conditions)
+        return Annotated[some, few, Field(json_schema_extra=MOST_CONDITIONS)]
     elif parameter.many:
         kind = Annotated[list[kind], Field(max_length=models.MAX_ROWS)]  # type: ignore[valid-type]
     return kind if parameter.required else kind | None

@@ -11,6 +11,7 @@ from pydantic import AfterValidator
 from provspark.index_store.query.trace import TraceNode
 from provspark.model.runs import Runs
 from provspark.web import describe, models, rows
+from provspark.web.limits import MOST_CONDITIONS, few_conditions
 from provspark.web.login import Viewer
 from provspark.web.paging import Cursor, Paged, capped
 from provspark.web.problems import RESPONSES
@@ -28,8 +29,8 @@ DatasetPath = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
 VersionQuery = Annotated[str | None, Query(pattern="^[0-9a-f]{32}$")]
 Where = Annotated[
     list[models.ConditionText] | None,
-    AfterValidator(models.few_conditions),
-    Query(json_schema_extra=models.MOST_CONDITIONS),
+    AfterValidator(few_conditions),
+    Query(json_schema_extra=MOST_CONDITIONS),
 ]
 Columns = Annotated[list[models.ColumnName] | None, Query(max_length=models.MAX_COLUMNS)]
 

@@ -1484,7 +1484,7 @@ export interface components {
         };
         /**
          * CellLine
-         * @description Cell of the request, and a cell that it derives from or that derives from it.
+         * @description Cell of the request, and one of its source or derived cells.
          */
         CellLine: {
             /** Column */
@@ -2170,7 +2170,7 @@ export interface components {
         };
         /**
          * ColumnLine
-         * @description Column of the request, and a column that it derives from or that derives from it. Null stands for whole rows.
+         * @description Column of the request, and one of its source or derived columns. Null means whole rows.
          */
         ColumnLine: {
             /** Column */
