@@ -62,21 +62,21 @@ def serve(host: str, port: int, open_page: bool, events_key_file: Path | None, s
         from provspark.web.source import AnswerSource
     except ImportError as e:
         raise PackageMissingError("provspark serve", "'airflow-provider-provspark[serve]'") from e
-    key = events_key(events_key_file, EVENTS_KEY)
-    named_url = Settings.read().url(store)
-    if key and not is_catalogue(named_url):
-        raise SettingsError(f"{named_url} is a store; to receive events, pass the URL of a catalogue with --store")
-    events = Events(named_url, key) if key else None
-    url = open_provenance(store).url
     token = os.environ.get("PROVSPARK_SERVE_TOKEN") or new_token()
     if len(token) < 16:
         raise SettingsError(
             "PROVSPARK_SERVE_TOKEN has fewer than 16 characters. Set a longer one, or unset it to generate one."
         )
+    key = events_key(events_key_file, EVENTS_KEY)
     if key == token:
         raise SettingsError(
             f"PROVSPARK_SERVE_TOKEN and {EVENTS_KEY} are equal, so senders could read the page; change one"
         )
+    url = Settings.read().url(store)
+    if key and not is_catalogue(url):
+        raise SettingsError(f"{url} is a store; to receive events, pass the URL of a catalogue with --store")
+    events = Events(url, key) if key else None
+    url = open_provenance(url).url
     policy, limits = Policy.from_settings(_setting), Limits.read(_setting)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)

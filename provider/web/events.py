@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import logging
 import zlib
 from collections.abc import AsyncIterator
@@ -18,6 +17,7 @@ from starlette.routing import Route
 
 from provspark.index_store.catalogue import Catalogue, Ingested
 from provspark.model.errors import CatalogueError, EventError, SettingsError
+from provspark.web.login import bearer, matches
 from provspark.web.problems import problem
 
 __all__ = ["EVENTS_PATH", "Events", "events_app"]
@@ -81,9 +81,8 @@ class Events:
             return _refused(request, e)
 
     def _authorise(self, request: Request) -> None:
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        same = hmac.compare_digest(given.strip().encode(), self._key.encode())
-        if scheme.lower() != "bearer" or not same:
+        given = bearer(request)
+        if given is None or not matches(given, self._key):
             why = "the API key is missing or wrong; send it as a header: Authorization: Bearer KEY"
             raise HTTPException(401, why, {"WWW-Authenticate": "Bearer"})
 

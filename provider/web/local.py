@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import secrets
 import time
 from http import HTTPStatus
@@ -18,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from provspark.web.app import create_app
 from provspark.web.events import EVENTS_PATH, Events
 from provspark.web.limits import Limits
-from provspark.web.login import Viewer
+from provspark.web.login import Viewer, bearer, matches
 from provspark.web.problems import problem
 from provspark.web.source import AnswerSource
 
@@ -133,13 +132,13 @@ class _Logins:
     """Logins: programs send the token, browsers the id of a session that was started with it."""
 
     def __init__(self, token: str, cookie: str) -> None:
-        self._token, self.cookie = token.encode(), cookie
+        self._token, self.cookie = token, cookie
         self._until: dict[str, float] = {}
         """Time at which each session expires, oldest session first."""
 
     def fits(self, token: str) -> bool:
         """Return whether this is the token."""
-        return hmac.compare_digest(token.encode(), self._token)
+        return matches(token, self._token)
 
     def begin(self) -> str:
         """Start a session and return its id."""
@@ -151,8 +150,8 @@ class _Logins:
 
     def user(self, request: Request) -> str | None:
         """Return the request's session id, or "token" if it sends the token; None if it is not logged in."""
-        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return "token" if self.fits(bearer.strip()) else None
+        given = bearer(request)
+        if given is not None:
+            return "token" if self.fits(given) else None
         session = request.cookies.get(self.cookie, "")
         return session if time.monotonic() < self._until.get(session, 0.0) else None
