@@ -298,7 +298,7 @@ class _Claims:
             if bad.any():
                 first = int(np.flatnonzero(bad)[0])
                 why = self._why(target, int(mine[first]), int(theirs[first]), bool(twice[first]), options)
-                refused.append(UnlinkedRows(target, self._runs(mine[bad]), why))
+                refused.append(UnlinkedRows(target, self.at.files.runs(mine[bad]), why))
             mine, theirs = mine[~bad], theirs[~bad]
             if len(mine):
                 if uncounted:
@@ -308,11 +308,8 @@ class _Claims:
                 whole = len(mine) == len(self.owners) and _same_rows(self.at.version, target.version)
                 links.append(VersionLink(target, boxes, whole))
         nobody = [self.owners == 0, self.takers == 0]
-        loose, left = (self._runs(np.flatnonzero(some if own is None else some & own)) for some in nobody)
+        loose, left = (self.at.files.runs(np.flatnonzero(some if own is None else some & own)) for some in nobody)
         return Links(tuple(links), tuple(refused), loose, left)
-
-    def _runs(self, files: Int64) -> Runs:
-        return self.at.files.runs(files)
 
     def _why(self, target: VersionReference, mine: int, theirs: int, twice: bool, options: str) -> str:
         path = self.at.files.paths[mine] or self.at.version.dataset.name
