@@ -79,7 +79,7 @@ class OperationRule:
     contextual : bool
         Whether its values are computed from rows other than those that its rows are made from.
     opaque : str
-        Why an operation can't be replayed from its text; `AGAIN` if it can. ``{}`` stands for the node.
+        Why an operation can't be replayed from its text; `AGAIN` if it can. ``{}`` is replaced by the node.
     """
 
     text: Callable[[DraftOperation, Sequence[DraftOperation]], str] = _by_name

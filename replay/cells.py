@@ -46,7 +46,7 @@ def cells_of(
     places : mapping of int to set of int
         By output row, the lines of the last stage that it is equal to; several if they can't be told apart.
     columns : int64 array
-        Positions of the output's columns, from 1; 0 stands for the rows.
+        Positions of the output's columns, from 1; 0 means the rows.
     """
     walk = _CellWalk(engine, told, node)
     labels = [(row, line) for row, lines in sorted(places.items()) for line in sorted(lines)]

@@ -105,7 +105,7 @@ class Replayer:
         Parameters
         ----------
         columns : int64 array
-            Positions of the output's columns, from 1; 0 stands for the rows.
+            Positions of the output's columns, from 1; 0 means the rows.
         """
         try:
             with self._backward(node, rows) as (engine, replayed, at):

@@ -1,4 +1,4 @@
-"""Replace capital gains of 99999, which stand for an unknown gain, by the mean: impute.py IN OUT"""
+"""Replace capital gains of 99999, which means an unknown gain, by the mean: impute.py IN OUT"""
 
 import sys
 

@@ -16,7 +16,7 @@ def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 def cell(text: str) -> str:
-    """Return a text as it can stand in a table."""
+    """Return a text for a cell of a table."""
     return " ".join(text.split()).replace("|", r"\|")
 
 

@@ -102,7 +102,7 @@ def line_of(node: WriteNode, group: Sequence[int], whole: Sequence[int]) -> Oper
 
 @kept
 def _helpers(node: WriteNode) -> dict[int, str]:
-    """Return what Spark's helper columns stand for, by column id."""
+    """Return the expressions of Spark's helper columns, by column id."""
     return meanings(node.operations) if helpers(node.operations) else {}
 
 
@@ -161,7 +161,7 @@ class _Composite:
 
     @property
     def own(self) -> dict[int, str]:
-        """What Spark's helper columns stand for, by column id."""
+        """Expressions of Spark's helper columns, by column id."""
         return _helpers(self.node)
 
     def names(self, columns: Iterable[Column]) -> tuple[str, ...]:

@@ -192,7 +192,7 @@ class Masks:
         return frozenset(columns - self._opened(at, columns - named))
 
     def _named(self, at: VersionReference) -> Positions:
-        """Return the columns whose own names match a mask."""
+        """Return the columns that `mask_columns` names."""
         fields = at.version.fields or tuple(Field(name, "") for name in names_of(at))
         return frozenset(i for i, field in enumerate(fields, 1) if self._policy.masked_by_name(field))
 

@@ -75,7 +75,7 @@ class OperationJson(Model):
 
 
 class ColumnLineJson(Model):
-    """Column of the request, and a column that it derives from or that derives from it. Null stands for whole rows."""
+    """Column of the request, and one of its source or derived columns. Null means whole rows."""
 
     column: str | None
     dataset: DatasetJson
@@ -176,7 +176,7 @@ class CellQuery(Selection):
 
 
 class CellLineJson(Model):
-    """Cell of the request, and a cell that it derives from or that derives from it."""
+    """Cell of the request, and one of its source or derived cells."""
 
     row: int
     column: str | None

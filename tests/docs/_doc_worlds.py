@@ -174,5 +174,5 @@ def _plain(text: str) -> list[str]:
 
 
 def _matches(want: str, have: str) -> bool:
-    """Return whether a line is as expected; `…` stands for anything."""
+    """Return whether a line is as expected; `…` matches any text."""
     return re.fullmatch(".*".join(map(re.escape, want.split("…"))), have) is not None

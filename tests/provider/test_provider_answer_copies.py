@@ -81,7 +81,7 @@ def test_pickled_answers_keep_what_they_hold(name: str, first: dict[str, Any], s
         assert content(other) == content(answer)
         assert other == answer == copy.deepcopy(answer)
         assert pickle.loads(pickle.dumps(other)) == answer
-    assert answer == second[name], "asked of a store that was opened once more"
+    assert answer == second[name], "from the reopened store"
     assert type(answer).__hash__ is None or hash(answer) == hash(second[name]) == hash(other)
 
 
