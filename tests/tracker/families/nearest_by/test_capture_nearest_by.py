@@ -273,4 +273,4 @@ def test_operation(spark: Any, sources: Path, tmp_path: Path) -> None:
     assert (line["categories"], line["reads"]) == (["join", "vertical reduction"], ["v", "w"])
     told = prov.replay(str(frames.paths["emp"]), [0])
     ((operation, why),) = told.stopped
-    assert operation.node == "NearestByJoin" and "rank the rows by a window" in why
+    assert operation.node == "NearestByJoin" and "rank the rows with a window function" in why
