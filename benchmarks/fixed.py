@@ -1,4 +1,4 @@
-"""What a step costs whatever its data: starting capture, rewriting, publishing, telling the catalogue.
+"""Fixed cost of a step: starting capture, rewriting, publishing, registering in the catalogue.
 
 Each figure is of new processes, whose Spark has written once before, plainly; a step filters ten rows and writes them,
 and another process does so plainly: both for the first time, so that Spark compiles the plan's code in either. The
