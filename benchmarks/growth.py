@@ -69,7 +69,9 @@ def main() -> None:
         about = f"Medians of {options.runs} pairs; {machine()}, {load_average()}."
         publish("growth-files", about + "\n\n" + _files([int(n) for n in options.files.split(",")], options.runs))
     if options.part != "files":
-        about = f"{options.steps:,} steps in each of {options.of} runs (wanted: the trace 100 ms, a page 50 ms);"
+        about = (
+            f"{options.steps:,} steps in each of {options.of} runs (targets: 100 ms for the trace, 50 ms for a page);"
+        )
         about = f"{about} {machine()}, {load_average()}."
         publish("growth-steps", about + "\n\n" + _catalogue(options.steps, options.of, options.resume))
 
@@ -100,8 +102,8 @@ def _files(counts: list[int], runs: int) -> str:
         asked = process(COLD.format(url=store.as_uri(), dataset=dataset.as_uri(), to=None))
         seconds = [f"{statistics.median(x):.2f}" for x in (m.plain, m.tracked, m.rewrite, m.seal)]
         lines.append([m.name, *seconds, f"{m.ratio:.2f}", f"{m.size:,}", f"{1000 * sum(asked):.0f}"])
-    head = ["files of 10 rows", "plain s", "tracked s", "rewrite s", "seal s", "ratio", "bytes, all files"]
-    head.append("open and trace a row, cold ms")
+    head = ["files of 10 rows", "plain, s", "with capture, s", "rewrite, s", "seal, s", "ratio", "bytes, all files"]
+    head.append("open and trace a row, new process, ms")
     return table(head, lines)
 
 
@@ -145,8 +147,8 @@ def _catalogue(steps: int, runs: int, resume: bool) -> str:
         lines.append([name, *seconds, *(f"{1000 * x:.1f}" for x in (cold, warm[-1], *pages))])
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / "steps.json").write_text(json.dumps(by_steps), encoding="utf-8")
-    head = ["catalogue", "taken in from manifests, s", "opened, s", f"trace through {CHAIN} steps, first ms", "warm ms"]
-    head += ["a page of data sets, ms", "a page of steps, ms"]
+    head = ["catalogue", "filled from manifests, s", "opened, s", f"trace through {CHAIN} steps, first, ms"]
+    head += ["warm, ms", "a page of datasets, ms", "a page of steps, ms"]
     return table(head, lines)
 
 

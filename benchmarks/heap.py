@@ -31,9 +31,9 @@ def main() -> None:
         return
     _alone(0, False)
     plain, tracked = (_smallest(tracked) for tracked in (False, True))
-    head = ["rows", "keys", "plain, MB", "tracked, MB", "more, MB"]
+    head = ["rows", "keys", "plain, MB", "with capture, MB", "extra, MB"]
     line = [f"{ROWS:,}", f"{KEYS:,}", str(plain), str(tracked), f"**{tracked - plain}**"]
-    publish("heap", f"To within {STEP} MB; {machine()}.\n\n{table(head, [line])}")
+    publish("heap", f"Accurate to {STEP} MB; {machine()}.\n\n{table(head, [line])}")
 
 
 def _smallest(tracked: bool) -> int:

@@ -46,8 +46,15 @@ def main() -> None:
         more = sum(told[True][what] - told[False][what] for what in ("python", "jvm"))
         seconds = [f"{told[t]['seconds']:.0f}" for t in (False, True)]
         lines.append([job, *parts, f"**{more:,.0f}**", *seconds, f"{told[True]['bytes'] / options.rows:.2f}"])
-    head = ["job", "Python, plain MB", "tracked", "JVM, plain MB", "tracked", "more in all", "plain s", "tracked s"]
-    head.append("bytes an edge")
+    head = [
+        "job",
+        "Python, plain, MB",
+        "Python, with capture, MB",
+        "JVM, plain, MB",
+        "JVM, with capture, MB",
+        "extra, MB",
+    ]
+    head += ["plain, s", "with capture, s", "bytes per edge"]
     about = f"{options.rows:,} data edges each; heap of at most {options.heap}; {machine()}, {load_average()}."
     publish("memory", f"{about}\n\n{table(head, lines)}")
 

@@ -198,8 +198,8 @@ def geometric(ratios: Sequence[float]) -> float:
 
 def report(found: list[Measured], what: str) -> str:
     """Return a table of what was measured, `what` naming each line's thing."""
-    head = [what, "plain s", "tracked s", "ratio", "ratio, sealing apart", "ratio, processor", "rewrite s", "seal s"]
-    head += ["data edges", "bytes, all files", "bytes an edge"]
+    head = [what, "plain, s", "with capture, s", "ratio", "ratio without sealing", "CPU time ratio", "rewrite, s"]
+    head += ["seal, s", "data edges", "bytes, all files", "bytes per edge"]
     lines = []
     for m in found:
         seconds = [f"{statistics.median(x):.2f}" for x in (m.plain, m.tracked)]

@@ -212,7 +212,7 @@ def _predtrace(_: int) -> list[str]:
     asked = [[a for store in stores if (a := _asked(*store, values=v)) != "no row"] for v in (False, True)]
     means = [f"{statistics.fmean(map(float, a)):,.1f}" for a in asked]
     ours = [f"{1000 * more:.0f}", f"{size / 1e6:.2f}"]
-    head = ["system", "returns", "queries", "time of a question, ms", "extra ms per query", "extra MB per query"]
+    head = ["system", "returns", "queries", "time to find sources, ms", "extra ms per query", "extra MB per query"]
     lines = [
         ["PredTrace, from the query alone", "rows, possibly too many", "22", "3,852", NONE, NONE],
         ["PredTrace, with intermediate results of 18 queries", "rows, exact", "22", "226.6", "34.7", "4.5"],

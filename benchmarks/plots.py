@@ -39,11 +39,11 @@ def _ratios(found: list[Measured], title: str, path: Path) -> None:
     figure, axes = _figure(max(6.0, len(found) / 6))
     names = [m.name for m in found]
     below = [m.unsealed - 1 for m in found]
-    axes.bar(names, below, color=BLUE, label="sealing apart", bottom=1)
+    axes.bar(names, below, color=BLUE, label="without sealing", bottom=1)
     sealing = [max(0.0, m.ratio - m.unsealed) for m in found]
     axes.bar(names, sealing, bottom=[m.unsealed for m in found], color=ORANGE, label="sealing")
     axes.axhline(1, color=GREY, linewidth=0.8)
-    axes.set_ylabel("tracked / plain, time")
+    axes.set_ylabel("time with capture / plain time")
     axes.set_title(title)
     axes.tick_params(axis="x", rotation=90)
     axes.legend(frameon=False)
@@ -63,7 +63,7 @@ def _bytes(found: list[Measured], title: str, path: Path) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("data edges")
-    axes.set_ylabel("bytes an edge, all files")
+    axes.set_ylabel("bytes per edge, all files")
     axes.set_title(title)
     _save(figure, path)
 
@@ -74,8 +74,8 @@ def _rows(found: list[Measured], path: Path) -> None:
         return
     figure, axes = _figure()
     rows = [int(m.name.replace(",", "")) for m in found]
-    for name, colour in (("plain", GREY), ("tracked", BLUE)):
-        axes.plot(rows, [statistics.median(getattr(m, name)) for m in found], "o-", color=colour, label=name)
+    for name, label, colour in (("plain", "plain", GREY), ("tracked", "with capture", BLUE)):
+        axes.plot(rows, [statistics.median(getattr(m, name)) for m in found], "o-", color=colour, label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("rows")
@@ -91,11 +91,11 @@ def _cores(found: list[Measured], path: Path) -> None:
         return
     figure, axes = _figure()
     cores = [int(m.name) for m in found]
-    for name, label, colour in (("ratio", "sealing included", ORANGE), ("unsealed", "sealing apart", BLUE)):
+    for name, label, colour in (("ratio", "with sealing", ORANGE), ("unsealed", "without sealing", BLUE)):
         axes.plot(cores, [getattr(m, name) for m in found], "o-", color=colour, label=label)
     axes.set_xticks(cores)
     axes.set_xlabel("cores")
-    axes.set_ylabel("tracked / plain, time")
+    axes.set_ylabel("time with capture / plain time")
     axes.set_title("TPC-H's Q1, scale factor 1, by cores")
     axes.legend(frameon=False)
     _save(figure, path)

@@ -57,8 +57,8 @@ def main() -> None:
         without, with_ = (statistics.median(seconds[p]) for p in (False, True))
         told.append([label, f"{without:.2f}", f"{with_:.2f}", f"{with_ / without:.2f}"])
     spark.stop()
-    head = ["step", "captured, s", "and profiled, s", "ratio"]
-    about = f"{machine()}. Medians of {options.runs}, both ways in turn, after one of each."
+    head = ["step", "with capture, s", "with capture and profile, s", "ratio"]
+    about = f"{machine()}. Medians of {options.runs} alternating runs of both kinds, after one warm-up run of each."
     publish("profile", f"{about}\n\n" + table(head, told))
 
 

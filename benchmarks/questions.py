@@ -44,8 +44,10 @@ def main() -> None:
         p95 = statistics.quantiles(warm, n=20)[-1]
         figures = [f"{1000 * f:.1f}" for f in (statistics.median(warm), p95, statistics.median(cold))]
         lines.append([f"Q{query}", f"{answer.num_rows:,}", *figures])
-    head = ["one row of", "source rows", "warm, median ms", "warm, 95th percentile ms", "cold process, median ms"]
-    publish("questions", f"{machine()}. Cold: first answer of a new process, after imports.\n\n" + table(head, lines))
+    head = ["one row of", "source rows", "warm, median, ms", "warm, 95th percentile, ms", "cold, median, ms"]
+    publish(
+        "questions", f"{machine()}. Cold: the first answer of a new process, after imports.\n\n" + table(head, lines)
+    )
 
 
 if __name__ == "__main__":

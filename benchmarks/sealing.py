@@ -49,8 +49,8 @@ def main() -> None:
                 shown += [f"{told[what]:,.0f}" for what in ("python", "jvm")]
                 lines.append([f"{rows:,}", f"{groups:,}", way, *shown])
                 print(lines[-1], file=sys.stderr, flush=True)
-    head = ["derivations", "groups", "way", "s", "processor s, driver", "processor s, executors"]
-    head += ["Python, more MB", "JVM, more MB"]
+    head = ["derivations", "groups", "sealed by", "time, s", "CPU time, driver, s", "CPU time, executors, s"]
+    head += ["Python, extra MB", "JVM, extra MB"]
     publish(
         "sealing",
         f"One run each, heap of at most {options.heap}; {machine()}, {load_average()}.\n\n{table(head, lines)}",

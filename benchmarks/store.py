@@ -331,22 +331,22 @@ def main() -> None:
     few = max(3, options.runs // 20)
     times = [
         (
-            "one row back through 10 steps, warm, 95th percentile",
+            "sources of one row through 10 steps, warm, 95th percentile",
             "ms",
             5,
             p95(timed(ours, options.runs)),
             p95(timed(theirs, few))[0],
         ),
-        ("the same, cold process, first answer", "ms", 150, median(cold), statistics.median(cold_duck)),
+        ("the same, first answer of a new process", "ms", 150, median(cold), statistics.median(cold_duck)),
         (
-            "10,000 rows back through the same",
+            "sources of 10,000 rows through 10 steps",
             "s",
             1,
             median(timed(lambda: prov.backward(last, some, to="/0"), 3)),
             median(timed(lambda: duckdb.sql(back_each(lists, some.tolist())), 3))[0],
         ),
         (
-            f"whole correspondence, {options.rows:,} edges, two steps",
+            f"all pairs of related rows (`correspondence`), {options.rows:,} edges, two steps",
             "s",
             2,
             median(timed(lambda: prov.correspondence("/s5", to="/s0"), 3)),
@@ -359,7 +359,7 @@ def main() -> None:
         shown = [f"{scale * t:.{1 if scale * t < 100 else 0}f} {unit}" for t in (wall, used, other)]
         met = "yes" if scale * wall <= least else "**no**"
         lines.append([what, f"{least} {unit}", *shown, f"{other / wall:.1f}", met])
-    head = ["question", "at most", "ProvSpark", "its processor time", "DuckDB on edge lists", "times faster", "met"]
+    head = ["query", "target", "ProvSpark", "ProvSpark, CPU time", "DuckDB on edge lists", "times faster", "met"]
     text = f"{machine()}; load {os.getloadavg()[0]:.1f}. Ten steps of {options.rows:,} rows (map, filter of one half, "
     text += f"joins that fan out, groups), {chained:,} edges.\n\n" + table(head, lines)
     bounds = {"identity": None, "half": 0.4, "sorted": 0.6, "shuffled": 4.0}
@@ -380,33 +380,31 @@ def main() -> None:
         "tensor",
         "edges",
         "bytes, all files",
-        "bytes an edge",
-        "edge list, one copy",
-        "at most",
-        "written in s",
+        "bytes per edge",
+        "edge list, bytes per edge",
+        "target, bytes per edge",
+        "written in, s",
         "met",
     ]
     text += "\n\n" + table(head, lines)
-    text += (
-        "\n\nMemory of a question: the most that a new process held at once (VmHWM), less the most that it had held "
-    )
-    text += f"after imports and opening the store; over {chained:,} edges, at most 300 MB:\n\n"
+    text += "\n\nMemory of a query: the peak of a new process (VmHWM), minus its peak "
+    text += f"after imports and opening the store; over {chained:,} edges; target: at most 300 MB:\n\n"
     traces = f"trace of {n // 200:,} rows", f"trace of all {n:,} rows"
     lines = [
         [what, f"{int(runs):,}", f"{mb:,.0f}", f"{other:,.0f}", "yes" if mb < 300 else "**no**"]
         for what, (mb, runs, other) in zip(traces, memory, strict=True)
     ]
-    head = ["question", "runs, at most in a version", "MB", "DuckDB on edge lists, MB", "met"]
+    head = ["query", "ranges of row ids, at most in a version", "MB", "DuckDB on edge lists, MB", "met"]
     text += table(head, lines) + "\n\n"
     head = [
-        "joins and aggregates upon one another",
+        "nested joins and aggregates",
         "bytes",
-        "bytes a row and operator",
+        "bytes per row and operator",
         "edge lists, bytes",
-        "written in s",
+        "written in, s",
         "edge lists, s",
-        "1,000 rows back, ms",
-        "processor, ms",
+        "sources of 1,000 rows, ms",
+        "CPU time, ms",
         "DuckDB, ms",
     ]
     text += table(head, operators(max(1, options.rows // 10), options.folder))

@@ -45,16 +45,18 @@ def main() -> None:
     prov = provspark.open(str(root / "prov"))
     was = prov.select(str(root / "out"), range(ROWS), version=made[middle])
     asked: dict[str, Callable[[], Any]] = {
-        "one row back, by the name alone": lambda: prov.backward(str(root / "out"), [0]).table(),
-        "one row forward, as it is now": lambda: prov.forward(source, [middle * ROWS], to=str(root / "out")).table(),
-        "ten rows of an older version, found in the current one": lambda: prov.locate(was),
+        "sources of one row, no version given": lambda: prov.backward(str(root / "out"), [0]).table(),
+        "rows derived from one row, in the current version": lambda: prov.forward(
+            source, [middle * ROWS], to=str(root / "out")
+        ).table(),
+        "ten rows of an older version, located in the current one": lambda: prov.locate(was),
         "the list of datasets": prov.datasets,
     }
     lines = [_line(name, ask, options.runs) for name, ask in asked.items()]
     (root / "out" / "part-00000").unlink()
     for name, ask in list(asked.items())[:3]:
-        lines.append(_line(f"{name}; a file was deleted by hand", ask, options.runs))
-    head = ["question", "first, ms", "warm, median ms", "at most, ms", "met"]
+        lines.append(_line(f"{name}, after a file was deleted by hand", ask, options.runs))
+    head = ["query", "first, ms", "warm, median, ms", "target, ms", "met"]
     said = f"{options.versions:,} versions of {options.files:,} files; each step replaced one of them."
     publish("versions", f"{machine()}. {said}\n\n" + table(head, lines))
     shutil.rmtree(root)

@@ -71,7 +71,7 @@ def main() -> int:
         lines += long_table(browser, Path(folder))
         version = browser.version
         browser.close()
-    head = ["what", "at most", "measured", "met"]
+    head = ["what", "target", "measured", "met"]
     load = f"load average {os.getloadavg()[0]:.1f}"
     publish("page", f"{machine()}, Chromium {version}, headless; medians of {RUNS}; {load}.\n\n{table(head, lines)}")
     return 0
@@ -128,11 +128,11 @@ def in_airflow(browser: Any, base: str) -> list[Line]:
 
     alone_took = median(lambda: opened("/../..", "a:has-text('Provenance')"))
     return [
-        line("first view, chosen in Airflow's navigation", 1.5, median(chosen), "s"),
-        ["Airflow's own page alone, by its address", "", f"{alone_took:.2f} s", ""],
-        line("the same by its address, Airflow and all", 1.5, median(lambda: opened("", "tbody tr")), "s"),
+        line("first view, opened from Airflow's navigation", 1.5, median(chosen), "s"),
+        ["Airflow's own page alone, opened by URL", "", f"{alone_took:.2f} s", ""],
+        line("first view, opened by URL, with Airflow's page", 1.5, median(lambda: opened("", "tbody tr")), "s"),
         line(
-            "deep link to a trace in Airflow, Airflow and all",
+            "deep link to a trace, with Airflow's page",
             1.5,
             median(lambda: opened(f"?{demo_ui.question()}", REPORT_ROWS)),
             "s",
@@ -201,7 +201,7 @@ def large_graph(browser: Any, folder: Path) -> Line:
 
         took = median(drawn)
         boxes = page.locator(".react-flow__node").count()
-    return line(f"graph of {boxes} nodes, from its answer to its drawing", 1, took, "s")
+    return line(f"graph of {boxes} nodes, from the response to the drawing", 1, took, "s")
 
 
 def tangle(store: Store, folder: Path) -> Dataset:
@@ -266,9 +266,9 @@ def long_table(browser: Any, folder: Path) -> list[Line]:
         took = median(jump)
         gaps = page.evaluate(FRAMES)
     return [
-        [f"jump in a table of {ROWS:,} rows, to its values", "", f"{took:,.0f} ms", ""],
+        [f"jump in a table of {ROWS:,} rows, until its values are shown", "", f"{took:,.0f} ms", ""],
         [
-            "frame while all of it scrolls by, median and 95th percentile",
+            "frame while scrolling through the whole table, median and 95th percentile",
             "",
             f"{statistics.median(gaps):.0f} and {statistics.quantiles(gaps, n=20)[-1]:.0f} ms",
             "",
