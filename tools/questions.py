@@ -239,7 +239,7 @@ CHAPMAN = (
 INTERMEDIATE = (
     Question(
         "Q1, Q5 forward",
-        "the later operations, and the output rows, for the rows after an operation",
+        "for the rows after an operation: the number of later operations, and the output rows",
         "data",
         "after(prov.replay(TEXTS, [4], step=ENCODED_STEP), 3)",
         "after(prov.replay(TERMS, [17], step=ENCODED_STEP), 3)",
@@ -247,7 +247,7 @@ INTERMEDIATE = (
     ),
     Question(
         "Q2, Q6 backward",
-        "the earlier operations, and the source rows, for the rows after an operation",
+        "for the rows after an operation: the number of earlier operations, and the source rows",
         "data",
         "before(prov.replay(ENCODED, [4]), 3)",
         "before(prov.replay(ENCODED, [17]), 3)",
@@ -385,7 +385,7 @@ class Asking:
     def table(self, questions: tuple[Question, ...]) -> str:
         """Ask each question on all pipelines."""
         lines = [
-            "| question | definition | follows | on | call | answer | ms |",
+            "| query | definition | edges | pipeline | call | answer | ms |",
             "| --- | --- | --- | --- | --- | --- | --- |",
         ]
         for question in questions:
