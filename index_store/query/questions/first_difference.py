@@ -44,7 +44,7 @@ def first_difference(
     ignoring: ColumnNames = (),
     **which: Unpack[Which],
 ) -> TableAnswer:
-    """Find the first step at which the histories of two versions of a row differ.
+    """Compare a row in two versions of a dataset: find the first step where its history differs.
 
     The history of a row is all rows that it came from, with their values and the operations of each step. The two
     histories are compared in the order of the data flow: sources first, the row itself last.
