@@ -64,7 +64,7 @@ def test_streams(spark: Any, jvm: Jvm, rows: str) -> None:
     relation = spark.read.schema("a int").json(rows)._jdf.queryExecution().analyzed()
     values = [relation.productElement(i) for i in range(relation.productArity())]
     stream = relation.makeCopy(jvm.array("java.lang.Object", [*values[:3], True, *values[4:]]))
-    with pytest.raises(UnsupportedPlanError, match="streaming read has no end"):
+    with pytest.raises(UnsupportedPlanError, match="streaming reads are not captured"):
         scan_relation(jvm, stream, [])
 
 
