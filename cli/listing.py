@@ -56,7 +56,7 @@ def ls(steps: bool, store: str | None, as_json: bool) -> None:
         if left:
             say(
                 "Unfinished steps are still running or were killed. "
-                "Run `provspark repair` to publish what killed steps completed."
+                "Run `provspark repair` to save the lineage of killed steps."
             )
     else:
         names = ["dataset", "rows", "role", "versions", "coverage", "step"]

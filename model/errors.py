@@ -162,7 +162,9 @@ class UnknownVersionError(ProvSparkError, LookupError):
     def __init__(self, dataset: str, version: str, known: Iterable[str]) -> None:
         known = list(known)
         shown = ", ".join(known[-5:]) + (f" and {len(known) - 5} older ones" if len(known) > 5 else "")
-        super().__init__(f"No version {version!r} of {dataset} in this store. Pass one of its versions: {shown}.")
+        none = "It has no stored version of this dataset: first run a captured job that reads or writes it."
+        advice = f"Pass one of its versions: {shown}." if known else none
+        super().__init__(f"No version {version!r} of {dataset} in this store. {advice}")
         self.dataset, self.version = dataset, version
 
 

@@ -51,13 +51,13 @@ def check_expect(expect: object) -> Expect | None:
     Raises
     ------
     SettingsError
-        It is neither ``nothing`` nor ``something`` nor a number of lines.
+        It is neither ``nothing`` nor ``something`` nor a number of rows.
     """
     if expect is None or expect == "nothing" or expect == "something":
         return expect
     if isinstance(expect, int) and not isinstance(expect, bool) and expect >= 0:
         return expect
-    raise SettingsError(f"expect is {expect!r}; it must be 'nothing', 'something' or a number of lines")
+    raise SettingsError(f"expect is {expect!r}; it must be 'nothing', 'something' or the expected number of rows")
 
 
 def confirm(asked: str, expect: Expect, answer: Answered) -> None:
@@ -75,11 +75,11 @@ def confirm(asked: str, expect: Expect, answer: Answered) -> None:
     """
     lines = answer.lines.num_rows
     if expect == "nothing" and lines:
-        raise ExpectationError(f"{asked} should find nothing, and found {lines:,} lines: {_first(answer.lines)}")
+        raise ExpectationError(f"{asked} should find nothing, but found {lines:,} rows: {_first(answer.lines)}")
     if expect == "something" and not lines:
-        raise ExpectationError(f"{asked} should find something, and found nothing")
+        raise ExpectationError(f"{asked} should find at least one row, but found none")
     if isinstance(expect, int) and lines != expect:
-        raise ExpectationError(f"{asked} should find {expect:,} lines, and found {lines:,}: {_first(answer.lines)}")
+        raise ExpectationError(f"{asked} should find {expect:,} rows, but found {lines:,}: {_first(answer.lines)}")
     for doubt in _doubts(expect, answer):
         raise ExpectationError(f"{asked} can't confirm {_said(expect)}: {doubt}")
 
@@ -99,7 +99,7 @@ def _doubts(expect: Expect, answer: Answered) -> list[str]:
 
 
 def _said(expect: Expect) -> str:
-    return f"{expect:,} lines" if isinstance(expect, int) else f"'{expect}'"
+    return f"{expect:,} rows" if isinstance(expect, int) else f"'{expect}'"
 
 
 def _first(table: pa.Table) -> object:

@@ -158,7 +158,7 @@ def record(
     if type(try_number) is not int or not all(type(n) is str and n.isprintable() for n in (task, dag, run or "")):
         named = f"task {task!r}, run {run!r}, dag {dag!r}, try_number {try_number!r}"
         raise InvalidWriteError(
-            f"task, run and dag must be printable text and try_number a whole number; found {named}"
+            f"task, run and dag must be printable text, and try_number must be an integer; found {named}"
         )
     opened = Store.open(store, create=True)
     known = _KnownVersions(opened)

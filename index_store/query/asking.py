@@ -374,8 +374,8 @@ class Asking:
         rows = RowSet(view.back.graph.own(rows.at), rows.runs)
         if is_driver(rows.at.version.dataset) and view.at.key != rows.at.key:
             raise ConditionError(
-                f"Rows of {rows.dataset} can't be located in another version: each version of a dataset on a driver "
-                f"has its own rows. Use the rows in the version that they are from."
+                f"Rows of {rows.dataset} can't be located in another version: rows that a script collected on the "
+                f"driver exist only in the version that returned them. Use them in that version."
             )
         moved = view.currents.located(rows.at, view.chosen)
         for refused, why in moved.refused:

@@ -99,8 +99,8 @@ class _Answer(FormerTable):
         if blocked and not self.carried.parts:
             raise UntrackedError(
                 f"The path {self.direction} from {self.asked.version.dataset} stops at step {blocked[0].step}, which "
-                f"wrote {blocked[0].dataset}: {blocked[0].why}. Pass a dataset that is reached before it as to=…, or "
-                f"fix the reason and run the step again."
+                f"wrote {blocked[0].dataset}: {blocked[0].why}. Set to= to a dataset on the path before "
+                f"this step, or fix the reason and run the step again."
             )
 
 

@@ -127,7 +127,7 @@ def _partner(at: VersionReference, there: VersionReference, row: int, key: Seque
     if len(rows) != 1:
         named = ", ".join(key)
         raise ConditionError(
-            f"Version {there.version.id} has {len(rows):,} rows with the {named} of row {row}. Pass columns that "
-            f"identify exactly one row as key."
+            f"In version {there.version.id}, {len(rows):,} rows have the same {named} as row {row}. Set key to columns "
+            f"that identify one row."
         )
     return int(rows[0])
