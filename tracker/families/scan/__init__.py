@@ -8,7 +8,7 @@ FAMILY = Family(
             "LogicalRelation",
             "exact",
             (
-                "the row of the file (Parquet, CSV, JSON, ORC, text, XML that is read whole), or of a JDBC table with "
+                "the row of the file (Parquet, CSV, JSON, ORC, text, XML files that Spark does not split), or of a JDBC table with "
                 "declared keys. Refused: other relations, and options that silently drop rows, such as "
                 "`mode=DROPMALFORMED`"
             ),
