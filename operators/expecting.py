@@ -91,7 +91,9 @@ def _doubts(expect: Expect, answer: Answered) -> list[str]:
         if answer.possible.num_rows:
             n = answer.possible.num_rows
             said.append(f"{n:,} possible edges, through code that capture can't see into: {_first(answer.possible)}")
-        said += [f"{end}. If no row goes on from there, add the line of the script to trust=[…]" for end in answer.ends]
+        said += [
+            f"{end}. If no row was passed on from there, add the line of the script to trust=[…]" for end in answer.ends
+        ]
     for stop in answer.stops:
         if kind in stop_kind(stop.what).fails:
             said.append(f"[{stop.what}] {sentence(stop) if stop.dataset else stop.why}")

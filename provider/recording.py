@@ -235,7 +235,7 @@ def _format(dataset: Dataset, path: str) -> str:
         if format_ in ("parquet", "orc", "csv", "json", "text"):
             return format_
     raise InvalidWriteError(
-        f"the name {name!r} does not tell the format of {dataset}; pass it: Data({str(dataset)!r}, format=…)"
+        f"the format of {dataset} can't be determined from the name {name!r}; pass it: Data({str(dataset)!r}, format=…)"
     )
 
 

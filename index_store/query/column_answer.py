@@ -179,8 +179,8 @@ class Cells(_Answer):
 
     instead: ClassVar[Mapping[str, str]] = {
         **_Answer.instead,
-        "possible": "cells are followed along data and context edges only. Ask backward or forward about their rows",
-        "ends": "cells are not followed through drivers. Ask backward or forward about their rows, whose answers have "
+        "possible": "cells are followed along data and context edges only. Use backward or forward for their rows",
+        "ends": "cells are not followed through drivers. Use backward or forward for their rows; those answers have "
         "ends",
     }
 

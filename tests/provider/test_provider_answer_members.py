@@ -198,7 +198,7 @@ def test_cells_have_the_rows_and_their_values(prov: Any, folder: Path, columns: 
     assert cells.values().table()["row"].to_pylist() == rows
     assert cells.values(["city"]).columns_only().column_names == ["city"]
     assert list(prov.forward(cells, to=str(folder / "report.csv")).rows) == [1]
-    with pytest.raises(AnswerMemberError, match="Ask backward or forward"):
+    with pytest.raises(AnswerMemberError, match="Use backward or forward"):
         _ = cells.possible
 
 

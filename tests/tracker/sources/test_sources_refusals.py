@@ -34,7 +34,7 @@ def rows(tmp_path: Path) -> str:
         ("json", {"mode": "FAILFAST"}, "spark.sql.json.filterPushdown.enabled to false"),
         ("text", {"ignoreCorruptFiles": "true"}, "ignoreCorruptFiles is on"),
         ("orc", {"ignoreMissingFiles": "True"}, "ignoreMissingFiles is on"),
-        ("xml", {"rowTag": "x", "multiLine": "false"}, "XML is read in pieces"),
+        ("xml", {"rowTag": "x", "multiLine": "false"}, "Spark splits these XML files"),
         ("xml", {"rowTag": "x", "multiLine": "true", "mode": "DROPMALFORMED"}, "DROPMALFORMED drops different rows"),
         ("binaryFile", {}, "rows of Binary files can't be numbered; supported formats: csv, json, orc"),
         ("image", {}, "rows of Image files can't be numbered"),
