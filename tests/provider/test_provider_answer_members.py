@@ -125,7 +125,10 @@ def test_answers_have_members_or_say_what_to_call(prov: Any, folder: Path, membe
             value = value() if callable(value) and not isinstance(value, Readable) else value
         except AnswerMemberError as error:
             assert member in ("rows", "values", "possible", "ends"), (name, member)
-            assert any(word in str(error) for word in ("prov.", "_of(", "Ask ", "ask ", "Use ", "pass ")), (name, str(error))
+            assert any(word in str(error) for word in ("prov.", "_of(", "Ask ", "ask ", "Use ", "pass ")), (
+                name,
+                str(error),
+            )
             assert not hasattr(answer, member)
         except ConditionError as error:
             places = {(line["dataset"], line["version"]) for line in answer}
