@@ -72,7 +72,10 @@ def main() -> None:
     start = "with Spark's start"
     columns = [f"{how}, {time} (s)" for how in ("warm", start) for time in ("time", "CPU time")]
     head = ["one row from", "operations", *columns]
-    told_of = f"{machine()}; {options.rows:,} rows; best of {options.runs} warm runs and of 3 runs {start}."
+    told_of = (
+        f"{machine()}; {options.rows:,} rows; best of {options.runs} warm runs, and best of 3 runs that include "
+        f"Spark's start."
+    )
     publish("replay", f"{told_of}\n\n{table(head, lines)}", ROOT / "docs" / "replay.md")
 
 

@@ -16,7 +16,7 @@ __all__ = ["catalogue"]
 
 @click.group()
 def catalogue() -> None:
-    """Create, upgrade, rebuild or list the catalogue: the database that links steps across stores."""
+    """Create, upgrade, rebuild or list the catalogue. It is a database that links steps across stores."""
 
 
 @catalogue.command()

@@ -61,9 +61,10 @@ def show_cells(inquiry: Inquiry, *, as_json: bool, operations: bool, prov_json: 
 
 
 def _export(columns: tuple[str, ...], store: str | None, **values: Any) -> None:
-    """Write the rows around rows of DATASET as a graph, or those at the ends of all paths as a table.
+    """Export the lineage of rows.
 
-    The file - is standard output. With --column, PROV-JSON also contains the cells of these columns.
+    The output is a graph of their sources or results, or a table of the rows at the ends of all paths. The file - is
+    standard output. With --column, PROV-JSON also contains the cells of these columns.
 
     \b
     Examples:
@@ -83,7 +84,7 @@ def _export(columns: tuple[str, ...], store: str | None, **values: Any) -> None:
     prov_json = graphs["prov_json"]
     if columns and (both or not prov_json):
         raise SettingsError(
-            "--column exports cells, in one direction and as PROV-JSON only. Pass --prov-json and remove --both."
+            "--column needs --prov-json and can't be combined with --both. Pass --prov-json and remove --both."
         )
     if columns and prov_json:
         around = _CELLS.function(inquiry.prov, **inquiry.given, columns=columns)

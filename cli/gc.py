@@ -28,7 +28,7 @@ __all__ = ["gc"]
     type=click.FloatRange(min=0),
     default=168,
     show_default=True,
-    help="Remove files of killed writers that have not changed for this many hours.",
+    help="Remove leftover files of killed jobs if they have not changed for this many hours.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be removed, without removing it.")
 @json_option
@@ -41,7 +41,7 @@ def gc(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Remove all steps except those that the --keep… options select and those that they depend on.
+    """Remove old steps. Those that the --keep… options select remain, and those that they depend on.
 
     A kept step depends on another if it read files that the other wrote, or if its output still contains them. Datasets
     are not touched. A catalogue lists removed steps until you run `provspark catalogue rebuild`.

@@ -56,7 +56,7 @@ def ls(steps: bool, store: str | None, as_json: bool) -> None:
         if left:
             say(
                 "Unfinished steps are still running or were killed. "
-                "Run `provspark repair` to publish what killed steps completed."
+                "Run `provspark repair` to save the lineage of killed steps."
             )
     else:
         names = ["dataset", "rows", "role", "versions", "coverage", "step"]
@@ -68,7 +68,7 @@ def ls(steps: bool, store: str | None, as_json: bool) -> None:
 @store_option
 @json_option
 def show(step: str, store: str | None, as_json: bool) -> None:
-    """Show one step: what it read and wrote, its operations, and how its lineage is stored.
+    """Show one step. The output lists what it read and wrote, its operations, and how its lineage is stored.
 
     STEP is a step's id, or the beginning of one.
 

@@ -20,10 +20,10 @@ _MODULES = {"ls": "listing", "show": "listing"}
 _EXIT_CODES = """\
 \b
 Exit codes:
-  0  The command succeeded. An answer without rows is an answer, too.
-  1  `verify` found a problem, Ctrl-C, or an unexpected error.
-  2  Wrong usage, or an error. Standard error has the reason.
-  3  `receiver` can't listen on its address.
+  0  The command succeeded. An empty answer counts as success.
+  1  `verify` found a problem, you pressed Ctrl-C, or an unexpected error occurred.
+  2  Wrong usage, or a known error. Standard error has the reason.
+  3  `receiver` (deprecated, use `serve`) can't listen on its address.
 `run` exits with the script's exit code, or with 128 + N if signal N ended it.
 """
 
@@ -52,12 +52,12 @@ class _Commands(ErrorGroup):
         from provspark.cli.question_commands import commands
         from provspark.index_store.query.question import QUESTIONS
 
-        sections: dict[str, list[str]] = {"Capture": [], "Questions": [], "Questions that run operations again": []}
+        sections: dict[str, list[str]] = {"Capture": [], "Queries": [], "Queries that replay steps": []}
         sections |= {title: [*names] for title, names in _OWN.items()}
         for name, question in sorted(commands().items()):
             if question:
                 again = QUESTIONS[question].function.__module__.startswith("provspark.replay.")
-                sections["Questions that run operations again" if again else "Questions"].append(name)
+                sections["Queries that replay steps" if again else "Queries"].append(name)
         for title, names in sections.items():
             listed = [(name, self.get_command(ctx, name)) for name in names]
             width = formatter.width - 6 - max(map(len, names))

@@ -19,7 +19,7 @@ __all__ = ["repair"]
     type=click.FloatRange(min=0),
     default=24,
     show_default=True,
-    help="Publish a step that was started on another machine if it has not changed for this many hours.",
+    help="Treat a step of another machine as killed if it has not changed for this many hours.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be done, without doing it.")
 @json_option
@@ -27,7 +27,7 @@ def repair(steps: tuple[str, ...], store: str | None, idle_hours: float, dry_run
     """Check a store, or some steps, and repair damage.
 
     Damaged files are rewritten if the store contains a second copy. Lost lineage is marked untracked, and questions
-    report it. Steps whose process was killed are published with the lineage that was complete by then.
+    report it. Steps whose process was killed are added to the store, with the lineage that was complete by then.
 
     \b
     Examples:

@@ -41,11 +41,11 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 def serve(host: str, port: int, open_page: bool, events_key_file: Path | None, store: str | None) -> None:
     """Start the web UI and HTTP API for a store. Anyone with the printed URL can use them.
 
-    The URL contains a token, which is new at each start; PROVSPARK_SERVE_TOKEN sets one of at least 16 characters.
-    PROVSPARK_MASK_COLUMNS hides columns, PROVSPARK_OPEN_COLUMNS shows some of them, and PROVSPARK_SHOW_VALUES=False
-    hides all values; see docs/security.md. PROVSPARK_REQUEST_SECONDS, PROVSPARK_REPLAY_SECONDS and other variables
-    set the limits that docs/http.md lists.
-    With a key for events, --store must be a catalogue. Senders post events to /api/v1/lineage with the header
+    The URL contains a token. It is new at each start, unless you set PROVSPARK_SERVE_TOKEN (16 characters or more).
+    PROVSPARK_MASK_COLUMNS hides columns, PROVSPARK_OPEN_COLUMNS lists columns to show in spite of that, and
+    PROVSPARK_SHOW_VALUES=False hides all values; see docs/security.md. PROVSPARK_REQUEST_SECONDS,
+    PROVSPARK_REPLAY_SECONDS and other variables set the limits that docs/http.md lists.
+    If you use --events-key-file, --store must be a catalogue. Senders post events to /api/v1/lineage with the header
     `Authorization: Bearer KEY`.
 
     \b

@@ -39,7 +39,7 @@ __all__ = [
 _BATCH = 10_000
 
 
-def limit_option(default: int = 20, what: str = "Lines to show.") -> click.Option:
+def limit_option(default: int = 20, what: str = "Rows to show.") -> click.Option:
     """Return ``--limit``."""
     return click.Option(["--limit"], type=click.IntRange(min=0), default=default, show_default=True, help=what)
 
@@ -57,16 +57,22 @@ TABLE_OPTIONS = (
     click.Option(
         ["--json-lines"],
         is_flag=True,
-        help="Write each line of the answer as one line of JSON, as soon as it is computed.",
+        help="Write each row of the answer as one line of JSON, as soon as it is computed.",
     ),
     JSON_OPTION,
 )
 """Options of `show_table` and `show_pages`."""
 ENDED_OPTIONS = (
-    click.Option(["--json-lines"], is_flag=True, help="Write a line of JSON for each row that ended."),
-    click.Option(["--csv", "csv_file"], metavar=FILE, help="Write where each row ended as CSV; - is standard output."),
+    click.Option(["--json-lines"], is_flag=True, help="Write one line of JSON for each dropped row."),
     click.Option(
-        ["--parquet", "parquet_file"], metavar=FILE, help="Write where each row ended as Parquet; - is standard output."
+        ["--csv", "csv_file"],
+        metavar=FILE,
+        help="Write each dropped row, with the operation that dropped it, as CSV; - is standard output.",
+    ),
+    click.Option(
+        ["--parquet", "parquet_file"],
+        metavar=FILE,
+        help="Write each dropped row, with the operation that dropped it, as Parquet; - is standard output.",
     ),
     JSON_OPTION,
 )
@@ -76,7 +82,7 @@ ENDED_OPTIONS = (
 def ended_writer(
     *, json_lines: bool, csv_file: str | None, parquet_file: str | None
 ) -> Callable[[Iterator[pa.Table]], None] | None:
-    """Return a function that writes pages of rows that ended as the options require; None without such an option."""
+    """Return a function that writes pages of dropped rows as the options require; None without such an option."""
     files = [f for f in (csv_file, parquet_file) if f]
     if len(files) + bool(json_lines) > 1:
         raise click.UsageError("--json-lines, --csv and --parquet can't be combined. Pass only one of them.")

@@ -17,7 +17,7 @@ __all__ = ["verify"]
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, steps: tuple[str, ...], store: str | None, as_json: bool) -> None:
-    """Read all files of a store, or of some steps, and check their checksums and their consistency.
+    """Check the files of a store, or of some steps. This reads all of them and verifies checksums and consistency.
 
     The exit code is 0 if there is no problem, and 1 if there is one.
 

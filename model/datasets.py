@@ -115,7 +115,7 @@ class Files:
 
     def __post_init__(self) -> None:
         if list(self.paths) != sorted(set(self.paths)):
-            raise ValueError("files of a version must be in path order, each once")
+            raise ValueError("files of a version must be sorted by path, without duplicates")
         if not (len(self.paths) == len(self.sizes) == len(self.mtimes) == len(self.rows) == len(self.written)):
             raise ValueError("files of a version need one size, time, row count and flag each")
 

@@ -47,9 +47,9 @@ class UnpickledAnswerError(StoreUnreachableError):
 
     def __init__(self, url: str, why: str) -> None:
         super().__init__(
-            f"this answer was unpickled, and its store {url} can't be opened here: {why} What the answer holds itself "
-            f"can be read. For more, open the store where it is now with provspark.open(…), and pass the rows to a "
-            f"question there, or ask again"
+            f"this answer was unpickled, and its store {url} can't be opened here: {why} The rows in the answer "
+            f"itself can still be read. For more, open the store with provspark.open(…) at its present URL, and pass "
+            f"the rows to a query there, or run the query again"
         )
         self.url, self.why = url, why
 
@@ -162,7 +162,9 @@ class UnknownVersionError(ProvSparkError, LookupError):
     def __init__(self, dataset: str, version: str, known: Iterable[str]) -> None:
         known = list(known)
         shown = ", ".join(known[-5:]) + (f" and {len(known) - 5} older ones" if len(known) > 5 else "")
-        super().__init__(f"No version {version!r} of {dataset} in this store. Pass one of its versions: {shown}.")
+        none = "It has no stored version of this dataset: first run a captured job that reads or writes it."
+        advice = f"Pass one of its versions: {shown}." if known else none
+        super().__init__(f"No version {version!r} of {dataset} in this store. {advice}")
         self.dataset, self.version = dataset, version
 
 

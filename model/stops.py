@@ -84,7 +84,7 @@ _PLACES = "the task, its operator, or the line of the write"
 
 STOPS: tuple[StopKind, ...] = (
     StopKind("untracked", True, _LOST, "was not captured", _PLACES),
-    StopKind("unlinked", True, _LOST, "has files that do not match", _PLACES),
+    StopKind("unlinked", True, _LOST, "uses a file that another step read or counted differently", _PLACES),
     StopKind(
         "coarse",
         False,
@@ -107,7 +107,7 @@ STOPS: tuple[StopKind, ...] = (
         _PLACES,
     ),
     StopKind("unreadable", False, _LOST, "can't be read", ""),
-    StopKind("returned", True, _LOST, "read rows on its driver that may have reached the dataset in question", _PLACES),
+    StopKind("returned", True, _LOST, "collected rows that may have reached the dataset passed as to=", _PLACES),
     StopKind(
         "task",
         True,
@@ -115,9 +115,9 @@ STOPS: tuple[StopKind, ...] = (
         "may have passed rows to a task that was not captured, or got them from one",
         "the task, or its operator",
     ),
-    StopKind("outside", True, _LOST, "read a source that something without capture changed while its DAG ran", _PLACES),
+    StopKind("outside", True, _LOST, "read a source that an uncaptured job changed during the DAG run", _PLACES),
     StopKind("files", False, _LOST, "wrote or read a dataset that does not match its captured versions", _PLACES),
-    StopKind("driver", False, _LOST, "has rows read on its driver, where this question does not follow them", _PLACES),
+    StopKind("driver", False, _LOST, "collected rows on its driver, and this query does not follow them", _PLACES),
     StopKind("driver-reads-off", False, _LOST, "ran without capture of what its driver read", _PLACES),
     StopKind("before-format-3", False, _LOST, "was stored by a version that did not record driver reads", _PLACES),
 )

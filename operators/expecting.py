@@ -51,13 +51,13 @@ def check_expect(expect: object) -> Expect | None:
     Raises
     ------
     SettingsError
-        It is neither ``nothing`` nor ``something`` nor a number of lines.
+        It is neither ``nothing`` nor ``something`` nor a number of rows.
     """
     if expect is None or expect == "nothing" or expect == "something":
         return expect
     if isinstance(expect, int) and not isinstance(expect, bool) and expect >= 0:
         return expect
-    raise SettingsError(f"expect is {expect!r}; it must be 'nothing', 'something' or a number of lines")
+    raise SettingsError(f"expect is {expect!r}; it must be 'nothing', 'something' or the expected number of rows")
 
 
 def confirm(asked: str, expect: Expect, answer: Answered) -> None:
@@ -75,11 +75,11 @@ def confirm(asked: str, expect: Expect, answer: Answered) -> None:
     """
     lines = answer.lines.num_rows
     if expect == "nothing" and lines:
-        raise ExpectationError(f"{asked} should find nothing, and found {lines:,} lines: {_first(answer.lines)}")
+        raise ExpectationError(f"{asked} should find nothing, but found {lines:,} rows: {_first(answer.lines)}")
     if expect == "something" and not lines:
-        raise ExpectationError(f"{asked} should find something, and found nothing")
+        raise ExpectationError(f"{asked} should find at least one row, but found none")
     if isinstance(expect, int) and lines != expect:
-        raise ExpectationError(f"{asked} should find {expect:,} lines, and found {lines:,}: {_first(answer.lines)}")
+        raise ExpectationError(f"{asked} should find {expect:,} rows, but found {lines:,}: {_first(answer.lines)}")
     for doubt in _doubts(expect, answer):
         raise ExpectationError(f"{asked} can't confirm {_said(expect)}: {doubt}")
 
@@ -91,7 +91,9 @@ def _doubts(expect: Expect, answer: Answered) -> list[str]:
         if answer.possible.num_rows:
             n = answer.possible.num_rows
             said.append(f"{n:,} possible edges, through code that capture can't see into: {_first(answer.possible)}")
-        said += [f"{end}. If no row goes on from there, add the line of the script to trust=[…]" for end in answer.ends]
+        said += [
+            f"{end}. If no row was passed on from there, add the line of the script to trust=[…]" for end in answer.ends
+        ]
     for stop in answer.stops:
         if kind in stop_kind(stop.what).fails:
             said.append(f"[{stop.what}] {sentence(stop) if stop.dataset else stop.why}")
@@ -99,7 +101,7 @@ def _doubts(expect: Expect, answer: Answered) -> list[str]:
 
 
 def _said(expect: Expect) -> str:
-    return f"{expect:,} lines" if isinstance(expect, int) else f"'{expect}'"
+    return f"{expect:,} rows" if isinstance(expect, int) else f"'{expect}'"
 
 
 def _first(table: pa.Table) -> object:

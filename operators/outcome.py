@@ -64,8 +64,8 @@ def read(capture: CaptureArguments, *, failed: bool) -> Manifest:
         if failed and _publish_sealed(store, [step]):
             return store.manifest(step)
         raise CaptureError(
-            f"the job ended without publishing step {step} in {capture.store}. If the job was killed, run "
-            "`provspark repair` to publish the lineage that it had completed."
+            f"the job ended before the lineage of step {step} was saved in {capture.store}. If the job was killed, run "
+            "`provspark repair` to save the lineage that was complete by then."
         ) from error
 
 

@@ -138,7 +138,7 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
             if self.expect is not None:
                 confirm(self._asked(), self.expect, answer)
             if self.check is not None and not self.check(table):
-                raise ExpectationError(f"the check of {self._asked()} failed on an answer of {table.num_rows:,} lines")
+                raise ExpectationError(f"the check of {self._asked()} failed on an answer of {table.num_rows:,} rows")
         except ExpectationError as error:
             raise AirflowFailException(str(error)) from error
         return {

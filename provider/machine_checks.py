@@ -64,8 +64,8 @@ def check_pyspark() -> str:
                 "package into another environment too, and set PYSPARK_DRIVER_PYTHON to its Python."
             )
         raise VersionMismatchError(
-            f"pyspark {classic} and pyspark-client {client} are installed in one environment. Both write the folder "
-            f"`pyspark`, so they must have the same version. {advice}"
+            f"pyspark {classic} and pyspark-client {client} are installed in one environment. Both install into the "
+            f"folder `pyspark`, so they must have the same version. {advice}"
         )
     return classic or client
 

@@ -158,7 +158,7 @@ def record(
     if type(try_number) is not int or not all(type(n) is str and n.isprintable() for n in (task, dag, run or "")):
         named = f"task {task!r}, run {run!r}, dag {dag!r}, try_number {try_number!r}"
         raise InvalidWriteError(
-            f"task, run and dag must be printable text and try_number a whole number; found {named}"
+            f"task, run and dag must be printable text, and try_number must be an integer; found {named}"
         )
     opened = Store.open(store, create=True)
     known = _KnownVersions(opened)
@@ -235,7 +235,7 @@ def _format(dataset: Dataset, path: str) -> str:
         if format_ in ("parquet", "orc", "csv", "json", "text"):
             return format_
     raise InvalidWriteError(
-        f"the name {name!r} does not tell the format of {dataset}; pass it: Data({str(dataset)!r}, format=…)"
+        f"the format of {dataset} can't be determined from the name {name!r}; pass it: Data({str(dataset)!r}, format=…)"
     )
 
 

@@ -51,7 +51,7 @@ class Sources:
         """Return the version that a source operation reads. Raise `Refused` if it can't be read again."""
         versions = {self._node.write.axes[a].version for a in operation.axes} - {""}
         if len(versions) != 1:
-            raise Refused(operation, "it does not read one stored dataset, so its rows can't be read again")
+            raise Refused(operation, "its input is not exactly one stored dataset, so its rows can't be read again")
         at = self._node.inputs[versions.pop()]
         if at.version.format == "memory":
             raise Refused(operation, "its rows were created by the script, and their values are not stored")

@@ -85,7 +85,7 @@ class World:
             ),
             reads=tuple(self._read(key, i, dataset, read) for i, (dataset, read) in enumerate(driver)),
             files=(),
-            untracked=(Untracked("SaveIntoDataSource", "went around capture"),) if untracked else (),
+            untracked=(Untracked("SaveIntoDataSource", "a write bypassed capture"),) if untracked else (),
         )
         self.manifests.append(manifest)
         return manifest

@@ -39,8 +39,8 @@ from provspark.tracker.session.write_capture import Cost, WriteCapture
 from provspark.tracker.spark.jvm import Jvm
 from provspark.tracker.spark.supported import check_version
 
-_UNCACHED = "capture can't follow what is cached: "
-_UNREAD = "capture can't tell what the driver read: "
+_UNCACHED = "capture could not record what is cached: "
+_UNREAD = "capture could not determine what the driver read: "
 
 
 class Capture:
@@ -403,7 +403,7 @@ def _reason(error: UnsupportedPlanError) -> Untracked:
 
 def _around(seen: Seen) -> Untracked:
     where = f" to {seen.path}" if seen.path else ""
-    return Untracked(seen.kind, f"a write{where} went around capture")
+    return Untracked(seen.kind, f"a write{where} bypassed capture. Write a DataFrame with df.write or SQL")
 
 
 def _now() -> str:

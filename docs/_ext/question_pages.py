@@ -28,7 +28,7 @@ def markdown() -> str:
     again = [q for q in asked if q.function.__module__.startswith("provspark.replay.")]
     sections = {
         "Questions": [q for q in asked if q not in again],
-        "Questions that run operations again": again,
+        "Questions that replay steps": again,
         "Questions answered page by page": [q for q in QUESTIONS.values() if q.pages_of],
     }
     parts = [_overview(sections), _shared()]

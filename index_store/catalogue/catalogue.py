@@ -259,7 +259,7 @@ class Catalogue:
             try:
                 files = self._files(facts.ref, use.version, use.role)
                 if files.identity(use.dataset) != use.version:
-                    raise ValueError("the store's file list is of another dataset")
+                    raise ValueError("the file list in the store belongs to another dataset")
             except (ProvSparkError, OSError, LookupError, ValueError) as e:
                 unread.append(f"{use.dataset} version {use.version}: {e}")
             else:

@@ -30,7 +30,9 @@ def store_url(text: str) -> str:
     path = text
     if parts.scheme == "file":
         if parts.netloc not in ("", "localhost"):
-            raise SettingsError(f"{text!r} is on another machine. Use a file: URL of this one, such as file:///store.")
+            raise SettingsError(
+                f"{text!r} is on another machine. Use a file: URL on this machine, such as file:///store."
+            )
         path = unquote(urlsplit(text.replace("?", "%3F").replace("#", "%23")).path)
     if not path.startswith("/"):
         raise SettingsError(f"{text!r} is a relative path. Pass the full path or URL of the store.")

@@ -63,15 +63,16 @@ class Edges:
         if wrong:
             takers = [q.name for q in QUESTIONS.values() if q.follows >= set(wrong)]
             raise ConditionError(
-                f"kinds of {question} can't contain {' or '.join(map(repr, wrong))}, found {sorted(kinds)}: {question} "
-                f"does not follow such edges. Leave it out, or ask a question that takes it: {', '.join(takers)}"
+                f"{question} does not follow edges of kind {' or '.join(map(repr, wrong))}, found "
+                f"kinds={sorted(kinds)}. Remove {' and '.join(map(repr, wrong))}, or use one of these queries: "
+                f"{', '.join(takers)}"
             )
         driver = [q.name for q in QUESTIONS.values() if "possible" in q.follows]
         for name, value in (("strict", strict), ("trust", trust)):
             if value and question not in driver:
                 raise ConditionError(
                     f"{question} does not accept {name}, found {value!r}: it does not follow rows through drivers. "
-                    f"Leave {name} out, or ask a question that takes it: {', '.join(driver)}"
+                    f"Remove {name}, or use one of these queries: {', '.join(driver)}"
                 )
         versions = which.get("versions", "current")
         if versions not in get_args(Versions):
@@ -79,8 +80,8 @@ class Edges:
         if versions != "current" and not QUESTIONS[question].ahead:
             takers = [q.name for q in QUESTIONS.values() if q.ahead]
             raise ConditionError(
-                f"{question} does not accept versions={versions!r}. Leave out versions (--all-versions), or ask a "
-                f"question that takes it: {', '.join(takers)}"
+                f"{question} does not accept versions={versions!r}. Remove versions (--all-versions), or use one of "
+                f"these queries: {', '.join(takers)}"
             )
         return cls(kinds, strict, trust, versions)
 

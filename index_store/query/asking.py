@@ -82,29 +82,31 @@ class Which(TypedDict, total=False):
     version : str, optional
         A version's id. Default: the current version, which is the newest stored version whose files exist. With `run`
         or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the
-        version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+        version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used,
+        and why.
     run : str, optional
-        A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward
-        questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+        A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward
+        only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
     as_of : datetime or str, optional
         Answer as of this time: ignore steps that ended later.
     versions : {"current", "all"}
-        Which versions the returned rows are from: ``current``, the current version of each dataset; or ``all``, also
-        rows that are no longer in it, each with the version in which it was found and marked by a column ``gone``.
-        With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and
-        `co_dependency`.
+        ``current``: only rows in the current version of each dataset; ``all``: also rows that are no longer in it, with
+        the version in which each was found and a column ``gone``. With ``current``, `gone_of` counts the rows that are
+        left out. For `forward`, forward `trace` and `co_dependency`.
     kinds : iterable of {"data", "context", "possible"}
-        Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any
+        Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a
+        value was computed from the other; ``possible``, where rows may have gone through code that capture can't see
+        into. A path is possible if any of its edges is possible, and context if any
         of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges
         are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
     semantics : {"bag", "set"}
-        With ``set``, a row represents all rows of its version that have the same values.
+        With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
     strict : bool
-        Also follow reads on drivers that return a single number (a count, a mean). For `backward`, `forward` and
-        `trace`; other questions raise `ConditionError`.
+        Also follow single numbers that the script collected on the driver, such as a count or a mean. For `backward`,
+        `forward` and `trace`; other questions raise `ConditionError`.
     trust : sequence of str, or str
-        Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: their possible edges, ends
-        and stops are left out. A list, or separated by commas. `trusted_of` returns what was left out. For the same
+        Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: uncertain or missing lineage
+        there is not reported. A list, or separated by commas. `trusted_of` returns what was left out. For the same
         questions as `strict`. See docs/stops.md.
     """
 
@@ -372,8 +374,8 @@ class Asking:
         rows = RowSet(view.back.graph.own(rows.at), rows.runs)
         if is_driver(rows.at.version.dataset) and view.at.key != rows.at.key:
             raise ConditionError(
-                f"Rows of {rows.dataset} can't be located in another version: each version of a dataset on a driver "
-                f"has its own rows. Use the rows in the version that they are from."
+                f"Rows of {rows.dataset} can't be located in another version: rows that a script collected on the "
+                f"driver exist only in the version that returned them. Use them in that version."
             )
         moved = view.currents.located(rows.at, view.chosen)
         for refused, why in moved.refused:

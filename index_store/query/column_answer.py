@@ -99,8 +99,8 @@ class _Answer(FormerTable):
         if blocked and not self.carried.parts:
             raise UntrackedError(
                 f"The path {self.direction} from {self.asked.version.dataset} stops at step {blocked[0].step}, which "
-                f"wrote {blocked[0].dataset}: {blocked[0].why}. Pass a dataset that is reached before it as to=…, or "
-                f"fix the reason and run the step again."
+                f"wrote {blocked[0].dataset}: {blocked[0].why}. Set to= to a dataset on the path before "
+                f"this step, or fix the reason and run the step again."
             )
 
 
@@ -179,8 +179,8 @@ class Cells(_Answer):
 
     instead: ClassVar[Mapping[str, str]] = {
         **_Answer.instead,
-        "possible": "cells are followed along data and context edges only. Ask backward or forward about their rows",
-        "ends": "cells are not followed through drivers. Ask backward or forward about their rows, whose answers have "
+        "possible": "cells are followed along data and context edges only. Use backward or forward for their rows",
+        "ends": "cells are not followed through drivers. Use backward or forward for their rows; those answers have "
         "ends",
     }
 

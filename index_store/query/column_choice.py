@@ -46,8 +46,8 @@ def chosen(asked: Asked, columns: ColumnNames) -> list[int]:
     if columns is None:
         if not names:
             raise ConditionError(
-                f"The columns of {asked.at.version.dataset} are not known to the store. Ask about its rows with "
-                f"backward or forward."
+                f"The store does not know the columns of {asked.at.version.dataset}. Use backward or forward for its "
+                f"rows."
             )
         return list(range(1, 1 + len(names)))
     return [_position(asked, name, names) for name in several(columns, "columns")]

@@ -86,7 +86,8 @@ class RowSet:
     def _alike(self, other: RowSet) -> Runs:
         if not isinstance(other, RowSet):
             raise ArgumentError(
-                f"A set of rows can only be combined with another set of rows, found {other!r}. Use select()."
+                f"A set of rows can only be combined with another set of rows, found {other!r}. Call select() to get "
+                f"one."
             )
         if self.at.key != other.at.key:
             raise ConditionError(

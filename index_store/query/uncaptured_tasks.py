@@ -150,7 +150,7 @@ def _made(at: VersionReference, rows: Runs, trust: Trust) -> Stop | None:
         why, kind = f"{dataset} is declared as an outlet of {by} of DAG {key.dag_id}", "task"
     elif _written_since(at, rows, manifest.run_started):
         why, kind = (
-            f"{dataset} was written during run {key.run_id} of DAG {key.dag_id} by something without capture",
+            f"{dataset} was written during run {key.run_id} of DAG {key.dag_id} by a job without capture",
             "outside",
         )
     else:

@@ -74,7 +74,7 @@ def _check_axis(what: str, axis: Axis, number: int, ids: list[str], rows: dict[s
         raise InvalidWriteError(f"{what} names version {axis.version!r}; it must be one of the {axis.role}s")
     if axis.size != rows[axis.version]:
         raise InvalidWriteError(
-            f"{what} has size {axis.size}; it must be that of its version, {rows[axis.version]} rows"
+            f"{what} has size {axis.size}, but its version has {rows[axis.version]} rows; pass that size"
         )
 
 

@@ -51,7 +51,7 @@ def csv_format(options: dict[str, str]) -> UnivocityFormat:
     )
     if len(delimiter) > 1:
         if out.trim_leading or out.trim_trailing:
-            raise refusal("ignoreLeadingWhiteSpace or ignoreTrailingWhiteSpace beside sep", delimiter)
+            raise refusal("ignoreLeadingWhiteSpace or ignoreTrailingWhiteSpace together with sep", delimiter)
         if len(set(delimiter)) > 1 and delimiter[0] in delimiter[1:-1]:
             raise refusal("sep", delimiter)
     return out

@@ -96,7 +96,8 @@ def parse_timestamp(text: str, zone: tzinfo | None) -> datetime | None:
     if not match:
         if re.match(r"T?\d{1,2}:\d", text):
             raise ValuesUnavailableError(
-                f"{text!r} is a time of day, which Spark reads as today's. Select other columns."
+                f"{text!r} has no date, so Spark adds the current date, and the value can't be reproduced. Select "
+                f"other columns."
             )
         return None
     day = _date(match[1], match[2], match[3])
@@ -130,7 +131,7 @@ def _instant(
         return None
     if zone is None:
         raise ValuesUnavailableError(
-            f"{text!r} has no time zone, and the session's was not recorded (reader option timeZone). "
+            f"{text!r} has no time zone, and the session's time zone was not recorded (reader option timeZone). "
             f"Select other columns."
         )
     try:

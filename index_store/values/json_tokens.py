@@ -70,7 +70,7 @@ class JsonReader:
         return self._text[self._at : self._at + 1]
 
     def _fail(self) -> NoReturn:
-        raise JsonSyntaxError(f"not JSON at character {self._at}")
+        raise JsonSyntaxError(f"invalid JSON at character {self._at}")
 
     def _value(self) -> JsonNode:
         start, c = self._at, self._text[self._at : self._at + 1]

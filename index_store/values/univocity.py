@@ -299,8 +299,8 @@ def _refuse_blank_start(line: str, delimiter: str) -> None:
     head = line[: len(line) - len(line.lstrip(_CONTROLS)) + 1]
     if any(c == delimiter and at and head[at - 1] != delimiter for at, c in enumerate(head)):
         raise ValuesUnavailableError(
-            f"The line {line[:200]!r} starts with a blank cell, at which univocity fails if only trailing blanks are "
-            f"ignored. The row ids are still valid."
+            f"The line {line[:200]!r} starts with a blank cell, which Spark's CSV parser can't read with only "
+            f"ignoreTrailingWhiteSpace. The row ids are still valid."
         )
 
 

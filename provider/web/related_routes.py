@@ -125,9 +125,7 @@ def trace_graph(
 ) -> Response:
     """Return the rows of a trace and up to 10,000 edges between them, as PROV-JSON, node-link JSON or GraphML."""
     if query.to is not None:
-        raise HTTPException(
-            422, "`to` is set, but a graph of rows always follows all paths to their ends. Leave it out."
-        )
+        raise HTTPException(422, "`to` is set, but a graph of rows always follows all paths to their ends. Remove it.")
     at, ids = scope.asked(query)
     graph = scope.prov.neighbourhood(
         str(at.version.dataset), ids, query.direction, version=at.version.id, kinds=_kinds(query.context)

@@ -110,7 +110,9 @@ class UserScope:
         """Return a dataset by its id; a hidden dataset raises the same error as one that does not exist."""
         dataset = self.datasets.get(name) or self._on_drivers.get(name)
         if dataset is None:
-            raise HTTPException(404, f"No dataset with id {name} that you may see. GET /datasets lists the datasets.")
+            raise HTTPException(
+                404, f"Dataset {name} does not exist, or you have no access to it. GET /datasets lists the datasets."
+            )
         return dataset
 
     def named(self, name: str) -> Dataset:
@@ -122,7 +124,7 @@ class UserScope:
             raise HTTPException(422, "Several datasets have this name. Use the id, which GET /datasets lists.")
         if not same:
             raise HTTPException(
-                404, "No dataset with this id or name that you may see. GET /datasets lists the datasets."
+                404, "This dataset does not exist, or you have no access to it. GET /datasets lists the datasets."
             )
         return same[0]
 
@@ -138,7 +140,9 @@ class UserScope:
         """Return a step by its id; a hidden step raises the same error as one that does not exist."""
         manifest = self.manifests.get(name)
         if manifest is None:
-            raise HTTPException(404, "No step with this id that you may see. GET /steps lists the steps.")
+            raise HTTPException(
+                404, "This step does not exist, or you have no access to it. GET /steps lists the steps."
+            )
         return manifest
 
     def find(self, dataset: str, version: str | None) -> VersionReference:

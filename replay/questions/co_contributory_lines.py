@@ -33,7 +33,7 @@ def co_contributory_lines(
     functions: bool = False,
     **which: Unpack[Which],
 ) -> SharedRows:
-    """Find the intermediate rows that were combined with intermediate rows in one derivation.
+    """Within a step, find the rows after one operation that were combined with rows after another.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ def co_dependency_lines(
     functions: bool = False,
     **which: Unpack[Which],
 ) -> SharedRows:
-    """Find the intermediate rows that share an earlier row with intermediate rows.
+    """Within a step, find the rows after one operation that share a source row with rows after another.
 
     Parameters
     ----------

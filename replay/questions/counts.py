@@ -16,7 +16,7 @@ __all__ = ["counts"]
 
 @question()
 def counts(prov: Replaying, step: StepId, *, progress: Progress | None = None, functions: bool = False) -> TableAnswer:
-    """Count the rows in and out of each operation of a step, by running all its operations again.
+    """Count the rows in and out of each operation of a step, by replaying all its operations.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ def operation_profiles(
     progress: Progress | None = None,
     functions: bool = False,
 ) -> OperationProfiles:
-    """Compute the distribution of values after each operation of a step, by running all its operations again.
+    """Compute the distribution of values after each operation of a step, by replaying all its operations.
 
     Parameters
     ----------

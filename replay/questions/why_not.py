@@ -27,8 +27,8 @@ def why_not(
 ) -> WhyNot:
     """Explain why no row of a dataset satisfies a condition.
 
-    This applies the condition to the input columns that were copied unchanged, replays the matching input rows, and
-    reports the operation that dropped each.
+    This finds the input rows that match the condition, in columns that the step copies to its output unchanged. It
+    replays these rows, and reports the operation that dropped each.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ def test_unfinished_steps_are_listed(cli: Cli, folder: Path) -> None:
     writer = store.writer(StepKey("slow", "r2", "people", try_number=3))
     result = cli("ls", "--steps")
     assert "people.slow, try 3" in result.output and "unfinished" in result.output
-    assert "Run `provspark repair` to publish what killed steps completed." in result.output
+    assert "Run `provspark repair` to save the lineage of killed steps." in result.output
     lines = json.loads(cli("ls", "--steps", "--json").output)
     assert [line["task_id"] for line in lines if line["status"] == "unfinished"] == ["slow"]
     writer.abandon()

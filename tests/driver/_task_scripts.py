@@ -67,7 +67,7 @@ def duckdb_in_a_script(flow: Flow) -> None:
     chain(flow, enrich)
 
 
-@CASES(ahead="untracked", to="untracked", back="untracked", named=["went around capture"])
+@CASES(ahead="untracked", to="untracked", back="untracked", named=["bypassed capture"])
 def java_writer(flow: Flow) -> None:
     chain(flow, lambda spark: spark.read.parquet(flow.cleaned)._jdf.write().parquet(flow.enriched))
 
@@ -159,7 +159,7 @@ def a_partition_that_is_dropped(flow: Flow) -> None:
     chain(flow, enrich)
 
 
-@CASES(ahead="untracked", to="untracked", back="untracked", named=["went around capture"])
+@CASES(ahead="untracked", to="untracked", back="untracked", named=["bypassed capture"])
 def a_table_that_is_emptied_and_filled(flow: Flow) -> None:
     table = f"emptied_{flow.work.parent.name}"
 
@@ -188,7 +188,7 @@ def a_store_that_can_not_be_written(flow: Flow) -> None:
     chain(flow, lambda spark: spark.read.parquet(flow.cleaned).write.parquet(flow.enriched))
 
 
-@CASES(ahead="untracked", to="untracked", back="untracked", named=["went around capture"])
+@CASES(ahead="untracked", to="untracked", back="untracked", named=["bypassed capture"])
 def a_first_try_that_wrote(flow: Flow) -> None:
     """The second try finds the rows, and leaves them."""
 

@@ -72,7 +72,7 @@ def test_expectations_over_a_store_of_the_last_release(root: Path) -> None:
     """Its steps do not tell what their drivers read, so that they confirm that nothing was handed on where trusted."""
     unpack(root)
     asking = tasks()
-    with pytest.raises(AirflowFailException, match="should find nothing, and found 8 lines"):
+    with pytest.raises(AirflowFailException, match="should find nothing, but found 8 rows"):
         asking["consent"].execute({})
     with pytest.raises(AirflowFailException, match=r"can't confirm 'nothing'.*format 2, without driver reads"):
         asking["aged"].execute({})

@@ -39,7 +39,7 @@ def test_a_file_that_pandas_hands_to_the_next_task(tmp_path: Path) -> None:
     done = run(tmp_path, "consent_handed")
     assert done.states() == {"left": "success", "came": "success", "consent": "failed"}
     assert f"file://{tmp_path}/adults" in done.log
-    assert "should find nothing, and found 2 lines" in done.log
+    assert "should find nothing, but found 2 rows" in done.log
     drawn = provspark.open(tmp_path / "prov").trace(
         str(tmp_path / "people"), [0], "forward", to=str(tmp_path / "adults")
     )

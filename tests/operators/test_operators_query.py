@@ -52,10 +52,10 @@ def test_expectations_fail_the_task_for_good(ask: Any) -> None:
     assert ask(
         "forward", "people.csv", arguments={"where": [("age", "is null", None)], "to": "report.csv"}, expect="nothing"
     )
-    with pytest.raises(AirflowFailException, match="should find nothing, and found 1 lines"):
+    with pytest.raises(AirflowFailException, match="should find nothing, but found 1 rows"):
         ask("forward", "people.csv", arguments=young, expect="nothing")
     assert ask("forward", "people.csv", arguments=young, expect="something")
-    with pytest.raises(AirflowFailException, match="should find something"):
+    with pytest.raises(AirflowFailException, match="should find at least one row, but found none"):
         ask("forward", "people.csv", arguments={"rows": [4], "to": "report.csv"}, expect="something")
     with pytest.raises(AirflowFailException, match="check of backward"):
         ask("backward", "report.csv", check=lambda table: table.num_rows == 0)
@@ -126,7 +126,7 @@ def test_what_is_no_question(name: str) -> None:
 def test_questions_and_expectations_are_checked_when_the_dag_is_read() -> None:
     with pytest.raises(SettingsError, match="no question 'whence'; there are backward, cell"):
         ProvQueryOperator(task_id="ask", question="whence", arguments={})
-    with pytest.raises(SettingsError, match="must be 'nothing', 'something' or a number of lines"):
+    with pytest.raises(SettingsError, match="must be 'nothing', 'something' or the expected number of rows"):
         ProvQueryOperator(task_id="ask", question="backward", arguments={}, expect="all")  # type: ignore[arg-type]
     task = ProvQueryOperator(task_id="ask", question="datasets", arguments={"dataset": "{{ ds }}"})
     assert set(task.template_fields) == {"arguments", "trust", "write_to"}

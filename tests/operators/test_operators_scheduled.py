@@ -46,7 +46,7 @@ def look(airflow: Scheduled, dag: str, folder: Path) -> None:
         assert (told["lines"], told["stops"]) == (0, []) and {t["by"] for t in told["trusted"]} == {"pick"}
         assert [stop.what for stop in prov.trace(report, [0], "backward").stops] == ["outside"]
         return
-    assert "should find nothing, and found 2 lines" in said  # Ada, in each row of the report
+    assert "should find nothing, but found 2 rows" in said  # Ada, in each row of the report
     lines = prov.backward(report, [0], to=source).table().to_pylist()
     assert [line["related_row"] for line in lines] == [0, 2]  # which of the two is not known
     stops = {stop.what: stop.why for stop in prov.trace(report, [0], "backward").stops}

@@ -125,7 +125,10 @@ def test_answers_have_members_or_say_what_to_call(prov: Any, folder: Path, membe
             value = value() if callable(value) and not isinstance(value, Readable) else value
         except AnswerMemberError as error:
             assert member in ("rows", "values", "possible", "ends"), (name, member)
-            assert any(word in str(error) for word in ("prov.", "_of(", "Ask ", "ask ", "pass ")), (name, str(error))
+            assert any(word in str(error) for word in ("prov.", "_of(", "Ask ", "ask ", "Use ", "pass ")), (
+                name,
+                str(error),
+            )
             assert not hasattr(answer, member)
         except ConditionError as error:
             places = {(line["dataset"], line["version"]) for line in answer}
@@ -198,7 +201,7 @@ def test_cells_have_the_rows_and_their_values(prov: Any, folder: Path, columns: 
     assert cells.values().table()["row"].to_pylist() == rows
     assert cells.values(["city"]).columns_only().column_names == ["city"]
     assert list(prov.forward(cells, to=str(folder / "report.csv")).rows) == [1]
-    with pytest.raises(AnswerMemberError, match="Ask backward or forward"):
+    with pytest.raises(AnswerMemberError, match="Use backward or forward"):
         _ = cells.possible
 
 

@@ -532,7 +532,7 @@ def test_a_user_who_may_not_read_the_dag(tab: Tab, server: Server, chromium: Any
     eve.check()
     eve.page.goto(tab.page.url)
     eve.view.get_by_text("The trace failed").wait_for()
-    eve.view.get_by_text("that you may see").wait_for()
+    eve.view.get_by_text("you have no access to it").wait_for()
     for word in ("census.csv", "people", "Pacific"):
         assert word not in eve.view.inner_text()
     eve.close()

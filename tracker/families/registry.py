@@ -27,7 +27,7 @@ __all__ = [
     "replay_rules",
 ]
 
-_NO_RULE = "no rule for this operator, which is not one of Spark's own; replace it with one of docs/operators.md"
+_NO_RULE = "this operator is not one of Spark's own and is not supported; use one that docs/operators.md lists"
 
 
 @cache

@@ -153,7 +153,9 @@ class Journal:
 
     def failed(self, error: Exception) -> None:
         """Record that ProvSpark's own code failed."""
-        self.lose(Untracked("files", f"a file of the driver was missed: {type(error).__name__}: {error}"))
+        self.lose(
+            Untracked("files", f"a file that the driver opened was not captured: {type(error).__name__}: {error}")
+        )
 
     def lose(self, reason: Untracked) -> None:
         """Record why something is not followed."""
@@ -383,7 +385,9 @@ class Journal:
         if len(self._entries) < MOST:
             self._entries.append(entry)
             return
-        self.lose(Untracked("files", f"more than {MOST} files were opened between two writes; the others are missed"))
+        self.lose(
+            Untracked("files", f"more than {MOST} files were opened between two writes; the others are not captured")
+        )
         # The dropped entry counts here as recorded: forget it, so that a repetition is recorded.
         self._read.clear()
         self._last.clear()
@@ -391,7 +395,9 @@ class Journal:
     def _below(self, folder: str, by: Caller) -> list[str]:
         files = list(files_below(folder, MOST))
         if len(files) == MOST:
-            self.lose(Untracked(by.action, f"{folder} has more than {MOST} files; the others are missed", by.site))
+            self.lose(
+                Untracked(by.action, f"{folder} has more than {MOST} files; the others are not captured", by.site)
+            )
         return files
 
 

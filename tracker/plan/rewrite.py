@@ -110,7 +110,7 @@ class Rewriter:
             self.java.keeping(rules.kept())  # before `_read`, whose details depend on it
         except Exception as e:
             raise UnsupportedPlanError(
-                "Subquery", f"Spark's rules can't turn it into a join, so write it as one: {reason(e)}"
+                "Subquery", f"Spark's rules can't turn it into a join: {reason(e)}. Write it as a join"
             ) from e
         if normal is None:
             kind = str(rules.refused())
@@ -226,7 +226,7 @@ class Rewriter:
         provenance: list[ProvenanceColumn] = []
         for line in self.java.scalars(node.number).splitlines():
             if not line.isdigit():
-                raise UnsupportedPlanError(node.kind, f"no rule for {line} in an expression; use a join")
+                raise UnsupportedPlanError(node.kind, f"{line} inside an expression is not supported; use a join")
             number = int(line)
             if number not in self._answers:
                 self._answer_one(number, traced)

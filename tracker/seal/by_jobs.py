@@ -187,7 +187,8 @@ class _ByJobs:
             alone = len(self._staging.table(self._name(), f"SELECT k1 FROM {keys} LIMIT 2"))
             if alone > 1:
                 raise CaptureError(
-                    f"rows refer to more than one key of the {tap.label} at tap {tap.number}, which has only one"
+                    f"capture recorded several group keys of the {tap.label} (tap {tap.number}), which has one group. "
+                    f"Run the step again, and report this error if it recurs"
                 )
             met = f"FROM {groups} g CROSS JOIN {keys} k"
         buckets = _tasks_for(receipts)
@@ -247,7 +248,10 @@ class _ByJobs:
         )
         name = self._staging.keep(self._name(), rows.drop("lost"), _FOUND)
         if self._staging.counts(name, buckets + 1)[-1]:
-            raise CaptureError(f"a row of axis {each.axis} leaves out a row that its group does not have")
+            raise CaptureError(
+                f"a row of axis {each.axis} excludes a row that is not in its group. Run the step again, and report "
+                f"this error if it recurs"
+            )
         return _gathered(self._staging.stream(name, ("row", "start", "n"), buckets))
 
     def _columns(self, tap: PlacedTap, rows: str, first: int, count: int) -> str:
@@ -314,7 +318,9 @@ class _ByJobs:
                 yield chunk
                 wanted = next(waiting, None)
         if wanted is not None:
-            raise CaptureError(f"the records of tap {tap.number} lack a block of keys")
+            raise CaptureError(
+                f"the records of tap {tap.number} are incomplete (a block of keys is missing); run the step again"
+            )
 
 
 def _tasks_for(receipts: Sequence[Receipt]) -> int:

@@ -66,7 +66,10 @@ class WriteDraft:
         """Raise CaptureError if requested keys have no group, except for a global aggregate over no rows."""
         nothing = tap.keyless and not self._noted.of(tap)
         if missing and not nothing and not tap.coarse:
-            raise CaptureError(f"{missing} keys of the {tap.label} at tap {tap.number} have no group")
+            raise CaptureError(
+                f"capture recorded no rows for {missing} group keys of the {tap.label} (tap {tap.number}). Run the "
+                f"step again, and report this error if it recurs"
+            )
 
     def located(
         self,

@@ -57,7 +57,7 @@ def pieces(receipts: Sequence[Receipt], rows: range, *, last: bool = False) -> l
     """
     noted = sum(receipt.rows for receipt in receipts)
     if noted < rows.stop:
-        raise CaptureError(f"the call returned {rows.stop} rows, but the tasks noted {noted}")
+        raise CaptureError(f"the call returned {rows.stop} rows, but capture recorded {noted}; run the step again")
     low, high = (noted - rows.stop, noted - rows.start) if last else (rows.start, rows.stop)
     taken, at = [], 0
     for receipt in receipts:

@@ -126,7 +126,9 @@ class _InDriver:
     def _asked_in(self, tap: PlacedTap, block: Block, distinct: RequestedKeys) -> Int64:
         """Return the index of each of a block's keys among the requested keys, -1 if it is not requested."""
         if block.keys is None or block.counts is None:
-            raise CaptureError(f"the records of tap {tap.number} lack a block of keys")
+            raise CaptureError(
+                f"the records of tap {tap.number} are incomplete (a block of keys is missing); run the step again"
+            )
         first = block.keys[0].values()
         if tap.whole:  # noted by partition, requested by one constant key (`TracedCache.whole`)
             return np.zeros(len(first), dtype=np.int64)
@@ -169,7 +171,10 @@ def _places(numbers: Int64, among: Int64) -> Int64:
     at = order[np.searchsorted(among, numbers, sorter=order) % len(order)]
     if not np.array_equal(among[at], numbers):
         wrong = int((among[at] != numbers).sum())
-        raise CaptureError(f"{wrong} rows leave out a row that is not in their group")
+        raise CaptureError(
+            f"{wrong} rows exclude a row that is not in their group. Run the step again, and report this error if it "
+            f"recurs"
+        )
     return at
 
 

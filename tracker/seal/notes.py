@@ -90,7 +90,10 @@ def written_chunks(noted: Noted, tap: PlacedTap) -> Iterator[Chunk]:
     receipts = noted.of(tap)
     places = [written_places(noted, receipt) for receipt in receipts]
     if int(noted.written.counts.sum()) != sum(receipt.rows for receipt in receipts):
-        raise CaptureError(f"the files of {noted.written.version.dataset} have rows of tasks that noted none")
+        raise CaptureError(
+            f"{noted.written.version.dataset} has files with rows of Spark tasks for which capture has no record; run "
+            f"the step again"
+        )
 
     def chunks() -> Iterator[Chunk]:
         for receipt, (rows, counts) in zip(receipts, places, strict=True):
@@ -110,7 +113,10 @@ def written_places(noted: Noted, receipt: Receipt) -> tuple[Int64, Int64]:
     mine = np.flatnonzero(written.partitions == receipt.partition)
     rows = int(written.counts[mine].sum())
     if rows != receipt.rows:
-        raise CaptureError(f"the files of task {receipt.partition} have {rows} rows, but it noted {receipt.rows}")
+        raise CaptureError(
+            f"the files of Spark task {receipt.partition} have {rows} rows, but capture recorded {receipt.rows}; run "
+            f"the step again"
+        )
     order = mine[np.argsort(written.offsets[mine], kind="stable")]
     return written.rows[order], written.counts[order]
 

@@ -161,7 +161,7 @@ class Caches:
         """Return a transposed DataFrame with provenance columns to all its input rows."""
         held = self._transposed.get(self._java.transposed(plan))
         if held is None:
-            raise UnsupportedPlanError(node.kind, "it was computed before capture began. Transpose the DataFrame again")
+            raise UnsupportedPlanError(node.kind, "it was computed before capture started. Call transpose() again")
         if isinstance(held, UnsupportedPlanError):
             raise held
         provenance = held.whole(to)

@@ -39,7 +39,7 @@ _MOST = "spark.provspark.driverReads.traced"
 MOST = 100
 """Default limit of the reads in a step whose rows are followed one by one."""
 _ARROW = "spark.sql.execution.arrow.pyspark.enabled"
-_FAILED = "capture can't tell what it returned to the driver: "
+_FAILED = "capture could not determine what it returned to the driver: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +207,8 @@ class ReadCapture:
         """Trace an action's plan. Return None and the read with the reason if rows can't be followed one by one."""
         if self._followed >= plan.most:
             why = (
-                f"the step has more than {plan.most} reads of rows, and only so many are followed one by one. Raise "
-                f"{_MOST} to follow more"
+                f"the step has more than {plan.most} reads of rows, the most whose rows capture follows one by one. "
+                f"Raise {_MOST} to follow more"
             )
             return None, replace(read, reason=Untracked(read.action, why, read.site))
         self._followed += 1

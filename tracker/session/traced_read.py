@@ -128,7 +128,9 @@ class TracedRead:
         top = every_stage(tapped.get(rewriter.taps[-1].place, []))
         noted = sum(receipt.rows for receipt in top)
         if not self._several and noted != returned.stop:
-            raise CaptureError(f"the call returned {returned.stop} rows, but the tasks noted {noted}")
+            raise CaptureError(
+                f"the call returned {returned.stop} rows, but capture recorded {noted}; run the step again"
+            )
         for scan in self._scans:
             scan.settle()
         scans = [scan.finish() for scan in self._scans]

@@ -48,8 +48,8 @@ def rows_of(
         if len(wrong):
             file = paths[int(np.flatnonzero(written)[wrong[0]])]
             raise CaptureError(
-                f"{file} has {rows[written][wrong[0]]} rows according to its footer, but capture saw "
-                f"{tapped[wrong[0]]}; {len(wrong)} files differ"
+                f"{file} has {rows[written][wrong[0]]} rows according to its footer, but capture recorded "
+                f"{tapped[wrong[0]]} ({len(wrong)} files differ); run the step again while nothing else writes there"
             )
         return rows
     rows[written] = tapped

@@ -44,7 +44,7 @@ class KeyedSink:
         try:
             exists = bool(self._table.java.exists())
         except Exception as e:
-            raise UnsupportedPlanError(node, f"could not determine its target: {reason(e)}") from e
+            raise UnsupportedPlanError(node, f"could not determine where it writes: {reason(e)}") from e
         self.skips = exists and mode in ("Ignore", "ErrorIfExists")
         self._replaces = mode == "Overwrite"
         stays = exists and mode == "Append"
@@ -94,7 +94,10 @@ class KeyedSink:
         runs = [(task.partition, int(value), n) for task in tapped for value, n in task.runs]
         partitions, addresses, counts = np.array(runs, dtype=np.int64).reshape(-1, 3).T
         if (counts > 1).any():
-            raise CaptureError(f"two rows with the same key ({self._table.keys}) were written to {self.dataset}")
+            raise CaptureError(
+                f"two rows with the same key ({self._table.keys}) were written to {self.dataset}; declare columns "
+                f"that identify each row"
+            )
         order = np.argsort(partitions, kind="stable")
         partitions, rows = partitions[order], self._rows(now, addresses[order])
         kept = 0 if self._before is None else len(self._before.addresses)
@@ -119,7 +122,8 @@ class KeyedSink:
         except CaptureError as e:
             raise CaptureError(
                 f"some keys ({self._table.keys}) that were written to {self.dataset} are missing there: "
-                f"the database or another writer changed or removed them"
+                f"the database or another writer changed or removed them. Declare keys that the database does not "
+                f"change, and let one task write the table at a time"
             ) from e
 
     def complete(self, sealed: PendingWrite) -> PendingWrite:

@@ -58,7 +58,10 @@ def pieces_of(
     before = -1
     for task in sorted(tapped, key=lambda t: t.partition):
         if task.partition == before:
-            raise CaptureError(f"capture recorded task {task.partition} twice")
+            raise CaptureError(
+                f"capture has two records of Spark task {task.partition}. Run the step again, and report this error "
+                f"if it recurs"
+            )
         before, offset = task.partition, 0
         for place, n in _by_place(task, places):
             files = groups.pop((task.partition, place), {})
@@ -67,7 +70,8 @@ def pieces_of(
             if files.keys() != set(range(wanted)):
                 raise CaptureError(
                     f"the {n} rows of {_where(task.partition, place)} should be in files c000 to c{wanted - 1:03d}, "
-                    f"but there are {', '.join(f'c{c:03d}' for c in sorted(files)) or 'none'}"
+                    f"but there are {', '.join(f'c{c:03d}' for c in sorted(files)) or 'none'}; "
+                    f"run the step again"
                 )
             for counter in range(wanted):
                 count = min(full, n - counter * full)
@@ -75,7 +79,10 @@ def pieces_of(
                 offset += count
     for (partition, place), files in groups.items():
         if (partition, place, len(files)) != (0, ROOT, 1):  # Spark leaves one empty file where there are no rows
-            raise CaptureError(f"{_where(partition, place)} has {len(files)} files, but capture saw no rows of it")
+            raise CaptureError(
+                f"{_where(partition, place)} has {len(files)} files, but capture recorded no rows of it; run the step "
+                f"again"
+            )
     if not rows:
         return Pieces(*[np.zeros(0, dtype=np.int64)] * 4)
     return Pieces(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))

@@ -145,7 +145,10 @@ class Sink:
         pieces = pieces_of(tapped, names, self._folders(tapped), target.max_records)
         tapped_rows = pieces.rows_of_files(len(new))
         if metrics is not None and metrics.rows != int(tapped_rows.sum()):
-            raise CaptureError(f"{target.path}: Spark wrote {metrics.rows} rows, but capture saw {tapped_rows.sum()}")
+            raise CaptureError(
+                f"Spark wrote {metrics.rows} rows to {target.path}, but capture recorded {tapped_rows.sum()}; run the "
+                f"step again"
+            )
         written = np.zeros(len(outputs), dtype=np.bool_)
         written[new] = True
         rows = rows_of(self._folder, target.format, outputs, written, tapped_rows, self._recount)
@@ -194,7 +197,10 @@ class Sink:
             return dict.fromkeys(values, ROOT)
         text = str(self._java.folders(json.dumps(values), json.dumps(target.partitions), target.buckets is not None))
         if not text:
-            raise CaptureError(f"{target.path}: a partition value contains U+0000, so its folder can't be determined")
+            raise CaptureError(
+                f"a partition value in {target.path} contains the character U+0000, so its folder can't be "
+                f"determined; remove the character"
+            )
         return dict(zip(values, (OutputPlace(*place) for place in json.loads(text)), strict=True))
 
     def _recount(self, paths: Sequence[str]) -> Int64:

@@ -83,7 +83,7 @@ def read_target(jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: An
     if end not in (*FILE_ENDS, "save", "saveAsTable", "insertInto"):
         raise UnsupportedPlanError(node, f"it is not captured; write files in one of these formats: {_words()}")
     if len(args) > 1 or (not args and end != "save"):
-        raise UnsupportedPlanError(node, f"it was called with {len(args)} arguments instead of 1")
+        raise UnsupportedPlanError(node, f"it was called with {len(args)} arguments; pass one, the path or the table")
     if end in FILE_ENDS:
         writer.format(end)
     given = str(args[0]) if args else ""
@@ -92,14 +92,14 @@ def read_target(jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: An
     try:
         facts = json.loads(helper.read(writer, plan, "" if table else given, table))
     except Exception as e:
-        raise UnsupportedPlanError(node, f"could not determine its target: {reason(e)}") from e
+        raise UnsupportedPlanError(node, f"could not determine where it writes: {reason(e)}") from e
     if facts["clustered"]:
         raise UnsupportedPlanError(node, "writes with clusterBy are not captured; use bucketBy or partitionBy")
     if table:
         return _table_target(node, end, facts)
     _known(node, facts["source"].lower())
     if "path" not in facts:
-        raise UnsupportedPlanError(node, "it has no path to save to")
+        raise UnsupportedPlanError(node, "it has no path to write to; pass one")
     return _file_target(node, facts, facts, _mode(facts["mode"], facts["options"], facts))
 
 
@@ -115,7 +115,7 @@ def command_target(jvm: Any, command: Any) -> Target:
     try:
         facts = json.loads(jvm.new("WriteTarget").readCommand(jvm.session, command))
     except Exception as e:
-        raise UnsupportedPlanError(node, f"could not determine its target: {reason(e)}") from e
+        raise UnsupportedPlanError(node, f"could not determine where it writes: {reason(e)}") from e
     _known(node, facts["source"].lower())
     if facts.get("movedPartitions"):
         raise UnsupportedPlanError(node, f"{facts['table']} has partitions outside its folder; move them into it")
@@ -137,16 +137,22 @@ def _file_target(node: str, facts: dict[str, Any], place: dict[str, Any], mode: 
 
 def _table_target(node: str, end: str, facts: dict[str, Any]) -> Target:
     if not facts["sessionCatalog"]:
-        raise UnsupportedPlanError(node, f"{end} is captured only for tables of Spark's session catalogue")
+        raise UnsupportedPlanError(
+            node, f"{end} is captured only for tables of Spark's built-in catalog; write to one of these"
+        )
     exists, mode = facts["tableExists"], facts["mode"]
     how: SaveMode
     if end == "saveAsTable" and (not exists or mode == "Overwrite"):
         how = _mode("Overwrite", facts["options"], facts)
         return _file_target(node, {**facts, "mode": "Overwrite"}, facts["newPath"], how)
     if not exists or (facts["tempView"] and end == "insertInto"):
-        raise UnsupportedPlanError(node, f"there is no table {facts['table']} to insert into")
+        raise UnsupportedPlanError(
+            node, f"the table {facts['table']} does not exist, or is a temporary view; insert into a table"
+        )
     if facts["tableType"] == "VIEW" or "path" not in facts:
-        raise UnsupportedPlanError(node, f"{facts['table']} is a view, or a table without a folder")
+        raise UnsupportedPlanError(
+            node, f"{facts['table']} is a view, or a table without a folder; write to a table in files"
+        )
     format_name = facts["provider"].lower()
     _known(node, format_name)
     if facts["movedPartitions"]:
@@ -166,7 +172,9 @@ def _inserted(node: str, end: str, facts: dict[str, Any]) -> list[Any]:
     """Return the table's fields; refuse partition, bucket and sort columns that Spark would cast."""
     table, query = facts["tableFields"], facts["fields"]
     if len(table) != len(query):
-        raise UnsupportedPlanError(node, f"{facts['table']} has {len(table)} columns, but the rows have {len(query)}")
+        raise UnsupportedPlanError(
+            node, f"{facts['table']} has {len(table)} columns, but the rows have {len(query)}; select equally many"
+        )
     by_name = {f[0].lower(): f for f in query}
     bucket = facts["tableBucket"] or {"columns": [], "sorts": []}
     placed = {"partition": facts["tablePartitions"], "bucket": bucket["columns"], "sort": bucket["sorts"]}
@@ -179,7 +187,7 @@ def _inserted(node: str, end: str, facts: dict[str, Any]) -> list[Any]:
             raise UnsupportedPlanError(
                 node,
                 f"{role} column {name} is {fixed or kind} in {facts['table']} but {source[1]} in the rows, "
-                f"and capture does not support the cast",
+                f"and capture does not support the cast; cast the column before the write",
             )
     return list(table)
 
@@ -200,7 +208,7 @@ def _target(
     if (partitions or bucket) and facts["concurrent"] > 0:
         raise UnsupportedPlanError(
             node,
-            "rows of partitions and buckets are not sorted; set spark.sql.maxConcurrentOutputFileWriters to 0",
+            "Spark does not sort the rows by partition or bucket; set spark.sql.maxConcurrentOutputFileWriters to 0",
         )
     if (partitions or bucket) and not facts["planned"]:
         raise UnsupportedPlanError(

@@ -54,7 +54,10 @@ class Blocks:
         """
         if (self.rows == OVERFLOWED).any():
             many = int((self.rows == OVERFLOWED).sum())
-            raise CaptureError(f"{many} blocks of files have more than 65,536 rows per byte, which can't be numbered")
+            raise CaptureError(
+                f"{many} file splits have more than 65,536 rows for each byte of their size, the most that capture can "
+                f"number. Write the data to Parquet, and read those files"
+            )
         b = self[np.lexsort((self.rows, self.length, self.start, self.file))]
         same = np.zeros(len(b), dtype=np.bool_)
         same[1:] = (np.diff(b.file) == 0) & (np.diff(b.start) == 0) & (np.diff(b.length) == 0)
@@ -62,8 +65,9 @@ class Blocks:
         if len(differ):
             i = int(differ[0])
             raise CaptureError(
-                f"the block at byte {b.start[i]} of file {b.file[i]} (in path order) had {b.rows[i]} rows in one "
-                f"reading and {b.rows[i + 1]} in another: the file changed, or its reader is not deterministic"
+                f"the split at byte {b.start[i]} of file number {b.file[i]} (from 0, in path order) had {b.rows[i]} "
+                f"rows in one read and {b.rows[i + 1]} in another, so the file changed, or its reader is not "
+                f"deterministic. Run the step again while nothing writes there"
             )
         last = np.ones(len(b), dtype=np.bool_)
         last[:-1] = ~same[1:]
@@ -117,14 +121,18 @@ def measure(blocks: Blocks, pieces: Blocks, sizes: Int64) -> tuple[Int64, Int64]
     right = np.searchsorted(places, ends, side="right") - 1
     if (places[left] != begins).any() or (places[right] != ends).any():
         changed = int(((places[left] != begins) | (places[right] != ends)).sum())
-        raise CaptureError(f"Spark split blocks differently when their rows were counted again ({changed} of them)")
+        raise CaptureError(
+            f"Spark read {changed} file splits with other boundaries when it counted their rows again. Run the step "
+            f"again"
+        )
     before = np.where(blocks.start == 0, 0, rows[left])
     counts = rows[right] - before
     wrong = np.flatnonzero((blocks.rows >= 0) & (blocks.rows != counts))
     if len(wrong):
         i = int(wrong[0])
         raise CaptureError(
-            f"the block at byte {blocks.start[i]} of file {blocks.file[i]} (in path order) had {blocks.rows[i]} rows "
-            f"when it was read and {counts[i]} when it was counted again, so the file changed; run the step again"
+            f"the split at byte {blocks.start[i]} of file number {blocks.file[i]} (from 0, in path order) had "
+            f"{blocks.rows[i]} rows when it was read and {counts[i]} when they were counted again, so the file "
+            f"changed. Run the step again while nothing writes there"
         )
     return before, counts

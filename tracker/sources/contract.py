@@ -59,8 +59,9 @@ class Segments:
         if wrong.any():
             first = int(addresses[int(np.argmax(wrong))])
             raise CaptureError(
-                f"row address {first} is in no block of the input ({int(wrong.sum())} of {len(addresses)} addresses): "
-                f"Spark read a file that was not listed when the write began; run the step again"
+                f"{int(wrong.sum())} of {len(addresses)} recorded row addresses (first {first}) are not in the files "
+                f"that were listed when the write began, so Spark read a newer file; run the step again while nothing "
+                f"writes there"
             )
         return self.rows[at] + place if len(addresses) else np.zeros(0, dtype=np.int64)
 

@@ -27,7 +27,7 @@ class CountedScan:
         self.listing, self._format, self.dataset = listing, format_name, listing.dataset
         ends = np.cumsum(listing.sizes + 1)
         if len(ends) and ends[-1] > MOST_BYTES:
-            why = f"{listing.dataset} has {ends[-1]} bytes, more than the {MOST_BYTES} whose rows can be numbered"
+            why = f"{listing.dataset} has {ends[-1]} bytes, more than the {MOST_BYTES} that capture can number"
             raise UnsupportedPlanError(RELATION, why)
         self._starts = (ends - listing.sizes - 1) << SHIFT
         self._scan = listing.java.scan(self._starts.tobytes(), "")
@@ -60,7 +60,10 @@ class CountedScan:
         missing = files[~again.cover(sizes)[files]]
         if len(missing) and (sizes[missing] > 0).any():
             path = self.listing.paths[int(missing[sizes[missing] > 0][0])]
-            raise CaptureError(f"could not read {path!r} of {self.listing.dataset} to its end to count its rows")
+            raise CaptureError(
+                f"could not count the rows of {path!r} in {self.listing.dataset}, because Spark did not read the file "
+                f"to its end; run the step again while nothing writes there"
+            )
         return again
 
     def count_again(self, files: Int64, split: int) -> bytes:

@@ -78,10 +78,11 @@ class KeyedTable:
         try:
             name = str(self.java.dataset())
         except Exception as e:
-            raise UnsupportedPlanError(node, f"could not get the table's full name: {reason(e)}") from e
+            raise UnsupportedPlanError(node, f"could not determine the table's full name: {reason(e)}") from e
         if not name:
             raise UnsupportedPlanError(
-                node, "by JDBC, only tables of PostgreSQL and Derby are captured, given by name and not as a query"
+                node,
+                "capture supports JDBC only for tables of PostgreSQL and Derby, and no queries; pass the table's name",
             )
         self.dataset = Dataset(*name.split("\0"))
 
@@ -96,7 +97,10 @@ class KeyedTable:
         try:
             addresses = np.frombuffer(bytes(self.java.addresses()), dtype="<i8").astype(np.int64)
         except Exception as e:
-            raise CaptureError(f"rows of {self.dataset} have no usable keys ({self.keys}): {reason(e)}") from e
+            raise CaptureError(
+                f"the declared key columns ({self.keys}) of {self.dataset} don't identify its rows: {reason(e)}. "
+                f"Declare columns that are unique and not null"
+            ) from e
         return TableKeys(addresses, str(self.java.digest()), int(self.java.size()))
 
     def version(self, keys: TableKeys, *, written: bool = False) -> PendingVersion:
@@ -127,7 +131,7 @@ class KeyedScan:
         now = self._table.read()
         if now.digest != self._keys.digest:
             raise CaptureError(
-                f"{self.dataset} was changed while it was read (from {len(self._keys.addresses)} to "
-                f"{len(now.addresses)} rows, or to other keys); run the step again while nothing writes there"
+                f"{self.dataset} was changed while it was read: it had {len(self._keys.addresses)} rows before and "
+                f"{len(now.addresses)} after, or its keys changed; run the step again while nothing writes there"
             )
         return self._table.version(now), now.segments()

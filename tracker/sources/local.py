@@ -67,7 +67,10 @@ class LocalScan:
         counts = np.array(lengths, dtype=np.int64)
         rows = np.cumsum(counts) - counts
         if len(counts) and counts.max() >= _PARTITION:
-            raise CaptureError(f"a partition of {self.dataset} has {int(counts.max())} rows, too many to be numbered")
+            raise CaptureError(
+                f"a partition of {self.dataset} has {int(counts.max())} rows, and capture can number fewer than "
+                f"{_PARTITION}; repartition the data"
+            )
         version = _version(self._java, self.dataset, digest, int(counts.sum()))
         return version, Segments(np.arange(len(counts), dtype=np.int64) * _PARTITION, rows, counts)
 
@@ -80,7 +83,11 @@ class RangeScan:
         self._start, self._step, self._size = map(int, self._java.range().split(" "))
         last = self._start + self._step * max(self._size - 1, 0)
         if self._size >= _MOST or max(abs(self._start), abs(last)) >= _MOST:
-            raise UnsupportedPlanError(RANGE, f"its {self._size} values from {self._start} to {last} can't be numbered")
+            raise UnsupportedPlanError(
+                RANGE,
+                f"it has {self._size} values from {self._start} to {last}, more or larger ones than capture can "
+                f"number; use a smaller range",
+            )
         self.plan, self.listing = self._java.leaf(), None
         self.dataset = Dataset("memory://range", f"{self._start},{last + self._step},{self._step}")
 

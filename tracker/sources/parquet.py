@@ -21,7 +21,9 @@ class ParquetScan:
     def __init__(self, listing: RelationListing) -> None:
         if len(listing.paths) > MOST_FILES:
             raise UnsupportedPlanError(
-                RELATION, f"{listing.dataset} has {len(listing.paths)} files, more than the supported {MOST_FILES}"
+                RELATION,
+                f"{listing.dataset} has {len(listing.paths)} files, but capture supports at most {MOST_FILES}; "
+                f"compact them",
             )
         self.listing, self.dataset = listing, listing.dataset
         self._starts = np.arange(len(listing.paths), dtype=np.int64) * ROOM

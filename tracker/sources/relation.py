@@ -55,7 +55,9 @@ def scan_relation(jvm: Jvm, relation: Any, predicates: Any) -> Scan:
 def list_files(jvm: Jvm, leaf: Any) -> RelationListing:
     """List the files of a leaf; raise UnsupportedPlanError if it reads no files or their rows can't be numbered."""
     if leaf.getClass().getSimpleName() != RELATION:
-        raise UnsupportedPlanError(leaf.getClass().getSimpleName(), "it does not read files")
+        raise UnsupportedPlanError(
+            leaf.getClass().getSimpleName(), "it does not read files; write its rows to files, and read these"
+        )
     return _listed(jvm, leaf, jvm.plans.source(leaf), ())
 
 
@@ -63,7 +65,9 @@ def _listed(jvm: Jvm, relation: Any, kind: str, predicates: Any) -> RelationList
     if kind != "HadoopFsRelation":
         if ".delta." in str(relation.relation().getClass().getName()):
             raise UnsupportedPlanError(RELATION, _DELTA)
-        raise UnsupportedPlanError(RELATION, f"{relation.relation().toString()} does not read files")
+        raise UnsupportedPlanError(
+            RELATION, f"{relation.relation().toString()} does not read files; write its rows to files"
+        )
     java = jvm.new("SourceFiles", relation)
     description = Description.parse(java.describe())
     if refuse(description) == "xml":
@@ -87,7 +91,9 @@ def format_of(listing: RelationListing) -> str:
 def _refuse_pieces(files: Any) -> None:
     """Refuse XML files that Spark splits: the rows of a piece that ends within a record depend on the split."""
     if files.fileFormat().isSplitable(files.sparkSession(), files.options(), files.location().rootPaths().head()):
-        raise UnsupportedPlanError(RELATION, "XML is read in pieces; set the option multiLine to true to get lineage")
+        raise UnsupportedPlanError(
+            RELATION, "Spark splits these XML files; set the option multiLine to true to get lineage"
+        )
 
 
 def refuse(description: Description) -> str:
@@ -98,7 +104,7 @@ def refuse(description: Description) -> str:
         known = ", ".join(sorted(FORMATS.values()))
         raise UnsupportedPlanError(RELATION, f"rows of {short} files can't be numbered; supported formats: {known}")
     if description.streaming:
-        raise UnsupportedPlanError(RELATION, "a streaming read has no end; read the files with `spark.read`")
+        raise UnsupportedPlanError(RELATION, "streaming reads are not captured; read the files with `spark.read`")
     for option, session in (
         ("ignoreCorruptFiles", description.ignore_corrupt),
         ("ignoreMissingFiles", description.ignore_missing),

@@ -41,7 +41,7 @@ def cells(
 ) -> Cells:
     """Find the source cells of the given cells, or the cells derived from them.
 
-    This follows the edges of the row, but only through the columns that the cell's column was computed from. For
+    The source cells of a cell are in the source rows of its row, in the columns that its column was computed from. For
     example, a row has a name and a sum over a window: the sum comes from all rows of the window, the name only from
     its own row.
 

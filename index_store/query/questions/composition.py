@@ -33,7 +33,7 @@ def composition(
     each: bool = True,
     **which: Unpack[Which],
 ) -> TableAnswer:
-    """Count the source rows of each row by the values of a column of the source.
+    """Count the source rows of each row, grouped by a column of the source.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def first_difference(
     ignoring: ColumnNames = (),
     **which: Unpack[Which],
 ) -> TableAnswer:
-    """Find the first step at which the histories of two versions of a row differ.
+    """Compare a row in two versions of a dataset: find the first step where its history differs.
 
     The history of a row is all rows that it came from, with their values and the operations of each step. The two
     histories are compared in the order of the data flow: sources first, the row itself last.
@@ -127,7 +127,7 @@ def _partner(at: VersionReference, there: VersionReference, row: int, key: Seque
     if len(rows) != 1:
         named = ", ".join(key)
         raise ConditionError(
-            f"Version {there.version.id} has {len(rows):,} rows with the {named} of row {row}. Pass columns that "
-            f"identify exactly one row as key."
+            f"In version {there.version.id}, {len(rows):,} rows have the same {named} as row {row}. Set key to columns "
+            f"that identify one row."
         )
     return int(rows[0])

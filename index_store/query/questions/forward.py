@@ -30,14 +30,14 @@ def forward(
     """Find the rows derived from the given rows.
 
     Each row is returned once, with the current version of its dataset and its row id in that version. Rows that are
-    no longer in a current version are left out and counted, by the step after which their files were missing. See
-    `versions`.
+    no longer in a current version are not returned. The answer counts them for each step after which their files
+    were missing. See `versions`.
 
     Parameters
     ----------
     to : str, optional
-        Return rows of this dataset, wherever it is on a path. Without it, the ultimate results: rows that no captured
-        write read. If no write read a given row, the row is its own result.
+        Return only rows of this dataset. Default: the ultimate results, rows that no captured write read. The dataset
+        may be anywhere on a path. If no write read a given row, the row is its own result.
     dataset, rows, via, **which
         See `backward`.
 

@@ -44,10 +44,10 @@ def how(
     direction : {"backward", "forward"}
         Find sources, or results.
     to : str, optional
-        Return rows or cells of this dataset, wherever it is on a path. Default: those at the ends of all paths.
+        Return only rows or cells of this dataset, wherever it is on a path. Default: those at the ends of all paths.
     parts : bool
-        Return each operation on its own. Without it, the operations of one script line are combined into one, and so
-        are those that `provspark.operation` names.
+        Return each operation on its own, instead of combining the operations of one script line. Without it, the
+        operations that `provspark.operation` names are combined, too.
     dataset, rows, **which
         See `backward`. Pass ``kinds=("data", "context")`` to include context edges.
 

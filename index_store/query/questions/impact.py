@@ -23,7 +23,7 @@ def impact(
     output: DatasetName | None = None,
     was: FormerNames | None = None,
 ) -> Impact:
-    """Compare the distributions of columns before and after a step, or all steps since a source.
+    """Compare the distributions of columns before and after a step, or those of a source and an output.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def neighbourhood(
     limit: int = 10_000,
     **which: Unpack[Which],
 ) -> Neighbourhood:
-    """Collect the rows around the given rows, and the edges between them, for exports.
+    """Collect the sources or results of the given rows as a graph, for export.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def operations(
     parts: bool = False,
     **which: Unpack[Which],
 ) -> OperationList:
-    """List the operations of a step, or of all steps behind a dataset, in execution order.
+    """List the operations of a step, or of all steps that led to a dataset, in execution order.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def operations(
     to : str, optional
         Only the operations on paths to this dataset.
     parts : bool
-        Return each operation on its own. Without it, the operations of one script line are combined into one, and so
-        are those that `provspark.operation` names.
+        Return each operation on its own, instead of combining the operations of one script line. Without it, the
+        operations that `provspark.operation` names are combined, too.
     **which
         See `backward`.
 
@@ -82,7 +82,7 @@ def operations(
     if nodes is not None:
         if rows is not None or column is not None or which:
             raise ConditionError(
-                f"{what} is a step, and all its operations are returned. Pass a dataset to select some."
+                f"{what} is a step, and the operations of a step can't be filtered. Pass one of its datasets instead."
             )
         lines = [line for node in nodes for line in operation_lines(node, parts=parts)]
         return OperationList(tuple(lines), tuple(sorted({s for node in nodes for s in _unkept(node)})))

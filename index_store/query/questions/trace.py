@@ -29,9 +29,9 @@ def trace(
     to: DatasetName | None = None,
     **which: Unpack[Which],
 ) -> Trace:
-    """Trace rows through all steps: each version on the paths, with its rows, and the writes between.
+    """Trace rows through all steps: list the dataset versions on the paths, their rows, and the writes.
 
-    A stop is not an error here: the answer lists it.
+    If the lineage is incomplete, the answer lists where it stops and why; this is not an error.
 
     Parameters
     ----------

@@ -181,7 +181,7 @@ def writing(where: str) -> Iterator[None]:
                 f"{where} can't be written: a file is in the place of a folder. Remove the file, or use another store."
             ) from e
         said = f"{where} can't be written: {_reason(e)}"
-        raise StoreWriteError(f"{said}. Readers see nothing of it. Fix the cause and try again.") from e
+        raise StoreWriteError(f"{said}. Nothing was saved. Fix the cause and try again.") from e
 
 
 def _reason(error: Exception) -> str:

@@ -127,7 +127,7 @@ class RemoteFolder(Folder):
             return self.read(path)[0] == data
         except FileNotFoundError as e:
             said = f"{self.where(path)} was written, and then disappeared"
-            raise StoreWriteError(f"{said}. Readers see nothing of it. Try again.") from e
+            raise StoreWriteError(f"{said}. Nothing was saved. Try again.") from e
 
     def replace(self, path: str, data: bytes) -> None:
         """Put a file; an object changes at once."""

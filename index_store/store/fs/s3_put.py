@@ -48,9 +48,7 @@ class ConditionalPut:
             if status in _LOST:
                 return False
             kind = StoreReadOnlyError if status == 403 else StoreWriteError
-            raise kind(
-                f"s3://{path} can't be written: {e}. Readers see nothing of it. Fix the cause and try again."
-            ) from e
+            raise kind(f"s3://{path} can't be written: {e}. Nothing was saved. Fix the cause and try again.") from e
         except BotoCoreError as e:
             raise StoreWriteError(f"s3://{path} can't be written: {e}. Try again.") from e
         return True

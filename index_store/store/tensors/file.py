@@ -104,7 +104,7 @@ class TensorFile:
         except (CorruptIndexError, StepRemovedError, StoreUnreachableError):
             raise
         except (OSError, pa.ArrowException, LookupError, ValueError) as e:
-            raise CorruptIndexError(self.where, f"pages {list(ids)} can't be read: {_first_line(e)}") from e
+            raise CorruptIndexError(self.where, f"its data pages {list(ids)} can't be read: {_first_line(e)}") from e
 
     def _pages(self, ids: list[int], keep: bool) -> dict[str, Sequence[Any]]:
         """Return the values of some pages by column, as `unpack` returns them."""

@@ -327,7 +327,7 @@ def test_a_list_of_another_data_set_is_not_believed(catalogue_url):
     event["outputs"][0]["name"] = "/data/elsewhere"
     with Catalogue.open(catalogue_url, files=world.files) as catalogue:
         (reason,) = catalogue.ingest(event).unread
-        assert "of another dataset" in reason
+        assert "belongs to another dataset" in reason
         (record,) = catalogue.versions("/data/elsewhere")
         assert not record.files_read
 

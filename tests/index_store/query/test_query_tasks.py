@@ -152,7 +152,7 @@ def test_a_source_that_was_written_while_the_dag_ran(dag: tuple[Task, ...], tmp_
         world.step(task, write(made, [(new, [(0, 5)])]), (*dag, Task(task, "ProvSparkOperator")), run_started=started)
     assert world.stops("backward", "/late", [0]) == {}
     assert world.stops("backward", "/early", [0]) == {
-        "outside": ["file:///landed was written during run run of DAG people by something without capture"]
+        "outside": ["file:///landed was written during run run of DAG people by a job without capture"]
     }
 
 

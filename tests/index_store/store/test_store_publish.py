@@ -242,7 +242,7 @@ GOOD = WRITES[0]
         (change(GOOD, axes=GOOD.axes[::-1]), "axis 0, and no other, must be the output"),
         (
             change(GOOD, axes=(change(GOOD.axes[0], size=31), GOOD.axes[1])),
-            "has size 31; it must be that of its version, 30 rows",
+            "has size 31, but its version has 30 rows",
         ),
         (change(GOOD, axes=(GOOD.axes[0], change(GOOD.axes[1], version="x"))), "must be one of the inputs"),
         (change(GOOD, tensors=(change(GOOD.tensors[0], src=2),)), "axis is 2; it must be at least 0 and below 2"),

@@ -129,7 +129,7 @@ def test_other_dags_are_not_there(root: Path) -> None:
         ("/co_dependency", {"to": id_of(root, "people"), "via": loose}),
         ("/composition", {"source": loose, "column": "age"}),
     ):
-        assert "that you may see" in post(shop, path, 404, **asked, **more)["detail"]
+        assert "you have no access to it" in post(shop, path, 404, **asked, **more)["detail"]
     graph = json.dumps(post(shop, "/trace/graph", **asked))
     assert "hide" not in graph and "vault" not in graph and str(root / "raw") not in graph
     # Through the hidden step, rows of raw stand behind the report; nothing tells of them.

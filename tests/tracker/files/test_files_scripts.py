@@ -122,5 +122,5 @@ def test_what_fails_in_the_hook_never_reaches_the_script(tmp_path: Path) -> None
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    told = "files: a file of the driver was missed: RuntimeError: broken"
+    told = "files: a file that the driver opened was not captured: RuntimeError: broken"
     assert done.stdout.strip() == f"['moved.csv', 'out.csv'] {{'{told}'}}"

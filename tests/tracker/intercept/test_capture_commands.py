@@ -106,7 +106,7 @@ def test_rows_that_went_into_a_command_stop_at_it(spark: Any, tmp_path: Path) ->
     }
     prov = provspark.open(store)
     for dataset, direction, told in ((source, "forward", 2), (around, "backward", 1), (target, "backward", 1)):
-        with pytest.raises(UntrackedError, match="went around capture"):
+        with pytest.raises(UntrackedError, match="bypassed capture"):
             getattr(prov, direction)(dataset, [1])
         assert len(prov.trace(dataset, [1], direction).stops) == told
 

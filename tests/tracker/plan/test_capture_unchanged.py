@@ -137,7 +137,7 @@ def test_observed_rows_that_a_join_would_leave_out(within: bool, spark: Any, sou
         frame.write.parquet(str(tmp_path / "out"))
     assert not outputs.read(tmp_path / "out").rows
     (untracked,) = capture.untracked
-    assert "CollectMetrics: observe() with an EXISTS that names no outer column" in str(untracked)
+    assert "CollectMetrics: observe() is combined with an uncorrelated EXISTS" in str(untracked)
     assert within or observation.get == {"n": 24}
 
 

@@ -240,7 +240,7 @@ def test_a_whole_reading_of_receipts_without_rows(spark: Any, tmp_path: Path, mo
         assert none
         empty = replace(noted, receipts=noted.receipts | {tap.place: none})
         for way in (seal.seal, lambda noted: sealing_jobs.seal_by_jobs(jvm, noted)):
-            with pytest.raises(CaptureError, match=r"1 keys of the transpose at tap \d+ have no group"):
+            with pytest.raises(CaptureError, match=r"no rows for 1 group keys of the transpose \(tap \d+\)"):
                 way(empty)
             tried.append(way)
         return seal.seal(noted, site)

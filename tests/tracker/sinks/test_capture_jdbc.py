@@ -152,7 +152,7 @@ def test_what_is_refused(world: World) -> None:
     cases = [
         (lambda: world.read("people", keys=""), "name the columns that identify a row"),
         (lambda: world.read("people", keys="a, c"), "no key column c"),
-        (lambda: world.read("(SELECT * FROM people) p"), "only tables of PostgreSQL"),
+        (lambda: world.read("(SELECT * FROM people) p"), "only for tables of PostgreSQL"),
         (lambda: world.read("twice", "b"), "two rows have the key 1"),
         (lambda: world.read("holes", "k"), "key column k is null"),
     ]

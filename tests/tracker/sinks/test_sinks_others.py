@@ -38,7 +38,7 @@ def test_spark_s_own_metrics_agree(spark: Any, trial: Trial, tmp_path: Path) -> 
     rows(spark).write.parquet(str(tmp_path / "twin"))
     good = metrics_of(tmp_path / "twin", 20)
     trial.write(rows(spark), "parquet", str(tmp_path / "a"), metrics=good)
-    with pytest.raises(CaptureError, match="Spark wrote 21 rows, but capture saw 20"):
+    with pytest.raises(CaptureError, match=r"Spark wrote 21 rows to .*, but capture recorded 20"):
         trial.write(rows(spark), "parquet", str(tmp_path / "b"), metrics=dataclasses.replace(good, rows=21))
     with pytest.raises(ConcurrentWriteError, match=r"Spark wrote 3 files of .*removed or replaced"):
         trial.write(rows(spark), "parquet", str(tmp_path / "c"), metrics=dataclasses.replace(good, files=3))
@@ -87,7 +87,7 @@ def test_a_file_that_another_one_replaced(spark: Any, trial: Trial, tmp_path: Pa
         shutil.copy(next((tmp_path / "other").glob("part-*")), mine)
         (mine.parent / f".{mine.name}.crc").unlink()
 
-    with pytest.raises(CaptureError, match="has 7 rows according to its footer, but capture saw 10"):
+    with pytest.raises(CaptureError, match="has 7 rows according to its footer, but capture recorded 10"):
         trial.write(rows(spark), "parquet", str(tmp_path / "out"), meanwhile=meanwhile)
 
 
@@ -139,8 +139,8 @@ def test_pieces_against_the_obvious_way() -> None:
             "3 rows of task 1 in p=a should be in files c000 to c001, but there are none",
         ),
         ([TapRuns(1, (("", 3),))], [part(1, 0), part(1, 2)], "there are c000, c002"),
-        ([TapRuns(1, (("", 2),))], [part(1, 0), part(2, 0)], "task 2 has 1 files, but capture saw no rows of it"),
-        ([TapRuns(1, (("", 2),))] * 2, [part(1, 0)], "capture recorded task 1 twice"),
+        ([TapRuns(1, (("", 2),))], [part(1, 0), part(2, 0)], "task 2 has 1 files, but capture recorded no rows of it"),
+        ([TapRuns(1, (("", 2),))] * 2, [part(1, 0)], "capture has two records of Spark task 1"),
         ([TapRuns(1, (("a", 1), ("b", 1), ("a", 1)))], [part(1, 0, "p=a"), part(1, 0, "p=b")], "there are none"),
     ],
 )

@@ -200,7 +200,7 @@ def test_more_rows_than_addresses(spark: Any, jvm: Jvm, tmp_path: Path) -> None:
     (tmp_path / "a.bz2").write_bytes(bz2.compress(b"\n" * 8_000_000))
     t = tagged(jvm, spark.read.text(str(tmp_path)))
     assert t.frame.selectExpr(f"count({ADDRESS})").collect() == [(8_000_000,)]
-    with pytest.raises(CaptureError, match="65,536 rows per byte"):
+    with pytest.raises(CaptureError, match="65,536 rows for each byte"):
         t.scan.finish()
 
 

@@ -34,7 +34,7 @@ def rows(tmp_path: Path) -> str:
         ("json", {"mode": "FAILFAST"}, "spark.sql.json.filterPushdown.enabled to false"),
         ("text", {"ignoreCorruptFiles": "true"}, "ignoreCorruptFiles is on"),
         ("orc", {"ignoreMissingFiles": "True"}, "ignoreMissingFiles is on"),
-        ("xml", {"rowTag": "x", "multiLine": "false"}, "XML is read in pieces"),
+        ("xml", {"rowTag": "x", "multiLine": "false"}, "Spark splits these XML files"),
         ("xml", {"rowTag": "x", "multiLine": "true", "mode": "DROPMALFORMED"}, "DROPMALFORMED drops different rows"),
         ("binaryFile", {}, "rows of Binary files can't be numbered; supported formats: csv, json, orc"),
         ("image", {}, "rows of Image files can't be numbered"),
@@ -64,7 +64,7 @@ def test_streams(spark: Any, jvm: Jvm, rows: str) -> None:
     relation = spark.read.schema("a int").json(rows)._jdf.queryExecution().analyzed()
     values = [relation.productElement(i) for i in range(relation.productArity())]
     stream = relation.makeCopy(jvm.array("java.lang.Object", [*values[:3], True, *values[4:]]))
-    with pytest.raises(UnsupportedPlanError, match="streaming read has no end"):
+    with pytest.raises(UnsupportedPlanError, match="streaming reads are not captured"):
         scan_relation(jvm, stream, [])
 
 

@@ -21,11 +21,14 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     """Tap the aggregate's input by its grouping key; a global aggregate has one key for all rows."""
     java = rewriter.part("AggregateCapture")
     if node.detail == "sessions":
-        raise UnsupportedPlanError(node.kind, "capture can't follow how Spark merges sessions; use window()")
+        raise UnsupportedPlanError(
+            node.kind,
+            "grouping by session_window is not supported, because Spark merges sessions while it runs; use window()",
+        )
     unhashable = java.unhashable(node.number)
     keyless = unhashable == "none"
     if unhashable and not keyless:
-        raise UnsupportedPlanError(node.kind, f"capture can't follow groups by type {unhashable}; use another type")
+        raise UnsupportedPlanError(node.kind, f"grouping by type {unhashable} is not supported; cast the column")
     below = rewriter.trace(node.children[0])
     column = ProvenanceColumn(True, len(rewriter.taps))
     rewriter.taps_of[node.number] = column.origin

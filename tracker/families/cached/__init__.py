@@ -10,15 +10,16 @@ FAMILY = Family(
             "exact",
             (
                 "checkpoints, and rows that the script passes to `createDataFrame`. Coarse if functions were applied "
-                "to the RDD: all rows, or all rows of the partition, of [the RDD's source DataFrames](session.md#rdds)"
+                "to the RDD: each row is linked to all rows of [the RDD's source DataFrames](session.md#rdds), or to "
+                "those of their partition"
             ),
         ),
         Row(
             "Transpose",
             "exact",
             (
-                "all input rows whose index is not null, because each output row is one input column. Spark runs "
-                "`transpose()` immediately; refused if it ran before capture started"
+                "all input rows whose index column is not null, because each output row is one input column. Spark "
+                "runs `transpose()` immediately; refused if it ran before capture started"
             ),
         ),
         Row("InMemoryRelation", "exact", "the cached row, and the rows that it was computed from"),

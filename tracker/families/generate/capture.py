@@ -20,7 +20,8 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     if node.detail in _AT_THE_END:
         raise UnsupportedPlanError(
             node.kind,
-            f"a {node.detail} may make a row from several input rows or from none; explode an array from a UDF instead",
+            f"a row of a {node.detail} may come from several input rows or from none; explode an array from a UDF "
+            f"instead",
         )
     below = rewriter.trace(node.children[0])
     return Traced(rewriter.java.over(node.number, below.number), below.provenance)

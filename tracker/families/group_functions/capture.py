@@ -31,14 +31,16 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
     if how and len(node.children) == 1:
         return through(rewriter, node, command, how)
     if how:
-        raise UnsupportedPlanError(node.kind, f"provspark.{how} does not apply to functions of two groups; remove it")
+        raise UnsupportedPlanError(
+            node.kind, f"functions of two groups can't be declared provspark.{how}; remove the declaration"
+        )
     names = ours(_HASHES * len(node.children))
     sides, provenance = [], []
     for i, child in enumerate(node.children):
         keys = groups.groups(node.number, i)
         unhashable = java.unhashable(keys)
         if unhashable:
-            raise UnsupportedPlanError(node.kind, f"capture can't follow groups by type {unhashable}; use another type")
+            raise UnsupportedPlanError(node.kind, f"grouping by type {unhashable} is not supported; cast the column")
         shown, provenance_column = _side(rewriter, node, i, rewriter.trace(child), keys, names)
         sides.append(shown)
         provenance.append(provenance_column)

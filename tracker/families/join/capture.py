@@ -34,7 +34,7 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
         left = rewriter.trace(node.children[0])
         return Traced(java.antiJoin(node.number, left.number, rewriter.unseen(node.children[1])), left.provenance)
     raise UnsupportedPlanError(
-        f"Join {node.detail}", "no rule for this type of join; use an inner, outer, semi or anti join"
+        f"Join {node.detail}", "this type of join is not supported; use an inner, outer, semi or anti join"
     )
 
 

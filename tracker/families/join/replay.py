@@ -94,7 +94,7 @@ def _kind(operation: Operation) -> str:
     text = detail(operation, "type")
     kind = _KINDS.get(re.sub("[^a-z]", "", text.lower()))
     if kind is None:
-        raise Refused(operation, f"replay has no rule for joins of type {text!r}")
+        raise Refused(operation, f"joins of type {text!r} are not replayed")
     return kind
 
 

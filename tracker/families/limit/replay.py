@@ -88,4 +88,4 @@ RULES = {
     "LocalLimit": LocalLimitRule(),
     "Offset": LimitRule(offset=True),
 }
-REFUSED = {"Tail": "its text does not tell which rows are last; sort in reverse order and use limit()"}
+REFUSED = {"Tail": "the stored query does not determine which rows are last; sort in reverse order and use limit()"}

@@ -28,5 +28,5 @@ RULE = CaptureRule(frozenset({"SubqueryAlias"}), trace)
 
 CHANGED = {
     "WithCTE": "a common table expression that is not deterministic is read several times,"
-    " and ProvSpark's plan would compute other rows for each reader; write its rows first, and read these"
+    " and the rewritten plan would compute different rows for each read; write its rows to files, and read these"
 }

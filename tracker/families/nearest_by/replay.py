@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 REFUSED = {
-    "NearestByJoin": "its text does not tell which of several equally near rows Spark returned; "
+    "NearestByJoin": "the stored query does not determine which of several equally near rows Spark returned; "
     "join on a range, rank the rows with a window function, and keep the first ones"
 }

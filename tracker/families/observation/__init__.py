@@ -8,8 +8,8 @@ FAMILY = Family(
             "CollectMetrics, EventTimeWatermark",
             "exact",
             (
-                "the same row; an `Observation` gets the same values as without capture. Refused: `observe()` in the "
-                "outer query or the subquery of an uncorrelated `EXISTS`, because the `Observation` might see other "
+                "the same row; an `Observation` gets the same values as without capture. Refused: `observe()` in a "
+                "query with an uncorrelated `EXISTS`, or in its subquery, because the `Observation` might see other "
                 "rows in the rewritten plan"
             ),
         ),

@@ -8,6 +8,6 @@ from provspark.tracker.plan.passing import passing
 RULE = CaptureRule(frozenset({"CollectMetrics", "EventTimeWatermark"}), passing)
 
 CHANGED = {
-    "CollectMetrics": "observe() with an EXISTS that names no outer column: ProvSpark's plan could observe other rows;"
-    " call observe() in a query without the EXISTS"
+    "CollectMetrics": "observe() is combined with an uncorrelated EXISTS, and the rewritten plan could observe other "
+    "rows; call observe() in a query without the EXISTS"
 }

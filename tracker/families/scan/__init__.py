@@ -8,9 +8,9 @@ FAMILY = Family(
             "LogicalRelation",
             "exact",
             (
-                "the row of the file (Parquet, CSV, JSON, ORC, text, XML that is read whole), or of a JDBC table with "
-                "declared keys. Refused: other relations, and options that silently drop rows, such as "
-                "`mode=DROPMALFORMED`"
+                "the row of the file (Parquet, CSV, JSON, ORC, text, XML files that Spark does not split), or of a "
+                "JDBC table with declared keys. Refused: other relations, and options that silently drop rows, such "
+                "as `mode=DROPMALFORMED`"
             ),
         ),
         Row("OneRowRelation", "exact", "no input: the single row of a query without FROM"),

@@ -21,13 +21,13 @@ class SetRule(ReplayRule):
 
     def build(self, operation: Operation, inputs: Sequence[Frame], kit: Kit) -> Frame:
         if detail(operation, "all") == "true":
-            raise Refused(operation, f"replay has no rule for {operation.node} ALL")
+            raise Refused(operation, f"{operation.node} ALL is not replayed")
         left, right = _sides(operation, inputs, kit)
         return self._met(operation, left, right, kit)
 
     def focus(self, operation: Operation, kit: Kit) -> Frame | None:
         if detail(operation, "all") == "true":
-            raise Refused(operation, f"replay has no rule for {operation.node} ALL")
+            raise Refused(operation, f"{operation.node} ALL is not replayed")
         names = labels(operation.columns)
         sides = operation.children[:1] if self._removes else operation.children
         frames = [(kit.focus(c), c) for c in sides]

@@ -24,7 +24,8 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
         each, at = each and at.kind in _EACH, at.children[0]
     if at.kind != "DeserializeToObject":
         raise UnsupportedPlanError(
-            at.kind, refusal(at.kind, "which objects come from which rows can't be followed; use functions of columns")
+            at.kind,
+            refusal(at.kind, "capture can't determine which row an object comes from; use functions of columns"),
         )
     below = rewriter.trace(at.children[0])
     keys = rewriter.java.place() if each else rewriter.java.partition()

@@ -46,7 +46,7 @@ def _tap(rewriter: Rewriter, window: PlanNode, number: int, provenance: tuple[Pr
     unhashable = java.unhashable(window.number)
     if unhashable not in ("", "none"):
         raise UnsupportedPlanError(
-            window.kind, f"capture can't follow partitions by type {unhashable}; use another type"
+            window.kind, f"partitioning a window by type {unhashable} is not supported; cast the column"
         )
     tap = java.tapPartitions(window.number, number)
     return rewriter.tapped(tap, provenance, "window", keyed=True, keyless=unhashable == "none").number

@@ -456,7 +456,7 @@ export interface paths {
         put?: never;
         /**
          * Cell Neighbourhood
-         * @description Collect the cells around the given cells, and the edges between them, for exports.
+         * @description Collect the sources or results of the given cells as a graph, for export.
          */
         post: operations["cell_neighbourhood_api_v1_questions_cell_neighbourhood_post"];
         delete?: never;
@@ -516,7 +516,7 @@ export interface paths {
         put?: never;
         /**
          * Co Contributory Lines
-         * @description Find the intermediate rows that were combined with intermediate rows in one derivation.
+         * @description Within a step, find the rows after one operation that were combined with rows after another.
          */
         post: operations["co_contributory_lines_api_v1_questions_co_contributory_lines_post"];
         delete?: never;
@@ -556,7 +556,7 @@ export interface paths {
         put?: never;
         /**
          * Co Dependency Lines
-         * @description Find the intermediate rows that share an earlier row with intermediate rows.
+         * @description Within a step, find the rows after one operation that share a source row with rows after another.
          */
         post: operations["co_dependency_lines_api_v1_questions_co_dependency_lines_post"];
         delete?: never;
@@ -596,7 +596,7 @@ export interface paths {
         put?: never;
         /**
          * Composition
-         * @description Count the source rows of each row by the values of a column of the source.
+         * @description Count the source rows of each row, grouped by a column of the source.
          */
         post: operations["composition_api_v1_questions_composition_post"];
         delete?: never;
@@ -636,7 +636,7 @@ export interface paths {
         put?: never;
         /**
          * Counts
-         * @description Count the rows in and out of each operation of a step, by running all its operations again.
+         * @description Count the rows in and out of each operation of a step, by replaying all its operations.
          */
         post: operations["counts_api_v1_questions_counts_post"];
         delete?: never;
@@ -716,7 +716,7 @@ export interface paths {
         put?: never;
         /**
          * First Difference
-         * @description Find the first step at which the histories of two versions of a row differ.
+         * @description Compare a row in two versions of a dataset: find the first step where its history differs.
          */
         post: operations["first_difference_api_v1_questions_first_difference_post"];
         delete?: never;
@@ -796,7 +796,7 @@ export interface paths {
         put?: never;
         /**
          * Impact
-         * @description Compare the distributions of columns before and after a step, or all steps since a source.
+         * @description Compare the distributions of columns before and after a step, or those of a source and an output.
          */
         post: operations["impact_api_v1_questions_impact_post"];
         delete?: never;
@@ -836,7 +836,7 @@ export interface paths {
         put?: never;
         /**
          * Neighbourhood
-         * @description Collect the rows around the given rows, and the edges between them, for exports.
+         * @description Collect the sources or results of the given rows as a graph, for export.
          */
         post: operations["neighbourhood_api_v1_questions_neighbourhood_post"];
         delete?: never;
@@ -856,7 +856,7 @@ export interface paths {
         put?: never;
         /**
          * Operation Profiles
-         * @description Compute the distribution of values after each operation of a step, by running all its operations again.
+         * @description Compute the distribution of values after each operation of a step, by replaying all its operations.
          */
         post: operations["operation_profiles_api_v1_questions_operation_profiles_post"];
         delete?: never;
@@ -876,7 +876,7 @@ export interface paths {
         put?: never;
         /**
          * Operations
-         * @description List the operations of a step, or of all steps behind a dataset, in execution order.
+         * @description List the operations of a step, or of all steps that led to a dataset, in execution order.
          */
         post: operations["operations_api_v1_questions_operations_post"];
         delete?: never;
@@ -976,7 +976,7 @@ export interface paths {
         put?: never;
         /**
          * Trace
-         * @description Trace rows through all steps: each version on the paths, with its rows, and the writes between.
+         * @description Trace rows through all steps: list the dataset versions on the paths, their rows, and the writes.
          */
         post: operations["trace_api_v1_questions_trace_post"];
         delete?: never;
@@ -1389,7 +1389,7 @@ export interface components {
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data" | "possible")[] | null;
             /**
@@ -1399,34 +1399,34 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Strict
-             * @description Also follow reads on drivers that return a single number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
+             * @description Also follow single numbers that the script collected on the driver, such as a count or a mean. For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
              * @default false
              */
             strict: boolean | null;
             /**
              * To
-             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate sources: rows that no captured write made. If no write made a given row, the row is its own source, with occurrence -1. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description Return only rows of this dataset. Default: the ultimate sources, rows that no captured write made. The dataset may be anywhere on a path. If no write made a given row, the row is its own source, with occurrence -1. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
              * Trust
-             * @description Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: their possible edges, ends and stops are left out. A list, or separated by commas. `trusted_of` returns what was left out. For the same questions as `strict`. See docs/stops.md.
+             * @description Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: uncertain or missing lineage there is not reported. A list, or separated by commas. `trusted_of` returns what was left out. For the same questions as `strict`. See docs/stops.md.
              */
             trust?: string[] | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -1559,7 +1559,7 @@ export interface components {
             hops?: number | null;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -1575,18 +1575,18 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -1695,7 +1695,7 @@ export interface components {
             existence: boolean | null;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -1711,12 +1711,12 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -1727,7 +1727,7 @@ export interface components {
             to?: string | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -1772,12 +1772,12 @@ export interface components {
             rows: number[];
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -1793,7 +1793,7 @@ export interface components {
             to: number;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -1853,7 +1853,7 @@ export interface components {
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -1863,12 +1863,12 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -1879,7 +1879,7 @@ export interface components {
             to: string;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -1966,12 +1966,12 @@ export interface components {
             rows: number[];
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -1987,7 +1987,7 @@ export interface components {
             to: number;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -2050,7 +2050,7 @@ export interface components {
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -2060,12 +2060,12 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -2076,12 +2076,12 @@ export interface components {
             to: string;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
              * Versions
-             * @description Which versions the returned rows are from: ``current``, the current version of each dataset; or ``all``, also rows that are no longer in it, each with the version in which it was found and marked by a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
+             * @description ``current``: only rows in the current version of each dataset; ``all``: also rows that are no longer in it, with the version in which each was found and a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
@@ -2290,7 +2290,7 @@ export interface components {
             kinds?: ("context" | "data")[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -2300,7 +2300,7 @@ export interface components {
             to?: string | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
         };
@@ -2378,7 +2378,7 @@ export interface components {
             each: boolean | null;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -2388,12 +2388,12 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -2404,7 +2404,7 @@ export interface components {
             source: string;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -2430,7 +2430,7 @@ export interface components {
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -2440,18 +2440,18 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate sources: rows that no captured write made. If no write made a given row, the row is its own source, with occurrence -1. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description Return only rows of this dataset. Default: the ultimate sources, rows that no captured write made. The dataset may be anywhere on a path. If no write made a given row, the row is its own source, with occurrence -1. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to: string;
             /**
@@ -2461,7 +2461,7 @@ export interface components {
             using?: string[] | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -2630,18 +2630,18 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -2697,12 +2697,12 @@ export interface components {
             dataset: string;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
         };
@@ -2922,7 +2922,7 @@ export interface components {
             key?: string[] | null;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -2937,18 +2937,18 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -2974,7 +2974,7 @@ export interface components {
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data" | "possible")[] | null;
             /**
@@ -2984,39 +2984,39 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Strict
-             * @description Also follow reads on drivers that return a single number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
+             * @description Also follow single numbers that the script collected on the driver, such as a count or a mean. For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
              * @default false
              */
             strict: boolean | null;
             /**
              * To
-             * @description Return rows of this dataset, wherever it is on a path. Without it, the ultimate results: rows that no captured write read. If no write read a given row, the row is its own result. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description Return only rows of this dataset. Default: the ultimate results, rows that no captured write read. The dataset may be anywhere on a path. If no write read a given row, the row is its own result. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
              * Trust
-             * @description Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: their possible edges, ends and stops are left out. A list, or separated by commas. `trusted_of` returns what was left out. For the same questions as `strict`. See docs/stops.md.
+             * @description Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: uncertain or missing lineage there is not reported. A list, or separated by commas. `trusted_of` returns what was left out. For the same questions as `strict`. See docs/stops.md.
              */
             trust?: string[] | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
              * Versions
-             * @description Which versions the returned rows are from: ``current``, the current version of each dataset; or ``all``, also rows that are no longer in it, each with the version in which it was found and marked by a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
+             * @description ``current``: only rows in the current version of each dataset; ``all``: also rows that are no longer in it, with the version in which each was found and a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
@@ -3115,18 +3115,18 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -3215,12 +3215,12 @@ export interface components {
             direction: ("backward" | "forward") | null;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Parts
-             * @description Return each operation on its own. Without it, the operations of one script line are combined into one, and so are those that `provspark.operation` names.
+             * @description Return each operation on its own, instead of combining the operations of one script line. Without it, the operations that `provspark.operation` names are combined, too.
              * @default false
              */
             parts: boolean | null;
@@ -3231,23 +3231,23 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Return rows or cells of this dataset, wherever it is on a path. Default: those at the ends of all paths. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description Return only rows or cells of this dataset, wherever it is on a path. Default: those at the ends of all paths. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -3336,18 +3336,18 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -3431,7 +3431,7 @@ export interface components {
             hops?: number | null;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -3447,18 +3447,18 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -3670,12 +3670,12 @@ export interface components {
             direction: ("backward" | "forward") | null;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Parts
-             * @description Return each operation on its own. Without it, the operations of one script line are combined into one, and so are those that `provspark.operation` names.
+             * @description Return each operation on its own, instead of combining the operations of one script line. Without it, the operations that `provspark.operation` names are combined, too.
              * @default false
              */
             parts: boolean | null;
@@ -3686,12 +3686,12 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -3702,7 +3702,7 @@ export interface components {
             to?: string | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -3870,18 +3870,18 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -4030,12 +4030,12 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
@@ -4046,7 +4046,7 @@ export interface components {
             step?: string | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -4123,18 +4123,18 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -4467,7 +4467,7 @@ export interface components {
             direction: ("backward" | "forward") | null;
             /**
              * Kinds
-             * @description Edges to follow, by default data edges. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data" | "possible")[] | null;
             /**
@@ -4477,18 +4477,18 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Strict
-             * @description Also follow reads on drivers that return a single number (a count, a mean). For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
+             * @description Also follow single numbers that the script collected on the driver, such as a count or a mean. For `backward`, `forward` and `trace`; other questions raise `ConditionError`.
              * @default false
              */
             strict: boolean | null;
@@ -4499,17 +4499,17 @@ export interface components {
             to?: string | null;
             /**
              * Trust
-             * @description Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: their possible edges, ends and stops are left out. A list, or separated by commas. `trusted_of` returns what was left out. For the same questions as `strict`. See docs/stops.md.
+             * @description Tasks, operators, script lines (``clean.py:12``) and kinds of stops that you trust: uncertain or missing lineage there is not reported. A list, or separated by commas. `trusted_of` returns what was left out. For the same questions as `strict`. See docs/stops.md.
              */
             trust?: string[] | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
              * Versions
-             * @description Which versions the returned rows are from: ``current``, the current version of each dataset; or ``all``, also rows that are no longer in it, each with the version in which it was found and marked by a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
+             * @description ``current``: only rows in the current version of each dataset; ``all``: also rows that are no longer in it, with the version in which each was found and a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
@@ -4691,18 +4691,18 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Semantics
-             * @description With ``set``, a row represents all rows of its version that have the same values.
+             * @description With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
              * @default bag
              */
             semantics: ("bag" | "set") | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
@@ -4800,12 +4800,12 @@ export interface components {
             dataset: string;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, or read if it did not write the dataset; forward questions follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
              * Version
-             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or else read. `versions_of` returns the version used, and why.
+             * @description A version's id. Default: the current version, which is the newest stored version whose files exist. With `run` or `as_of`: the latest one within that limit. If the files can't be listed, and for a database table: the version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used, and why.
              */
             version?: string | null;
             /**
