@@ -97,8 +97,9 @@ class Which(TypedDict, total=False):
         Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``,
         where only a value was computed from the input row; ``possible``, where the output row may have come from the
         input row, through code that capture can't see into. A path is possible if any of its edges is possible, and
-        context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges
-        are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+        context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the
+        kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind
+        raises `ConditionError`.
     semantics : {"bag", "set"}
         With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
     strict : bool

@@ -45,7 +45,8 @@ def co_dependency_lines(
     Returns
     -------
     SharedRows
-        ``found``, the output rows of `to` that share an output row of `via` with the given rows. The given rows are left out.
+        ``found``, the output rows of `to` that share an output row of `via` with the given rows. The given rows are
+        left out.
 
     Notes
     -----

@@ -52,8 +52,8 @@ def own_names(path: str, new: Sequence[OutputFile], metrics: WriteMetrics | None
     if metrics is not None and (metrics.files, metrics.bytes) != _size(new):
         files, size = _size(new)
         raise ConcurrentWriteError(
-            f"{path}: Spark wrote {metrics.files} files with {metrics.bytes} bytes in total, but the folder has {files} "
-            f"new files with {size} bytes in total. Another writer removed or replaced files meanwhile, and {_ADVICE}"
+            f"{path}: Spark wrote {metrics.files} files with {metrics.bytes} bytes in total, but the folder has "
+            f"{files} new files with {size} bytes in total. Another writer removed or replaced files meanwhile, and {_ADVICE}"
         )
     return [name for name in names if name is not None]
 

@@ -52,7 +52,8 @@ def cells(
         Also return the cells that decided whether the row exists (filters, join keys). These lines have a null
         ``column`` (backward) or ``related_column`` (forward).
     replay : bool
-        Replay the rows to find which source each CASE, IF, coalesce, NVL, FILTER, pivot or unpivot chose. Lines that the replay can't determine keep a false `exact`, with the reason in `why`.
+        Replay the rows to find which source each CASE, IF, coalesce, NVL, FILTER, pivot or unpivot chose. Lines
+        that the replay can't determine keep a false `exact`, with the reason in `why`.
     functions : bool
         With `replay`: also run user-defined Python functions. Their modules must be importable. The script itself never
         runs.
