@@ -53,7 +53,8 @@ def own_names(path: str, new: Sequence[OutputFile], metrics: WriteMetrics | None
         files, size = _size(new)
         raise ConcurrentWriteError(
             f"{path}: Spark wrote {metrics.files} files with {metrics.bytes} bytes in total, but the folder has "
-            f"{files} new files with {size} bytes in total. Another writer removed or replaced files meanwhile, and {_ADVICE}"
+            f"{files} new files with {size} bytes in total. Another writer removed or replaced files meanwhile, and "
+            f"{_ADVICE}"
         )
     return [name for name in names if name is not None]
 
