@@ -62,7 +62,7 @@ def test_kinds(folder: Path, question: str, kind: Kind) -> None:
     takers = [name for name, kinds in FOLLOWED.items() if kind in kinds]
     for kinds in ([kind], ["data", kind]):
         said = refusal(folder, question, kinds=kinds)
-        assert said.startswith(f"kinds of {question} can't contain '{kind}'")
+        assert said.startswith(f"{question} does not follow edges of kind '{kind}'")
         assert said.endswith(", ".join(takers))
 
 

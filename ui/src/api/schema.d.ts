@@ -1809,7 +1809,7 @@ export interface components {
         };
         /**
          * CoContributoryQuery
-         * @description Rows of `to` that were combined with the selected rows in one derivation.
+         * @description Rows of `to` that were joined with the selected rows to make the same output row.
          */
         CoContributoryQuery: {
             /**
