@@ -97,7 +97,8 @@ async def measure(url: str, tokens: dict[str, str]) -> str:
     ]
     return (
         f"{machine()}; load average before {load:.1f}. The {REQUESTS} requests during replays took {took:.1f} s. "
-        f"By then, {done} of the {REPLAYS} replays were done, and the responses to them were: {told or 'none'}. "
+        f"By then, {done} of the {REPLAYS} replays were done, and the HTTP statuses of the responses to replay "
+        f"requests, which are repeated after 429, were: {told or 'none'}. "
         f"The first replay took {answered:.1f} s, including Spark's start. Target: a ratio of at most {ALLOWED:g}.\n\n"
         f"{table(head, lines)}"
     )

@@ -55,7 +55,8 @@ def main() -> None:
         "extra, MB",
     ]
     head += ["plain, s", "with capture, s", "bytes per edge"]
-    about = f"{options.rows:,} data edges each; heap of at most {options.heap}; {machine()}, {load_average()}."
+    about = f"Each line has {options.rows:,} data edges. The JVM's heap is at most {options.heap}; {machine()}, "
+    about += f"{load_average()}."
     publish("memory", f"{about}\n\n{table(head, lines)}")
 
 

@@ -53,7 +53,8 @@ def main() -> None:
     head += ["Python, extra MB", "JVM, extra MB"]
     publish(
         "sealing",
-        f"One run each, heap of at most {options.heap}; {machine()}, {load_average()}.\n\n{table(head, lines)}",
+        f"One run each; the JVM's heap is at most {options.heap}; {machine()}, {load_average()}. "
+        f"CPU time and memory are more reliable here than elapsed time.\n\n{table(head, lines)}",
     )
 
 

@@ -33,7 +33,8 @@ def main() -> None:
     rows = run("rows", _by_rows(spark), options.runs)
     spark.stop()
     text = f"Medians of {options.runs} pairs; {machine()}, {load_average()}.\n\n{report(found, 'write')}\n\n"
-    text += f"A filter and a group by a key of 1,000 values, by rows read:\n\n{report(rows, 'rows')}\n\n"
+    text += "A filter and a GROUP BY with 1,000 distinct keys, for different numbers of input rows:\n\n"
+    text += f"{report(rows, 'rows')}\n\n"
     by_cores = []
     for cores in _cores():
         command = [sys.executable, "-m", "benchmarks.shapes", "--cores", str(cores), "--runs", str(options.runs)]

@@ -360,8 +360,8 @@ def main() -> None:
         met = "yes" if scale * wall <= least else "**no**"
         lines.append([what, f"{least} {unit}", *shown, f"{other / wall:.1f}", met])
     head = ["query", "target", "ProvSpark", "ProvSpark, CPU time", "DuckDB on edge lists", "times faster", "met"]
-    text = f"{machine()}; load {os.getloadavg()[0]:.1f}. Ten steps of {options.rows:,} rows (map, filter of one half, "
-    text += f"joins that fan out, groups), {chained:,} edges.\n\n" + table(head, lines)
+    text = f"{machine()}; load {os.getloadavg()[0]:.1f}. Ten steps of {options.rows:,} rows (maps, filters that keep "
+    text += f"half of the rows, one-to-many joins, groups), {chained:,} edges.\n\n" + table(head, lines)
     bounds = {"identity": None, "half": 0.4, "sorted": 0.6, "shuffled": 4.0}
     lines = []
     for name, most in bounds.items():

@@ -38,7 +38,7 @@ def init(beside_others: bool, url: str | None) -> None:
         say(f"The catalogue {opened.where} is ready. It contains {count(len(opened.steps()), 'step')}.")
 
 
-@catalogue.command()
+@catalogue.command(short_help="Upgrade the tables to this version of provspark.")
 @catalogue_option("--url")
 def upgrade(url: str | None) -> None:
     """Upgrade the tables of an older version of provspark to the current schema. No data is lost.
@@ -57,7 +57,7 @@ def upgrade(url: str | None) -> None:
         say(f"The catalogue {opened.where} has the current schema. It contains {count(len(opened.steps()), 'step')}.")
 
 
-@catalogue.command()
+@catalogue.command(short_help="Rebuild the catalogue from event files or stores.")
 @click.option(
     "--events",
     multiple=True,

@@ -8,7 +8,7 @@ __all__ = ["EXAMPLES"]
 
 EXAMPLES: Mapping[str, str] = {
     "trace": """\
-Examples; DATASET is a path or a URL, as `provspark ls` lists them:
+Examples (`provspark ls` lists the paths and URLs that DATASET can be):
   provspark trace /data/report --row 17
   provspark trace /data/report --where education=Preschool --to /data/census.csv
   provspark trace /data/census.csv --row 3 --forward --json""",
@@ -49,7 +49,7 @@ Example: find the report rows that share a person with row 3:
 Example:
   provspark composition /data/report --source /data/people --column sex""",
     "correspondence": """\
-Example: count the rows of the report that use at least one person without consent:
+Example: count the rows of the report that come from at least one person without consent:
   provspark correspondence /data/report --to /data/people --using consent=false""",
     "locate": """\
 Example: find the row id that row 512 of an older version has now:
@@ -62,7 +62,7 @@ Examples:
   provspark profile /data/people
   provspark profile /data/people --column age --where 'hours>=40'""",
     "operation_profiles": """\
-Example; `provspark operations STEP --parts` numbers the operations:
+Example (`provspark operations STEP --parts` lists the operation numbers):
   provspark operation-profiles /data/people --operation 3 --column age""",
     "impact": """\
 Examples:
@@ -77,10 +77,10 @@ Examples:
   provspark history /data/people.csv --row 224 --column age
   provspark history /data/people.csv --column fnlwgt""",
     "co_contributory_lines": """\
-Example; `provspark operations STEP --parts` numbers the operations:
+Example (`provspark operations STEP --parts` lists the operation numbers):
   provspark co-contributory-lines /data/joined --row 17 --operation 4 --to 2""",
     "co_dependency_lines": """\
-Example; `provspark operations STEP --parts` numbers the operations:
+Example (`provspark operations STEP --parts` lists the operation numbers):
   provspark co-dependency-lines /data/joined --row 17 --operation 4 --to 4 --via 2""",
     "why_not": """\
 Example:

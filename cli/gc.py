@@ -26,6 +26,7 @@ __all__ = ["gc"]
 @click.option(
     "--idle-hours",
     type=click.FloatRange(min=0),
+    metavar="HOURS",
     default=168,
     show_default=True,
     help="Remove leftover files of killed jobs if they have not changed for this many hours.",

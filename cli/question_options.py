@@ -74,6 +74,7 @@ class Shorthand:
 
 
 SHORTHANDS = (
+    Shorthand("--context", "kinds", ("data", "context"), "Follow context edges too (the default).", only="columns"),
     Shorthand(
         "--context", "kinds", ("data", "context"), "Also follow context edges: rows that values were computed from."
     ),
@@ -89,10 +90,12 @@ SHORTHANDS = (
 def shorthands(question: Question) -> Iterator[Shorthand]:
     """Return the shorthands that set a parameter of a question to a value that it accepts."""
     known = {p.name: p for p in parameters(question)}
+    by_flag: dict[str, Shorthand] = {}
     for short in SHORTHANDS:
         takes = known.get(short.parameter)
         if takes and short.only in ("", question.name) and (not takes.choices or short.value in takes.choices):
-            yield short
+            by_flag.setdefault(short.flag, short)
+    yield from by_flag.values()
 
 
 def command_name(question: str) -> str:
@@ -122,8 +125,10 @@ def option(question: Question, p: Parameter, spelled: str = "") -> click.Paramet
     )
     about = " ".join(filter(None, (sentence(told(p.help, question)), form)))
     if p.takes == "flag":
-        names = f"{name}/--no-{name[2:]}" if p.default is True else name
-        return click.Option([names, p.name], is_flag=True, default=p.default, help=about)
+        on = p.default is True
+        names = f"{name}/--no-{name[2:]}" if on else name
+        about = about.replace("If false,", f"With --no-{name[2:]},")
+        return click.Option([names, p.name], is_flag=True, default=p.default, show_default=on, help=about)
     # --where can replace required rows.
     required = p.required and p.takes != "rows"
     several = p.many and p.takes != "kinds"
@@ -187,7 +192,7 @@ def told(text: str, question: Question) -> str:
         name, call, _ = match[2].partition("(")
         if name in known and not call:
             return known[name]
-        return command_name(name) if name in QUESTIONS else match[2]
+        return f"provspark {command_name(name)}" if name in QUESTIONS else match[2]
 
     return re.sub(r"``(.+?)``|`(.+?)`", called, text, flags=re.DOTALL)
 
@@ -256,7 +261,7 @@ def _kinds_of(follows: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
     def kinds(text: str) -> tuple[str, ...]:
         named = tuple(kind.strip() for kind in text.split(","))
         if wrong := [kind for kind in named if kind not in follows]:
-            raise click.BadParameter(f"{wrong[0]!r} is not one of {', '.join(follows)}; separate several by commas")
+            raise click.BadParameter(f"{wrong[0]!r} is not one of {', '.join(follows)}; separate kinds with commas")
         return named
 
     return kinds

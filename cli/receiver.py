@@ -17,7 +17,9 @@ _VARIABLE = "PROVSPARK_RECEIVER_KEY"
 
 @click.command(hidden=True)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 finds a free one.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), metavar="N", default=8000, show_default=True, help="0 finds a free one."
+)
 @catalogue_option("--catalogue", "--url")
 @click.option(
     "--key-file",

@@ -17,6 +17,7 @@ __all__ = ["repair"]
 @click.option(
     "--idle-hours",
     type=click.FloatRange(min=0),
+    metavar="HOURS",
     default=24,
     show_default=True,
     help="Treat a step of another machine as killed if it has not changed for this many hours.",

@@ -26,6 +26,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
+    metavar="N",
     default=8765,
     show_default=True,
     help="Port to listen on; 0 picks a free one.",

@@ -41,7 +41,9 @@ _BATCH = 10_000
 
 def limit_option(default: int = 20, what: str = "Rows to show.") -> click.Option:
     """Return ``--limit``."""
-    return click.Option(["--limit"], type=click.IntRange(min=0), default=default, show_default=True, help=what)
+    return click.Option(
+        ["--limit"], type=click.IntRange(min=0), metavar="N", default=default, show_default=True, help=what
+    )
 
 
 FILE = "FILE"

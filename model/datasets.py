@@ -117,7 +117,7 @@ class Files:
         if list(self.paths) != sorted(set(self.paths)):
             raise ValueError("files of a version must be sorted by path, without duplicates")
         if not (len(self.paths) == len(self.sizes) == len(self.mtimes) == len(self.rows) == len(self.written)):
-            raise ValueError("files of a version need one size, time, row count and flag each")
+            raise ValueError("sizes, mtimes, rows and written must have one entry per path")
 
     @classmethod
     def of(cls, entries: Iterable[tuple[str, int, int, int, bool]]) -> Files:

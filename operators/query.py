@@ -105,7 +105,7 @@ class ProvQueryOperator(BaseOperator):  # type: ignore[misc]
             )
             question = RENAMED[question]
         if question not in QUESTIONS:
-            raise SettingsError(f"no question {question!r}; there are {', '.join(sorted(QUESTIONS))}")
+            raise SettingsError(f"unknown query {question!r}; use one of {', '.join(sorted(QUESTIONS))}")
         self.question, self.arguments, self.expect, self.check = question, arguments, check_expect(expect), check
         self.trust, self.write_to, self.limit, self.prov_conn_id = trust, write_to, limit, prov_conn_id
 

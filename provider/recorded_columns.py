@@ -82,7 +82,8 @@ def parted(
         if len({len(a) for a in arrays}) > 1:
             lengths = ", ".join(str(len(a)) for a in arrays)
             raise InvalidWriteError(
-                f"cells must be four lists of equal length; those for {source.dataset} have the lengths {lengths}"
+                f"cells must be four lists of equal length (output rows, their columns, source rows, their columns); "
+                f"those for {source.dataset} have the lengths {lengths}"
             )
         for o, a, s, b in zip(*arrays, strict=True):
             by_pair.setdefault((o, s), set()).add((a, b))

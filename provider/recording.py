@@ -247,7 +247,9 @@ def _claimed(version: PendingVersion, known: _KnownVersions, written: Sequence[s
     mine = set(files.paths) - makers.keys() if written is None else set(written)
     unknown = sorted(mine - set(files.paths))
     if unknown:
-        raise InvalidWriteError(f"{version.dataset} has no file {unknown[0]!r}; in written=, pass paths relative to it")
+        raise InvalidWriteError(
+            f"{version.dataset} has no file {unknown[0]!r}; in written=, pass paths relative to the dataset's folder"
+        )
     taken = sorted(mine & makers.keys())
     if taken or not mine:
         which = f"file {taken[0]!r}" if taken else "every file"

@@ -37,7 +37,7 @@ class RenamedQuestions:
     def __getattr__(self, name: str) -> Any:
         former, name = name, RENAMED.get(name, name)
         if name not in QUESTIONS:
-            raise AttributeError(f"no question {name!r}; there are {', '.join(sorted(QUESTIONS))}")
+            raise AttributeError(f"unknown query {name!r}; use one of {', '.join(sorted(QUESTIONS))}")
         warnings.warn(
             f"prov.ask.{former} goes with the next release: prov.{name} returns the same answer",
             DeprecationWarning,

@@ -89,4 +89,4 @@ def _imported(name: str) -> Any:
         for part in parts[length:]:
             object_ = getattr(object_, part)
         return getattr(object_, "func", object_)
-    raise ImportError("its qualified name contains no module")
+    raise ImportError(f"its name {name!r} contains no module; define it with def at the top level of a module")

@@ -71,8 +71,8 @@ class Edges:
         for name, value in (("strict", strict), ("trust", trust)):
             if value and question not in driver:
                 raise ConditionError(
-                    f"{question} does not accept {name}, found {value!r}: it does not follow rows through drivers. "
-                    f"Remove {name}, or use one of these queries: {', '.join(driver)}"
+                    f"{question} does not accept {name}={value!r}, because it does not follow rows that were collected "
+                    f"on a driver. Remove {name}, or use one of these queries: {', '.join(driver)}"
                 )
         versions = which.get("versions", "current")
         if versions not in get_args(Versions):

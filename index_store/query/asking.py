@@ -85,20 +85,21 @@ class Which(TypedDict, total=False):
         version that the last successful step wrote, or read if none wrote it. `versions_of` returns the version used,
         and why.
     run : str, optional
-        A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward
-        only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+        The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when
+        tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
     as_of : datetime or str, optional
         Answer as of this time: ignore steps that ended later.
     versions : {"current", "all"}
         ``current``: only rows in the current version of each dataset; ``all``: also rows that are no longer in it, with
-        the version in which each was found and a column ``gone``. With ``current``, `gone_of` counts the rows that are
-        left out. For `forward`, forward `trace` and `co_dependency`.
+        the version in which each was found and a column ``gone`` that is true for them. With ``current``, `gone_of`
+        counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
     kinds : iterable of {"data", "context", "possible"}
-        Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a
-        value was computed from the other; ``possible``, where rows may have gone through code that capture can't see
-        into. A path is possible if any of its edges is possible, and context if any
-        of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges
-        are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+        Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``,
+        where only a value was computed from the input row; ``possible``, where the output row may have come from the
+        input row, through code that capture can't see into. A path is possible if any of its edges is possible, and
+        context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the
+        kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind
+        raises `ConditionError`.
     semantics : {"bag", "set"}
         With ``bag``, rows are separate. With ``set``, rows of a version that have the same values count as one row.
     strict : bool

@@ -42,7 +42,8 @@ class Explanations(FormerTable):
     instead: ClassVar[Mapping[str, str]] = {
         **FormerTable.instead,
         "possible": "how follows data and context edges only. Ask backward or forward, which follow possible edges",
-        "ends": "how does not follow rows through drivers. Ask backward or forward, whose answers have ends",
+        "ends": "how does not follow rows that were collected on a driver. Ask backward or forward, whose answers "
+        "have ends",
     }
     answer: Answer
     carried: Carried

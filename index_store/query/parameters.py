@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from types import UnionType
@@ -119,7 +119,13 @@ def _shared(question: Question) -> Iterator[Parameter]:
     defaults = {"strict": False, "semantics": "bag", "versions": "current"}
     for name, hint in get_type_hints(Which, include_extras=True).items():
         if name not in left_out:
-            yield replace(_typed(question, name, hint, defaults.get(name)), shared=True)
+            made = replace(_typed(question, name, hint, defaults.get(name)), shared=True)
+            yield replace(made, help=_without_kinds(made.help, question.follows)) if name == "kinds" else made
+
+
+def _without_kinds(help: str, follows: Collection[str]) -> str:
+    """Return the help of `kinds` without the kinds that a question can't follow."""
+    return re.sub(r";\s+``(\w+)``,[^;.]*", lambda kind: kind[0] if kind[1] in follows else "", help)
 
 
 def _typed(question: Question, name: str, hint: Any, default: Any) -> Parameter:

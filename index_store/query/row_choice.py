@@ -23,7 +23,7 @@ def chosen_rows(chosen: Current, rows: Rows, where: Sequence[Condition | tuple[s
     """Return the rows of a version that are selected by id or by value; by default all."""
     at = chosen.at
     if rows is not None and where is not None:
-        raise ConditionError("rows and where can't be combined. Select the rows by one of them.")
+        raise ConditionError("rows and where can't be combined. Pass either rows or where, not both.")
     every = Runs.span(at.version.rows) - chosen.lost if chosen.missing else Runs.span(at.version.rows)
     uncounted = at.version.unit == "file"
     if where is not None:

@@ -32,8 +32,8 @@ def row_ids(rows: Iterable[int]) -> npt.NDArray[Any]:
     """
     if isinstance(rows, Tabular | FormerAnswer | pa.Table):
         raise ArgumentError(
-            f"rows takes row ids, found {type(rows).__name__}. Pass an answer in place of the dataset, or a column of "
-            f"its table as rows."
+            f"rows takes row ids, found {type(rows).__name__}. To use the rows of an answer, pass the answer as the "
+            f"dataset, or pass a column of its table that has row ids, such as related_row, as rows."
         )
     if isinstance(rows, pa.Array | pa.ChunkedArray):
         if rows.null_count:

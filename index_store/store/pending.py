@@ -64,7 +64,7 @@ def _identity(version: PendingVersion) -> str:
 
 def _check_axis(what: str, axis: Axis, number: int, ids: list[str], rows: dict[str, int]) -> None:
     if (axis.role == "output") != (number == 0):
-        raise InvalidWriteError(f"{what} is an {axis.role} axis; axis 0, and no other, must be the output")
+        raise InvalidWriteError(f"{what} is an {axis.role} axis; axis 0 must be the output, and no other axis")
     if axis.role in ("inner", "reads"):
         if axis.version or axis.size < 0:
             raise InvalidWriteError(f"{what} has the role {axis.role}: pass no version, and a size of at least 0")
@@ -74,7 +74,7 @@ def _check_axis(what: str, axis: Axis, number: int, ids: list[str], rows: dict[s
         raise InvalidWriteError(f"{what} names version {axis.version!r}; it must be one of the {axis.role}s")
     if axis.size != rows[axis.version]:
         raise InvalidWriteError(
-            f"{what} has size {axis.size}, but its version has {rows[axis.version]} rows; pass that size"
+            f"{what} has size {axis.size}, but its version has {rows[axis.version]} rows; pass this number as size"
         )
 
 

@@ -286,7 +286,9 @@ class Store:
         if file.layout.holds == "boxes":
             return TensorReader(file, order)
         if not other:
-            raise CorruptIndexError(file.where, "it is a guide to a file that the manifest does not name")
+            raise CorruptIndexError(
+                file.where, "it is a guide (an index) to the pages of another file, which the manifest does not list"
+            )
         return TensorReader(self.tensor_file(step, other), order, file)
 
     def tensor_file(self, step: str, path: str) -> TensorFile:

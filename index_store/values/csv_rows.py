@@ -169,8 +169,8 @@ class CsvFormat:
         for line in lines:
             if quote in line and line.endswith(heads) and not line.endswith(delimiter):
                 raise ValuesUnavailableError(
-                    f"{file.full} has a line with quotes that ends within the delimiter {delimiter!r}; how Spark reads "
-                    f"the next line depends on it. The row ids are still valid."
+                    f"{file.full} has a line with quotes that ends in the middle of the delimiter {delimiter!r}, so "
+                    f"the next line can't be read as Spark reads it. The row ids are still valid."
                 )
 
 

@@ -122,7 +122,7 @@ def _asked(request: Request, query: SidewaysQuery, end: str) -> models.CoContrib
     if query.relation == "together":
         return models.CoContributoryQuery(**fields)
     if query.via is None:
-        raise HTTPException(422, "`via` is missing. Set it to the dataset in which siblings share a source row.")
+        raise HTTPException(422, "`via` is missing. Set it to the dataset of the shared source rows.")
     return models.CoDependencyQuery(**fields)
 
 

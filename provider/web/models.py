@@ -356,7 +356,7 @@ class RelatedJson(Model):
 
 
 class CoContributoryQuery(Selection):
-    """Rows of `to` that were combined with the selected rows in one derivation."""
+    """Rows of `to` that were joined with the selected rows to make the same output row."""
 
     to: DatasetId
     via: DatasetId | None = None

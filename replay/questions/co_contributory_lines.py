@@ -33,25 +33,26 @@ def co_contributory_lines(
     functions: bool = False,
     **which: Unpack[Which],
 ) -> SharedRows:
-    """Within a step, find the rows after one operation that were combined with rows after another.
+    """Within a step, find output rows of one operation that were joined with output rows of another.
 
     Parameters
     ----------
     dataset, rows
-        Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from
+        Stored rows that a step made or read. They select the output rows of `operation` that led to them, or came from
         them.
-    operation, to : int
-        Numbers of two operations of the step: start at rows after the first, return rows after the second.
-        `operations(step, parts=True)` and `replay` list them.
+    operation : int
+        The number of the operation whose output rows to start from. See `operations(step, parts=True)`.
+    to : int
+        The number of the operation whose output rows to return. See `operations(step, parts=True)`.
     via : int, optional
-        Number of the operation whose rows the derivations make. Default: the last operation.
+        The number of the operation whose output rows were made from both. Default: the last one.
     step, progress, functions, **which
         As for `replay`.
 
     Returns
     -------
     SharedRows
-        ``found``, the rows that were combined with the given rows in one derivation; ``table()``.
+        ``found``, the rows that were joined with the given rows to make the same output row of `via`; ``table()``.
 
     Raises
     ------

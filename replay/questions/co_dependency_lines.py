@@ -33,19 +33,20 @@ def co_dependency_lines(
     functions: bool = False,
     **which: Unpack[Which],
 ) -> SharedRows:
-    """Within a step, find the rows after one operation that share a source row with rows after another.
+    """Within a step, find output rows of one operation that share a source row with output rows of another.
 
     Parameters
     ----------
     via : int
-        Number of the operation whose rows are shared.
+        The number of the operation whose output rows are the shared source rows. See `operations(step, parts=True)`.
     dataset, rows, operation, to, step, progress, functions, **which
         As for `co_contributory_lines`.
 
     Returns
     -------
     SharedRows
-        ``found``, the rows after `to` that share a row after `via` with the given rows. The given rows are left out.
+        ``found``, the output rows of `to` that share an output row of `via` with the given rows. The given rows are
+        left out.
 
     Notes
     -----

@@ -84,6 +84,22 @@ def test_help_is_the_documentation_without_its_marks(cli: Cli, name: str) -> Non
     assert "Parameters" not in about and "----" not in about
 
 
+def test_help_fits_the_command(cli: Cli) -> None:
+    def text(*call: str) -> str:
+        return " ".join(cli(*call, "--help").stdout.split())
+
+    assert "possible, where" in text("backward") and "possible" not in text("how")
+    beside = text("co-contributory-lines")
+    assert "--operation N The number of the operation whose output rows to start from." in beside
+    assert "--to N The number of the operation whose output rows to return." in beside
+    assert "--context Also follow context edges" in text("backward")
+    assert "--context Follow context edges too (the default)." in text("columns")
+    each = text("composition")
+    assert "With --no-each, count for all rows together" in each and "[default: each]" in each
+    assert "INTEGER RANGE" not in text("backward") + text("serve")
+    assert "..." not in text("catalogue").partition("Commands:")[2]
+
+
 @pytest.fixture
 def many_rows() -> Iterator[None]:
     """A question that nothing else knows of."""
@@ -125,7 +141,9 @@ def test_a_new_question_is_a_command(cli: Cli, folder: Path) -> None:
     assert list(csv.reader((folder / "out.csv").read_text().splitlines())) == [["row"], ["4"], ["6"], ["7"], ["1"]]
     assert pq.read_table(folder / "out.parquet")["row"].to_pylist() == [4, 6, 7, 1]
     text = " ".join(cli("many-rows", "--help").stdout.split())
-    assert "Repeat row ids." in text and "Each two times, as 1, 1." in text and "Its rows; see select." in text
+    assert (
+        "Repeat row ids." in text and "Each two times, as 1, 1." in text and "Its rows; see provspark select." in text
+    )
     assert "many-rows Repeat row ids." in " ".join(cli("--help").stdout.split())
 
 

@@ -119,12 +119,12 @@ def test_tasks_of_the_last_release_find_the_names_that_they_know(ask: Any, tmp_p
 
 @pytest.mark.parametrize("name", ["hook_name", "get_conn", "refresh", "graph", "test_connection", "_opened"])
 def test_what_is_no_question(name: str) -> None:
-    with pytest.raises(SettingsError, match=f"no question '{name}'"):
+    with pytest.raises(SettingsError, match=f"unknown query '{name}'"):
         ProvQueryOperator(task_id="ask", question=name, arguments={})
 
 
 def test_questions_and_expectations_are_checked_when_the_dag_is_read() -> None:
-    with pytest.raises(SettingsError, match="no question 'whence'; there are backward, cell"):
+    with pytest.raises(SettingsError, match="unknown query 'whence'; use one of backward, cell"):
         ProvQueryOperator(task_id="ask", question="whence", arguments={})
     with pytest.raises(SettingsError, match="must be 'nothing', 'something' or the expected number of rows"):
         ProvQueryOperator(task_id="ask", question="backward", arguments={}, expect="all")  # type: ignore[arg-type]

@@ -122,7 +122,7 @@ def test_what_the_last_release_returned(prov: Any, folder: Path) -> None:
     assert prov.values(former, columns=[]).table().num_rows == len(former.found()[0])
     with pytest.warns(DeprecationWarning):
         assert isinstance(prov.ask.operations(report), list)
-    with pytest.raises(AttributeError, match="no question 'sideways'"):
+    with pytest.raises(AttributeError, match="unknown query 'sideways'"):
         prov.ask.sideways  # noqa: B018
 
 

@@ -188,7 +188,7 @@ def test_how_of_a_column_that_is_not_there_says_so(prov: provspark.Provenance, t
     report = str(tmp_path / "report.csv")
     with pytest.raises(UnknownColumnError, match="dropped on the way by drop age"):
         prov.how(report, [0], "age")
-    with pytest.raises(ConditionError, match="kinds of how can't contain 'possible'"):
+    with pytest.raises(ConditionError, match="how does not follow edges of kind 'possible'"):
         prov.how(report, [0], "n", kinds="possible")
 
 

@@ -79,7 +79,7 @@ def test_rows_take_columns_and_sets_of_answers(prov: Any, folder: Path) -> None:
     with pytest.raises(ConditionError, match="Pass the set in place of the dataset"):
         prov.values(source, prov.select(report))
     for wrong in (answer, answer.table(), answer.values()):
-        with pytest.raises(ArgumentError, match="in place of the dataset"):
+        with pytest.raises(ArgumentError, match="pass the answer as the dataset"):
             prov.forward(source, wrong)
 
 

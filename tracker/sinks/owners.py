@@ -48,12 +48,13 @@ def own_names(path: str, new: Sequence[OutputFile], metrics: WriteMetrics | None
         own = _own_job(jobs, metrics)
         foreign = [f for job, files in jobs.items() if job != own for f in files]
         who = f"another writer left {_some(foreign)}" if own else f"{len(jobs)} jobs left {_some(foreign)}"
-        raise ConcurrentWriteError(f"others wrote to {path} while this step wrote to it: {who}, and {_ADVICE}")
+        raise ConcurrentWriteError(f"other writers changed {path} while this step wrote to it: {who}, and {_ADVICE}")
     if metrics is not None and (metrics.files, metrics.bytes) != _size(new):
         files, size = _size(new)
         raise ConcurrentWriteError(
-            f"{path}: Spark wrote {metrics.files} files of {metrics.bytes} bytes in total, but {files} files of {size} "
-            f"bytes are there. Another writer removed or replaced files meanwhile, and {_ADVICE}"
+            f"{path}: Spark wrote {metrics.files} files with {metrics.bytes} bytes in total, but the folder has "
+            f"{files} new files with {size} bytes in total. Another writer removed or replaced files meanwhile, and "
+            f"{_ADVICE}"
         )
     return [name for name in names if name is not None]
 

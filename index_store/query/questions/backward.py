@@ -32,8 +32,8 @@ def backward(
     Parameters
     ----------
     to : str, optional
-        Return only rows of this dataset. Default: the ultimate sources, rows that no captured write made. The dataset
-        may be anywhere on a path. If no write made a given row, the row is its own source, with occurrence -1.
+        Return only rows of this dataset. Default: the original sources: rows that no captured write made. The
+        dataset may be anywhere on a path. If no write made a given row, the row is its own source, with occurrence -1.
     via : str or sequence of str, optional
         Datasets or steps that a path must pass through, in this order.
     dataset, rows, **which

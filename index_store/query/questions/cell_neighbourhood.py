@@ -34,7 +34,7 @@ def cell_neighbourhood(
     limit: int = 10_000,
     **which: Unpack[Which],
 ) -> CellNeighbourhood:
-    """Collect the sources or results of the given cells as a graph, for export.
+    """Collect the source cells or derived cells of the given cells as a graph, for export.
 
     Parameters
     ----------

@@ -41,9 +41,8 @@ def cells(
 ) -> Cells:
     """Find the source cells of the given cells, or the cells derived from them.
 
-    The source cells of a cell are in the source rows of its row, in the columns that its column was computed from. For
-    example, a row has a name and a sum over a window: the sum comes from all rows of the window, the name only from
-    its own row.
+    The sources of a cell are in the row's source rows, in the columns from which its column was computed. For example,
+    a row has a name and a sum over a window: the sum comes from all rows of the window, the name only from its own row.
 
     Parameters
     ----------
@@ -53,9 +52,12 @@ def cells(
         Also return the cells that decided whether the row exists (filters, join keys). These lines have a null
         ``column`` (backward) or ``related_column`` (forward).
     replay : bool
-        Replay the rows to determine which source was used where CASE, IF, coalesce, NVL, FILTER, pivot or unpivot
-        chose one. Lines that the replay can't determine keep a false `exact`, with the reason in `why`.
-    progress, functions
+        Replay the rows to find which source each CASE, IF, coalesce, NVL, FILTER, pivot or unpivot chose. Lines
+        that the replay can't determine keep a false `exact`, with the reason in `why`.
+    functions : bool
+        With `replay`: also run user-defined Python functions. Their modules must be importable. The script itself never
+        runs.
+    progress
         As for `replay`.
     direction : {"backward", "forward"}
         Find source cells, or derived cells.

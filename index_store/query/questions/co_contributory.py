@@ -28,17 +28,17 @@ def co_contributory(
     via: DatasetName | None = None,
     **which: Unpack[Which],
 ) -> Answer:
-    """Find the rows of a dataset that were combined with the given rows in one derivation.
+    """Find the rows of a dataset that were joined with the given rows to make the same output row.
 
-    A derivation is one way in which a row came about. For an order, this finds the order lines that were joined with
-    it, not lines that only share its group.
+    For an order, this finds the order lines that were joined with it, not lines that only share its group: a row and
+    its match are in one derivation of an output row.
 
     Parameters
     ----------
     to : str
         Return rows of this dataset. It may be `dataset` itself, if a step reads it more than once.
     via : str, optional
-        Only derivations of rows of this dataset. Default: of any captured dataset.
+        Consider only joins that made rows of this dataset. Default: any captured dataset.
     dataset, rows, **which
         See `backward`.
 

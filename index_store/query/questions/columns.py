@@ -33,7 +33,7 @@ def columns(
     existence: bool = True,
     **which: Unpack[Which],
 ) -> ColumnAnswer:
-    """Find the source columns of columns, or the columns derived from them.
+    """Find the source columns of the given columns, or the columns derived from them.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def first_difference(
         if partner >= there.at.version.rows:
             raise ConditionError(
                 f"Version {other} has {there.at.version.rows:,} rows, so none with the id {partner}. Pass the columns "
-                f"that identify a row as key."
+                f"that identify a row in `key`."
             )
         histories = _history(asked, asked, row), _history(asked, there, partner)
         difference = first_difference_of(*histories, writes, several(ignoring or (), "ignoring"))

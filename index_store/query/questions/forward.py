@@ -36,7 +36,7 @@ def forward(
     Parameters
     ----------
     to : str, optional
-        Return only rows of this dataset. Default: the ultimate results, rows that no captured write read. The dataset
+        Return only rows of this dataset. Default: the final results: rows that no captured write read. The dataset
         may be anywhere on a path. If no write read a given row, the row is its own result.
     dataset, rows, via, **which
         See `backward`.

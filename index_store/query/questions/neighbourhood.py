@@ -30,7 +30,7 @@ def neighbourhood(
     limit: int = 10_000,
     **which: Unpack[Which],
 ) -> Neighbourhood:
-    """Collect the sources or results of the given rows as a graph, for export.
+    """Collect the source rows or derived rows of the given rows as a graph, for export.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def neighbourhood(
     hops : int, optional
         The maximum number of steps to follow. Default: all.
     limit : int
-        The maximum number of edges. If there are more, the question fails.
+        The maximum number of edges. If there are more, the query fails.
     dataset, rows, **which
         See `backward`; semantics is ``bag``.
 

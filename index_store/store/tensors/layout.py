@@ -246,8 +246,9 @@ def load_layout(text: bytes, where: str, index: Any) -> Layout:
     if page_rows < 1:
         raise ValueError(f"its pages have {page_rows} rows")
     least = {"n_out": 1, "n_src": 1}
-    if rows and any(c.constant is not None and c.constant < least.get(name, 0) for name, c in columns.items()):
-        raise ValueError("a constant is below its minimum (1 for lengths, else 0)")
+    for name, column in columns.items() if rows else ():
+        if column.constant is not None and column.constant < least.get(name, 0):
+            raise ValueError(f"column {name} is always {column.constant}; it must be at least {least.get(name, 0)}")
     pages = -(-rows // page_rows)
     if format_version == 1:
         groups = {name: np.array(values, dtype=np.int64) for name, values in body["groups"].items()}

@@ -80,7 +80,7 @@ class PageValues:
         size = (len(parts) - 1) * rows + last
         self._bytes = np.frombuffer(parts[0] if len(parts) == 1 else b"".join(parts), dtype=np.uint8)
         if len(self._bytes) != size * how.width:
-            raise ValueError(f"{len(self._bytes)} bytes instead of {size} values of {how.width} bytes")
+            raise ValueError(f"found {len(self._bytes)} bytes, expected {size} values of {how.width} bytes each")
 
     def all(self) -> AnyInts:
         """Return all values."""

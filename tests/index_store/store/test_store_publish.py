@@ -239,7 +239,7 @@ GOOD = WRITES[0]
     ("bad", "said"),
     [
         (change(GOOD, axes=()), "no axes"),
-        (change(GOOD, axes=GOOD.axes[::-1]), "axis 0, and no other, must be the output"),
+        (change(GOOD, axes=GOOD.axes[::-1]), "axis 0 must be the output, and no other axis"),
         (
             change(GOOD, axes=(change(GOOD.axes[0], size=31), GOOD.axes[1])),
             "has size 31, but its version has 30 rows",

@@ -32,7 +32,7 @@ def trace(rewriter: Rewriter, node: PlanNode, above: PlanNode | None) -> Traced:
         return through(rewriter, node, command, how)
     if how:
         raise UnsupportedPlanError(
-            node.kind, f"functions of two groups can't be declared provspark.{how}; remove the declaration"
+            node.kind, f"cogrouped functions (of two groups) can't be declared provspark.{how}; remove the declaration"
         )
     names = ours(_HASHES * len(node.children))
     sides, provenance = [], []

@@ -456,7 +456,7 @@ export interface paths {
         put?: never;
         /**
          * Cell Neighbourhood
-         * @description Collect the sources or results of the given cells as a graph, for export.
+         * @description Collect the source cells or derived cells of the given cells as a graph, for export.
          */
         post: operations["cell_neighbourhood_api_v1_questions_cell_neighbourhood_post"];
         delete?: never;
@@ -496,7 +496,7 @@ export interface paths {
         put?: never;
         /**
          * Co Contributory
-         * @description Find the rows of a dataset that were combined with the given rows in one derivation.
+         * @description Find the rows of a dataset that were joined with the given rows to make the same output row.
          */
         post: operations["co_contributory_api_v1_questions_co_contributory_post"];
         delete?: never;
@@ -516,7 +516,7 @@ export interface paths {
         put?: never;
         /**
          * Co Contributory Lines
-         * @description Within a step, find the rows after one operation that were combined with rows after another.
+         * @description Within a step, find output rows of one operation that were joined with output rows of another.
          */
         post: operations["co_contributory_lines_api_v1_questions_co_contributory_lines_post"];
         delete?: never;
@@ -556,7 +556,7 @@ export interface paths {
         put?: never;
         /**
          * Co Dependency Lines
-         * @description Within a step, find the rows after one operation that share a source row with rows after another.
+         * @description Within a step, find output rows of one operation that share a source row with output rows of another.
          */
         post: operations["co_dependency_lines_api_v1_questions_co_dependency_lines_post"];
         delete?: never;
@@ -576,7 +576,7 @@ export interface paths {
         put?: never;
         /**
          * Columns
-         * @description Find the source columns of columns, or the columns derived from them.
+         * @description Find the source columns of the given columns, or the columns derived from them.
          */
         post: operations["columns_api_v1_questions_columns_post"];
         delete?: never;
@@ -836,7 +836,7 @@ export interface paths {
         put?: never;
         /**
          * Neighbourhood
-         * @description Collect the sources or results of the given rows as a graph, for export.
+         * @description Collect the source rows or derived rows of the given rows as a graph, for export.
          */
         post: operations["neighbourhood_api_v1_questions_neighbourhood_post"];
         delete?: never;
@@ -1389,7 +1389,7 @@ export interface components {
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row; ``possible``, where the output row may have come from the input row, through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data" | "possible")[] | null;
             /**
@@ -1399,7 +1399,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -1416,7 +1416,7 @@ export interface components {
             strict: boolean | null;
             /**
              * To
-             * @description Return only rows of this dataset. Default: the ultimate sources, rows that no captured write made. The dataset may be anywhere on a path. If no write made a given row, the row is its own source, with occurrence -1. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description Return only rows of this dataset. Default: the original sources: rows that no captured write made. The dataset may be anywhere on a path. If no write made a given row, the row is its own source, with occurrence -1. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
@@ -1559,12 +1559,12 @@ export interface components {
             hops?: number | null;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Limit
-             * @description The maximum number of edges. If there are more, the question fails.
+             * @description The maximum number of edges. If there are more, the query fails.
              * @default 10000
              */
             limit: number | null;
@@ -1575,7 +1575,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -1695,12 +1695,12 @@ export interface components {
             existence: boolean | null;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Replay
-             * @description Replay the rows to determine which source was used where CASE, IF, coalesce, NVL, FILTER, pivot or unpivot chose one. Lines that the replay can't determine keep a false `exact`, with the reason in `why`.
+             * @description Replay the rows to find which source each CASE, IF, coalesce, NVL, FILTER, pivot or unpivot chose. Lines that the replay can't determine keep a false `exact`, with the reason in `why`.
              * @default false
              */
             replay: boolean | null;
@@ -1711,7 +1711,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -1757,22 +1757,22 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description Stored rows that a step made or read. They select the output rows of `operation` that led to them, or came from them. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
              * Operation
-             * @description Numbers of two operations of the step: start at rows after the first, return rows after the second. `operations(step, parts=True)` and `replay` list them.
+             * @description The number of the operation whose output rows to start from. See `operations(step, parts=True)`.
              */
             operation: number;
             /**
              * Rows
-             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them.
+             * @description Stored rows that a step made or read. They select the output rows of `operation` that led to them, or came from them.
              */
             rows: number[];
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -1788,7 +1788,7 @@ export interface components {
             step?: string | null;
             /**
              * To
-             * @description Numbers of two operations of the step: start at rows after the first, return rows after the second. `operations(step, parts=True)` and `replay` list them.
+             * @description The number of the operation whose output rows to return. See `operations(step, parts=True)`.
              */
             to: number;
             /**
@@ -1798,7 +1798,7 @@ export interface components {
             version?: string | null;
             /**
              * Via
-             * @description Number of the operation whose rows the derivations make. Default: the last operation.
+             * @description The number of the operation whose output rows were made from both. Default: the last one.
              */
             via?: number | null;
             /**
@@ -1809,7 +1809,7 @@ export interface components {
         };
         /**
          * CoContributoryQuery
-         * @description Rows of `to` that were combined with the selected rows in one derivation.
+         * @description Rows of `to` that were joined with the selected rows to make the same output row.
          */
         CoContributoryQuery: {
             /**
@@ -1853,7 +1853,7 @@ export interface components {
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -1863,7 +1863,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -1884,7 +1884,7 @@ export interface components {
             version?: string | null;
             /**
              * Via
-             * @description Only derivations of rows of this dataset. Default: of any captured dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description Consider only joins that made rows of this dataset. Default: any captured dataset. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             via?: string | null;
             /**
@@ -1951,22 +1951,22 @@ export interface components {
             as_of?: string | null;
             /**
              * Dataset
-             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description Stored rows that a step made or read. They select the output rows of `operation` that led to them, or came from them. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             dataset: string;
             /**
              * Operation
-             * @description Numbers of two operations of the step: start at rows after the first, return rows after the second. `operations(step, parts=True)` and `replay` list them.
+             * @description The number of the operation whose output rows to start from. See `operations(step, parts=True)`.
              */
             operation: number;
             /**
              * Rows
-             * @description Stored rows that a step made or read. They select the rows after `operation` that led to them, or came from them.
+             * @description Stored rows that a step made or read. They select the output rows of `operation` that led to them, or came from them.
              */
             rows: number[];
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -1982,7 +1982,7 @@ export interface components {
             step?: string | null;
             /**
              * To
-             * @description Numbers of two operations of the step: start at rows after the first, return rows after the second. `operations(step, parts=True)` and `replay` list them.
+             * @description The number of the operation whose output rows to return. See `operations(step, parts=True)`.
              */
             to: number;
             /**
@@ -1992,7 +1992,7 @@ export interface components {
             version?: string | null;
             /**
              * Via
-             * @description Number of the operation whose rows are shared.
+             * @description The number of the operation whose output rows are the shared source rows. See `operations(step, parts=True)`.
              */
             via: number;
             /**
@@ -2050,7 +2050,7 @@ export interface components {
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -2060,7 +2060,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -2081,7 +2081,7 @@ export interface components {
             version?: string | null;
             /**
              * Versions
-             * @description ``current``: only rows in the current version of each dataset; ``all``: also rows that are no longer in it, with the version in which each was found and a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
+             * @description ``current``: only rows in the current version of each dataset; ``all``: also rows that are no longer in it, with the version in which each was found and a column ``gone`` that is true for them. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
@@ -2290,7 +2290,7 @@ export interface components {
             kinds?: ("context" | "data")[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -2378,7 +2378,7 @@ export interface components {
             each: boolean | null;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -2388,7 +2388,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -2430,7 +2430,7 @@ export interface components {
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -2440,7 +2440,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -2451,7 +2451,7 @@ export interface components {
             semantics: ("bag" | "set") | null;
             /**
              * To
-             * @description Return only rows of this dataset. Default: the ultimate sources, rows that no captured write made. The dataset may be anywhere on a path. If no write made a given row, the row is its own source, with occurrence -1. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description Return only rows of this dataset. Default: the original sources: rows that no captured write made. The dataset may be anywhere on a path. If no write made a given row, the row is its own source, with occurrence -1. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to: string;
             /**
@@ -2630,7 +2630,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -2697,7 +2697,7 @@ export interface components {
             dataset: string;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -2922,7 +2922,7 @@ export interface components {
             key?: string[] | null;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -2937,7 +2937,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -2974,7 +2974,7 @@ export interface components {
             dataset: string;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row; ``possible``, where the output row may have come from the input row, through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data" | "possible")[] | null;
             /**
@@ -2984,7 +2984,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -3001,7 +3001,7 @@ export interface components {
             strict: boolean | null;
             /**
              * To
-             * @description Return only rows of this dataset. Default: the ultimate results, rows that no captured write read. The dataset may be anywhere on a path. If no write read a given row, the row is its own result. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
+             * @description Return only rows of this dataset. Default: the final results: rows that no captured write read. The dataset may be anywhere on a path. If no write read a given row, the row is its own result. Over HTTP, name a dataset by its `id`, or by its `name` in a response.
              */
             to?: string | null;
             /**
@@ -3016,7 +3016,7 @@ export interface components {
             version?: string | null;
             /**
              * Versions
-             * @description ``current``: only rows in the current version of each dataset; ``all``: also rows that are no longer in it, with the version in which each was found and a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
+             * @description ``current``: only rows in the current version of each dataset; ``all``: also rows that are no longer in it, with the version in which each was found and a column ``gone`` that is true for them. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
@@ -3115,7 +3115,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -3215,7 +3215,7 @@ export interface components {
             direction: ("backward" | "forward") | null;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -3231,7 +3231,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -3336,7 +3336,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -3431,12 +3431,12 @@ export interface components {
             hops?: number | null;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
              * Limit
-             * @description The maximum number of edges. If there are more, the question fails.
+             * @description The maximum number of edges. If there are more, the query fails.
              * @default 10000
              */
             limit: number | null;
@@ -3447,7 +3447,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -3670,7 +3670,7 @@ export interface components {
             direction: ("backward" | "forward") | null;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data")[] | null;
             /**
@@ -3686,7 +3686,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -3870,7 +3870,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -4030,7 +4030,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -4123,7 +4123,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -4467,7 +4467,7 @@ export interface components {
             direction: ("backward" | "forward") | null;
             /**
              * Kinds
-             * @description Edges to follow: ``data`` (the default), where one row exists because of the other; ``context``, where only a value was computed from the other; ``possible``, where rows may have gone through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
+             * @description Edges to follow: ``data`` (the default), where the output row exists because of the input row; ``context``, where only a value was computed from the input row; ``possible``, where the output row may have come from the input row, through code that capture can't see into. A path is possible if any of its edges is possible, and context if any of its edges is context. Each kind is complete on its own. Without ``possible`` among the kinds, possible edges are not in the table; `possible_of` returns them. A question that can't follow a kind raises `ConditionError`.
              */
             kinds?: ("context" | "data" | "possible")[] | null;
             /**
@@ -4477,7 +4477,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -4509,7 +4509,7 @@ export interface components {
             version?: string | null;
             /**
              * Versions
-             * @description ``current``: only rows in the current version of each dataset; ``all``: also rows that are no longer in it, with the version in which each was found and a column ``gone``. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
+             * @description ``current``: only rows in the current version of each dataset; ``all``: also rows that are no longer in it, with the version in which each was found and a column ``gone`` that is true for them. With ``current``, `gone_of` counts the rows that are left out. For `forward`, forward `trace` and `co_dependency`.
              * @default current
              */
             versions: ("current" | "all") | null;
@@ -4691,7 +4691,7 @@ export interface components {
             rows?: number[] | null;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
@@ -4800,7 +4800,7 @@ export interface components {
             dataset: string;
             /**
              * Run
-             * @description A run's id, or ``latest``: use the version that this run wrote, else the one that it read, and follow forward only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
+             * @description The id of a run, or ``latest``: use the version that this run wrote (if none, the one that it read), and when tracing forward follow only the steps of this run. Pass ``DAG/RUN`` if several DAGs have a run with this id.
              */
             run?: string | null;
             /**
