@@ -38,7 +38,12 @@ def main() -> None:
     moved = np.random.default_rng(4).permutation(cells)
     build.step("a sort of unordered cells", ("/s0", cells), ("/s3", cells), direct(every, moved), (every, moved))
     lines = [[name, f"{RAW * cells:,}", f"{build.plain[name]:,}", f"{size:,}"] for name, size in build.bytes.items()]
-    head = [f"{cells:,} cells", "edges uncompressed, bytes", "edges in Parquet, bytes", "ProvSpark, all files, bytes"]
+    head = [
+        f"operation on {cells:,} cells",
+        "edges uncompressed, bytes",
+        "edges in Parquet, bytes",
+        "ProvSpark, all files, bytes",
+    ]
     publish("arrays", table(head, lines), COMPARISON)
 
 

@@ -143,12 +143,12 @@ def success(manifest: Manifest, summary: Mapping[str, Any]) -> str:
     show = f"provspark show {manifest.step} --store {shlex.quote(summary['store'])}"
     outputs = [output for output in summary["outputs"] if output["coverage"] != "untracked"]
     if not outputs:
-        return f"ProvSpark captured no rows of this job. See the step: {show}"
+        return f"ProvSpark captured no lineage of this job. To see why, run: {show}"
     written = [output["written"] for output in outputs]
     datasets = counted(len({output["dataset"] for output in outputs}), "dataset")
-    rows = datasets if None in written else f"{counted(sum(written), 'row')} into {datasets}"
+    rows = datasets if None in written else f"{counted(sum(written), 'row')} of {datasets}"
     coverage = " and ".join(sorted({output["coverage"] for output in outputs}, reverse=True))
-    return f"ProvSpark captured {rows} ({coverage}){_cost(manifest)}. See them: {show}"
+    return f"ProvSpark captured the lineage of {rows} ({coverage}){_cost(manifest)}. To see it, run: {show}"
 
 
 def _cost(manifest: Manifest) -> str:

@@ -136,9 +136,12 @@ def reported(caplog: pytest.LogCaptureFixture) -> list[str]:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"cost": "0.312 s"}, "4 rows into 1 dataset (exact) in 0.3 s of driver time (3% of the job). See them: "),
-        ({"older": 9, "coverage": "coarse"}, "4 rows into 1 dataset (coarse). See them: "),
-        ({"coverage": "untracked", "cost": "0.312 s"}, "no rows of this job. See the step: "),
+        (
+            {"cost": "0.312 s"},
+            "the lineage of 4 rows of 1 dataset (exact) in 0.3 s of driver time (3% of the job). To see it, run: ",
+        ),
+        ({"older": 9, "coverage": "coarse"}, "the lineage of 4 rows of 1 dataset (coarse). To see it, run: "),
+        ({"coverage": "untracked", "cost": "0.312 s"}, "no lineage of this job. To see why, run: "),
     ],
 )
 def test_one_line_reports_what_was_captured(
@@ -152,8 +155,8 @@ def test_one_line_reports_what_was_captured(
 def test_rows_that_are_not_known_are_not_reported(world: World) -> None:
     world.run(publish="succeeded")
     lost = summary(str(world.store.with_name("a b")), world.manifest)
-    end = f"See them: provspark show {STEP} --store '{world.store.with_name('a b')}'"
-    assert success(world.manifest, lost) == f"ProvSpark captured 1 dataset (exact). {end}"
+    end = f"To see it, run: provspark show {STEP} --store '{world.store.with_name('a b')}'"
+    assert success(world.manifest, lost) == f"ProvSpark captured the lineage of 1 dataset (exact). {end}"
 
 
 @pytest.mark.parametrize("given", [{"code": 1}, {"application": "job.jar"}, {"prov_mode": "off"}, {"prov_store": None}])
