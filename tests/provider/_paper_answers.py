@@ -188,7 +188,7 @@ class Check:
             expected += [_number(plain.record(one.name, line)[c]) for c in sorted(columns)]  # type: ignore[index]
             columns = plain.behind(*columns, [one])[0]
             expected += [_number(plain.record(one.reads, line)[c]) for c in sorted(columns)]  # type: ignore[index]
-        told = [_number(x["value"]) for x in lines if not x["column"].startswith("_")]
+        told = [_number(x["value"]) for x in lines if " OVER (" not in x["column"]]  # a window's own column has no name
         assert [v for v, _ in groupby(told)] == [v for v, _ in groupby(reversed(expected))]
         way = plain.chain(dataset)
         assert [name for name, _ in groupby(_last(x["dataset"]) for x in lines)] == [one.name for one in way]
