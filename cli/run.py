@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -13,7 +14,10 @@ from pathlib import Path
 
 import click
 
-from provspark.model.errors import SettingsError
+from provspark.index_store.store.store import Store
+from provspark.index_store.store.summaries import success, summary
+from provspark.model.errors import ProvSparkError, SettingsError
+from provspark.model.steps import StepKey
 from provspark.settings import Settings
 
 __all__ = ["run"]
@@ -47,7 +51,7 @@ def run(
     """Run a PySpark script and capture its lineage.
 
     APP is a Python file. All arguments after APP are passed to the script. Its output, log, traceback and exit code are
-    those of `python APP ARGS`.
+    those of `python APP ARGS`. After a script that wrote datasets, one line on standard error says what was captured.
 
     In an Airflow task, for example in a BashOperator's command, the step belongs to that task and its run.
 
@@ -60,29 +64,53 @@ def run(
     if not Path(app).is_file():
         raise SettingsError(f"There is no script {app}. Pass the path of a Python file.")
     named = step or Path(app).stem
-    options = ["--store", url, "--on-error", on_error, *(_of_task(os.environ, named) or [f"--task-id={named}"])]
-    options += ["--profile"] if profile else []
-    ctx.exit(_child([sys.executable, "-m", "provspark.tracker.runner", *options, "--", app, *arguments]))
+    key = _of_task(os.environ, named) or StepKey(task_id=named, run_id=f"run-{uuid.uuid4()}")
+    options = ["--store", url, "--on-error", on_error, *_options(key)] + (["--profile"] if profile else [])
+    code = _child([sys.executable, "-m", "provspark.tracker.runner", *options, "--", app, *arguments])
+    if code == 0:
+        _report(url, key.id)
+    ctx.exit(code)
 
 
-def _of_task(env: Mapping[str, str], name: str) -> list[str]:
-    """Return the step key's options from the variables that Airflow exports to a task; none outside a task.
+def _report(store: str, step: str) -> None:
+    """Print what the step captured to standard error, unless it wrote nothing."""
+    with contextlib.suppress(ProvSparkError):  # capture has logged why there is no step
+        manifest = Store.open(store).manifest(step)
+        if manifest.writes:
+            click.echo(success(manifest, summary(store, manifest)), err=True)
 
-    ``--call`` is unique for each call: one task may call `provspark run` several times, and all instances of a mapped
+
+def _options(key: StepKey) -> list[str]:
+    if not key.dag_id:
+        return [f"--task-id={key.task_id}", f"--run-id={key.run_id}"]
+    return [
+        f"--dag-id={key.dag_id}",
+        f"--task-id={key.task_id}",
+        f"--run-id={key.run_id}",
+        f"--try-number={key.try_number}",
+        f"--map-index={key.map_index}",
+        f"--call={key.call}",
+    ]
+
+
+def _of_task(env: Mapping[str, str], name: str) -> StepKey | None:
+    """Return the step's key from the variables that Airflow exports to a task, or None outside a task.
+
+    Its call is unique for each call: one task may call `provspark run` several times, and all instances of a mapped
     task look alike, because Airflow exports no map index unless ``get_airflow_context_vars`` adds it.
     """
     parts = (env.get(f"AIRFLOW_CTX_{part}", "") for part in ("DAG_ID", "TASK_ID", "DAG_RUN_ID"))
     dag, task, run = (part.encode("utf-8", "replace").decode() for part in parts)
     if not (dag and task and run):
-        return []
-    return [
-        f"--dag-id={dag}",
-        f"--task-id={task}",
-        f"--run-id={run}",
-        f"--try-number={_number(env.get('AIRFLOW_CTX_TRY_NUMBER'), 1)}",
-        f"--map-index={_number(env.get('AIRFLOW_CTX_MAP_INDEX'), -1)}",
-        f"--call={name}-{uuid.uuid4().hex[:8]}",
-    ]
+        return None
+    return StepKey(
+        task_id=task,
+        run_id=run,
+        dag_id=dag,
+        map_index=_number(env.get("AIRFLOW_CTX_MAP_INDEX"), -1),
+        try_number=_number(env.get("AIRFLOW_CTX_TRY_NUMBER"), 1),
+        call=f"{name}-{uuid.uuid4().hex[:8]}",
+    )
 
 
 def _number(text: str | None, default: int) -> int:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 from provspark.hooks.spark import CaptureArguments
 from provspark.index_store.store.store import Store
+from provspark.index_store.store.summaries import success, summary
 from provspark.index_store.store.tasks import load_dag
 from provspark.model.errors import CaptureError, UnknownStepError
 from provspark.model.steps import Manifest
-from provspark.model.wording import counted
 from provspark.model.writes import Untracked
-from provspark.model.written_rows import written_rows
 
 __all__ = [
     "ingest",
@@ -109,57 +106,6 @@ def ingest(catalogue: str, store: str, manifest: Manifest) -> None:
     with Catalogue.open(catalogue) as opened:
         for event in events_from_manifest(store, manifest):
             opened.ingest(event)
-
-
-def summary(store: str, manifest: Manifest) -> dict[str, Any]:
-    """Return the operator's XCom: step, store, and each output with its version, all its rows, and those written."""
-    return {
-        "step": manifest.step,
-        "store": store,
-        "outputs": [
-            {
-                "dataset": write.output.dataset.uri,
-                "version": write.output.id,
-                "rows": write.output.rows,
-                "written": written,
-                "coverage": write.coverage,
-            }
-            for write, written in zip(manifest.writes, _written(store, manifest), strict=True)
-        ],
-    }
-
-
-def _written(store: str, manifest: Manifest) -> list[int | None]:
-    """Return the number of rows of each write. If the store can't be read, they are None: the job itself succeeded."""
-    try:
-        opened = Store.open(store)
-        return [written_rows(opened, manifest.step, write) for write in manifest.writes]
-    except Exception:
-        return [None] * len(manifest.writes)
-
-
-def success(manifest: Manifest, summary: Mapping[str, Any]) -> str:
-    """Return the log line of a captured job: rows, datasets, coverage, cost, and the command that shows them."""
-    show = f"provspark show {manifest.step} --store {shlex.quote(summary['store'])}"
-    outputs = [output for output in summary["outputs"] if output["coverage"] != "untracked"]
-    if not outputs:
-        return f"ProvSpark captured no lineage of this job. To see why, run: {show}"
-    written = [output["written"] for output in outputs]
-    datasets = counted(len({output["dataset"] for output in outputs}), "dataset")
-    rows = datasets if None in written else f"{counted(sum(written), 'row')} of {datasets}"
-    coverage = " and ".join(sorted({output["coverage"] for output in outputs}, reverse=True))
-    return f"ProvSpark captured the lineage of {rows} ({coverage}){_cost(manifest)}. To see it, run: {show}"
-
-
-def _cost(manifest: Manifest) -> str:
-    """Return the driver's time that capture took, and its share of the job; "" if the step does not have it."""
-    capture = dict(manifest.engine).get("capture", "")
-    if not capture:
-        return ""
-    seconds = float(capture.removesuffix(" s"))
-    job = (datetime.fromisoformat(manifest.ended) - datetime.fromisoformat(manifest.started)).total_seconds()
-    share = f" ({seconds / job:.0%} of the job)" if job > 0 else ""
-    return f" in {seconds:.1f} s of driver time{share}"
 
 
 def losses(manifest: Manifest) -> Iterator[str]:
