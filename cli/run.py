@@ -14,8 +14,6 @@ from pathlib import Path
 
 import click
 
-from provspark.index_store.store.store import Store
-from provspark.index_store.store.summaries import success, summary
 from provspark.model.errors import ProvSparkError, SettingsError
 from provspark.model.steps import StepKey
 from provspark.settings import Settings
@@ -74,6 +72,9 @@ def run(
 
 def _report(store: str, step: str) -> None:
     """Print what the step captured to standard error, unless it wrote nothing."""
+    from provspark.index_store.store.store import Store  # here, so that a script starts at once
+    from provspark.index_store.store.summaries import success, summary
+
     with contextlib.suppress(ProvSparkError):  # capture has logged why there is no step
         manifest = Store.open(store).manifest(step)
         if manifest.writes:

@@ -135,7 +135,7 @@ def test_errors_are_one_line_and_exit_2(cli: Cli, folder: Path) -> None:
         (["trace", folder / "report.csv", "--where", "cty=Rome"], "did you mean city?"),
         (["trace", folder / "report.csv", "--where", "n=many"], "does not fit column n"),
         (["trace", folder / "report.csv", "--where", "n"], "is not a condition"),
-        (["trace", folder / "report.csv", "--row", 0, "--where", "n=1"], "one of them"),
+        (["trace", folder / "report.csv", "--row", 0, "--where", "n=1"], "not both"),
         (["trace", folder / "report.csv", "--row", 0, "--version", "x"], "version"),
     ]
     for args, message in cases:

@@ -235,7 +235,7 @@ def test_bad_questions_have_typed_errors(prov: provspark.Provenance, folder: Pat
     for rows in ([0.5], ["a"], [True], [[0, 1]]):
         with pytest.raises(ConditionError, match="whole numbers"):
             prov.backward(out, rows=rows).table()  # type: ignore[arg-type]
-    with pytest.raises(ConditionError, match="one of them"):
+    with pytest.raises(ConditionError, match="not both"):
         prov.backward(out, rows=[0], where=[("age", "=", 30)]).table()
     for wrong in (("dta",), (), "dta"):
         with pytest.raises(ConditionError, match="'data', 'context' or 'possible'"):
