@@ -130,11 +130,11 @@ def test_bad_input(spark: Any, tmp_path: Path) -> None:
     pipeline = Pipeline(spark, tmp_path)
     before = pipeline.run()
     after = pipeline.run(orders=[*ORDERS, (5, "cid", 1)], rates=[*RATES, ("cid", 1)])
-    with pytest.raises(ConditionError, match="has 0 rows with the who of row"):
+    with pytest.raises(ConditionError, match="0 rows have the same who as row"):
         pipeline.ask(before, "cid")
     with pytest.raises(ConditionError, match="has 2 rows, so none with the id 4"):
         pipeline.open().first_difference(pipeline.name("report"), [4], other=before)
-    with pytest.raises(ConditionError, match="has 2 rows with the who of row"):
+    with pytest.raises(ConditionError, match="2 rows have the same who as row"):
         pipeline.open().first_difference(pipeline.name("report"), [0], version=before, other=after, key="who")
 
 

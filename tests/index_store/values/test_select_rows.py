@@ -196,7 +196,7 @@ def test_row_groups_that_can_not_match_are_left_out(
         (("day", "=", "5 May"), "does not fit column day, which is date"),
         (("day", "=", dt.datetime(2024, 1, 1)), "does not fit"),
         (("at", "=", "soon"), "does not fit"),
-        (("at", "=", "10:30"), "time of day"),
+        (("at", "=", "10:30"), "has no date"),
         (("d", "=", "NaN"), "does not fit"),
         (("ok", "=", "yes"), "does not fit"),
         (("n", "=", None), "Write `n is null`"),

@@ -40,7 +40,7 @@ def test_spark_s_own_metrics_agree(spark: Any, trial: Trial, tmp_path: Path) -> 
     trial.write(rows(spark), "parquet", str(tmp_path / "a"), metrics=good)
     with pytest.raises(CaptureError, match=r"Spark wrote 21 rows to .*, but capture recorded 20"):
         trial.write(rows(spark), "parquet", str(tmp_path / "b"), metrics=dataclasses.replace(good, rows=21))
-    with pytest.raises(ConcurrentWriteError, match=r"Spark wrote 3 files of .*removed or replaced"):
+    with pytest.raises(ConcurrentWriteError, match=r"Spark wrote 3 files with .*removed or replaced"):
         trial.write(rows(spark), "parquet", str(tmp_path / "c"), metrics=dataclasses.replace(good, files=3))
 
 
