@@ -210,7 +210,9 @@ def test_a_file_that_came_later(spark: Any, jvm: Jvm, tmp_path: Path, kind: str)
     t = tagged(jvm, spark.read.schema("id bigint").format(kind).load(str(tmp_path / "x")))
     spark.range(5).write.format(kind).mode("append").save(str(tmp_path / "x"))
     t.scan.plan.collectLeaves().head().relation().location().refresh()
-    with pytest.raises(CaptureError, match=r"not in the files that were listed|not (listed|there) when the write began"):
+    with pytest.raises(
+        CaptureError, match=r"not in the files that were listed|not (listed|there) when the write began"
+    ):
         t.numbered(t.frame)
 
 
