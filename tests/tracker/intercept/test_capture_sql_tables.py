@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _sql_session import Session, made_session  # noqa: F401
+from _sql_session import Session, itself, made_session  # noqa: F401
 from oracle import outputs
 from oracle.cases import configured
 from oracle.tables import SKEW
@@ -99,3 +99,12 @@ def test_frames_that_spark_4_0_writes_unseen(session: Session) -> None:
     assert spark.table("made").count() == 150
     ((node, why, site),) = [(u.node, u.why, u.site) for u in capture.untracked]
     assert (node, "saveAsTable" in why, site.startswith(__file__)) == ("DataFrameWriterV2.create", True, True)
+
+
+def test_a_table_is_created_in_a_folder_that_exists_and_is_empty(session: Session) -> None:
+    """Spark writes there, although the command's mode is to fail if there is something."""
+    (session.work / "made").mkdir()
+    text = f"CREATE TABLE made USING parquet LOCATION '{session.work / 'made'}' AS SELECT * FROM rows WHERE n < 4"
+    capture = session.run(lambda: session.spark.sql(text))
+    assert (capture.untracked, [w.coverage for w in capture.manifest.writes]) == ((), ["exact"])
+    assert session.witnesses(capture, "made") == itself(0, 1, 2, 3)

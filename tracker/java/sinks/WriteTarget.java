@@ -159,13 +159,14 @@ public class WriteTarget {
     SessionCatalog catalog = session.sessionState().catalog();
     Map options = map(t.storage().properties());
     out.put("source", t.provider().isDefined() ? t.provider().get() : "hive");
-    out.put("mode", c.mode().name());
     out.put("options", options);
     out.put("partitions", strings(t.partitionColumnNames()));
     out.put("bucket", bucket(t.bucketSpec()));
     out.put("fields", named(c.query().schema(), c.outputColumnNames()));
     TableIdentifier id = catalog.qualifyIdentifier(t.identifier());
-    out.put("tableExists", Boolean.valueOf(catalog.tableExists(id)));
+    boolean exists = catalog.tableExists(id);
+    out.put("tableExists", Boolean.valueOf(exists));
+    out.put("mode", exists ? c.mode().name() : "Overwrite"); // a new table's folder may be there and empty: Spark writes to it
     Path path = t.storage().locationUri().isDefined() ? new Path((URI) t.storage().locationUri().get()) : new Path(catalog.defaultTablePath(id));
     qualify(session, path, options, out);
   }
