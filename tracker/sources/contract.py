@@ -57,8 +57,9 @@ class Segments:
             place = addresses - self.starts[at]
             wrong = (at < 0) | (place >= self.counts[at])
         if wrong.any():
+            first = int(addresses[int(np.argmax(wrong))])
             raise CaptureError(
-                f"{int(wrong.sum())} of {len(addresses)} recorded row addresses are not in the files "
+                f"{int(wrong.sum())} of {len(addresses)} recorded row addresses (first {first}) are not in the files "
                 f"that were listed when the write began, so Spark read a newer file; run the step again while nothing "
                 f"writes there"
             )
