@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from provspark.model.errors import ProvSparkError, SettingsError
+from provspark.model.errors import SettingsError
 from provspark.model.steps import StepKey
 from provspark.settings import Settings
 
@@ -72,26 +72,19 @@ def run(
 
 def _report(store: str, step: str) -> None:
     """Print what the step captured to standard error, unless it wrote nothing."""
-    from provspark.index_store.store.store import Store  # here, so that a script starts at once
-    from provspark.index_store.store.summaries import success, summary
+    with contextlib.suppress(Exception):  # the script succeeded; capture has logged why there is no step
+        from provspark.index_store.store.store import Store  # here, so that a script starts at once
+        from provspark.index_store.store.summaries import success, summary
 
-    with contextlib.suppress(ProvSparkError):  # capture has logged why there is no step
         manifest = Store.open(store).manifest(step)
         if manifest.writes:
             click.echo(success(manifest, summary(store, manifest)), err=True)
 
 
 def _options(key: StepKey) -> list[str]:
-    if not key.dag_id:
-        return [f"--task-id={key.task_id}", f"--run-id={key.run_id}"]
-    return [
-        f"--dag-id={key.dag_id}",
-        f"--task-id={key.task_id}",
-        f"--run-id={key.run_id}",
-        f"--try-number={key.try_number}",
-        f"--map-index={key.map_index}",
-        f"--call={key.call}",
-    ]
+    """Return the options that pass a step's key to the runner."""
+    parts = ("task_id", "run_id", "dag_id", "map_index", "try_number", "call")
+    return [f"--{part.replace('_', '-')}={getattr(key, part)}" for part in parts]
 
 
 def _of_task(env: Mapping[str, str], name: str) -> StepKey | None:

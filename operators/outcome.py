@@ -1,4 +1,4 @@
-"""Work of the operator after a job: read the step's manifest, update the catalogue, summarise."""
+"""Work of the operator after a job: read the step's manifest, update the catalogue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 
 from provspark.hooks.spark import CaptureArguments
 from provspark.index_store.store.store import Store
-from provspark.index_store.store.summaries import success, summary
 from provspark.index_store.store.tasks import load_dag
 from provspark.model.errors import CaptureError, UnknownStepError
 from provspark.model.steps import Manifest
@@ -25,8 +24,6 @@ __all__ = [
     "publish_earlier_tries",
     "publish_untracked",
     "read",
-    "success",
-    "summary",
 ]
 
 

@@ -19,6 +19,7 @@ from provspark.hooks.spark import (
     own_python,
     with_defaults,
 )
+from provspark.index_store.store import summaries
 from provspark.machine_checks import check_pyspark, find_java
 from provspark.model.errors import CaptureError, ProvSparkError, SettingsError
 from provspark.model.steps import Manifest, OnError, StepKey
@@ -169,7 +170,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
             if self._refused is None:
                 for line in outcome.losses(manifest):
                     self._trouble(CaptureError(line))
-            summary = outcome.summary(capture.store, manifest)
+            summary = summaries.summary(capture.store, manifest)
             if error is None and self._refused is None:
                 self._log_success(manifest, summary)
             return summary
@@ -181,7 +182,7 @@ class ProvSparkOperator(SparkSubmitOperator):  # type: ignore[misc]
 
     def _log_success(self, manifest: Manifest, summary: dict[str, Any]) -> None:
         try:
-            self.log.info("%s", outcome.success(manifest, summary))
+            self.log.info("%s", summaries.success(manifest, summary))
         except Exception as trouble:  # a log line must not fail the task
             self.log.debug("ProvSpark: The captured rows can't be reported", exc_info=trouble)
 

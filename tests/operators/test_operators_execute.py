@@ -19,8 +19,8 @@ from provspark.airflow.facet import KEY as FACET
 from provspark.errors import CaptureError, JavaNotFoundError, SettingsError, VersionMismatchError
 from provspark.index_store.catalogue import Catalogue
 from provspark.index_store.store.store import Store
+from provspark.index_store.store.summaries import success, summary
 from provspark.model.steps import StepKey
-from provspark.operators.outcome import success, summary
 from provspark.operators.spark import ProvSparkOperator
 
 TI = SimpleNamespace(dag_id="census", run_id="r1", task_id="clean", map_index=-1, try_number=1)
