@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import time
 import traceback
 from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
@@ -18,12 +17,10 @@ from provspark.model.writes import Untracked
 from provspark.tracker.boundary import Boundary, guarded
 from provspark.tracker.families.cached import TRANSPOSE
 from provspark.tracker.files.step_files import FilesOfDriver
-from provspark.tracker.intercept.audit import Seen
-from provspark.tracker.intercept.bypasses import BypassWatch
-from provspark.tracker.intercept.orders import Order, WriterOrder
+from provspark.tracker.intercept.commands import Command
+from provspark.tracker.intercept.events import PLAIN, CommandEvents, Steps
+from provspark.tracker.intercept.interceptor import Interceptor
 from provspark.tracker.intercept.patches import Interception
-from provspark.tracker.intercept.sql_scripts import Script
-from provspark.tracker.intercept.sql_writes import parsed, sql, v2
 from provspark.tracker.plan.operations.transformers import at_work, described
 from provspark.tracker.script import program
 from provspark.tracker.script.made_rows import not_known_before
@@ -36,15 +33,21 @@ from provspark.tracker.session.read_capture import ReadCapture
 from provspark.tracker.session.sessions import Sessions
 from provspark.tracker.session.troubles import Troubles
 from provspark.tracker.session.write_capture import Cost, WriteCapture
+from provspark.tracker.sinks.uncounted import dataset_of
 from provspark.tracker.spark.jvm import Jvm
 from provspark.tracker.spark.supported import check_version
 
+LIMIT = 600.0
+"""Seconds that capture may take before a command. After that, Spark runs the command without it."""
 _UNCACHED = "capture could not record what is cached: "
+_SAVED = "Java code saved an RDD, and capture does not follow that. Write a DataFrame with df.write or SQL"
+_ACTIONS = {"reads": "SET VARIABLE", "query": "BEGIN … END"}
+"""How docs call what reads the rows of such a command."""
 _UNREAD = "capture could not determine what the driver read: "
 
 
 class Capture:
-    """Capture of one running step. Every write of the script passes through it.
+    """Capture of one running step. Every command of its sessions passes through it.
 
     Errors of capture don't reach the script unless `on_error` is ``fail``: the plain write runs, and the step records
     why it is untracked. All code that runs around the script's own calls is within the `boundary`.
@@ -62,14 +65,15 @@ class Capture:
         self._step = step
         self._troubles = Troubles(on_error)
         self.boundary = Boundary(self._troubles)
-        self._watch = BypassWatch()
         if step is not None:
             self._sessions = Sessions(step.taps)
             self._reads = DriverReads(step, name)
             self._files = FilesOfDriver(step, self._reads, self._troubles, store)
             self._reading = ReadCapture(self._sessions, self._reads, self._troubles, self._files, step.taps)
-            shared = self._sessions, self._reading, self._reads, self._files, self._troubles, self._watch
+            shared = self._sessions, self._reading, self._reads, self._files, self._troubles
             self._writing = WriteCapture(step, store, name, *shared, profile=profile)
+            self._events = CommandEvents(self._sessions.of_java, self._command, self._troubles, LIMIT)
+            self._interceptor = Interceptor(self._events.handle, LIMIT)
         self._engine: dict[str, str] = {"python": platform.python_version(), "provspark": __version__}
         self._started = _now()
         self._interception = Interception(self)
@@ -101,7 +105,7 @@ class Capture:
 
     def withdraw(self) -> None:
         """Undo a `begin` that failed halfway."""
-        for undo in (self._interception.remove, self._files.end, self._watch.close, self._sessions.restore):
+        for undo in (self._interception.remove, self._files.end, self._interceptor.stop, self._sessions.restore):
             with self.boundary.guard(f"{undo.__qualname__} failed"):
                 undo()
 
@@ -117,7 +121,7 @@ class Capture:
         self._files.end()
         failed = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
         with self.boundary.guard("", "publish", sited=False, fatal=error is None):
-            self._close_audit()
+            self._stop_intercepting()
             self._files.at_end()  # appends reads of files, which `_store_reads` stores
             self._store_reads()
             self._sessions.restore()
@@ -137,17 +141,17 @@ class Capture:
 
     @guarded("capture can't start: ", "session", sited=False)
     def session_made(self, spark: Any) -> None:
-        """Start to watch the writes of a session."""
+        """Start to intercept the commands of a session."""
         jvm = self._sessions.jvm(spark)
-        if self._watch.session(spark, jvm):
+        if self._interceptor.watch(jvm):
             self._engine["spark"] = spark.version
             self._engine["java"] = str(jvm.jvm.java.lang.System.getProperty("java.version"))
             self._engine["application"] = spark.sparkContext.applicationId
 
     def context_stops(self, context: Any) -> None:
-        """Collect what the listeners saw before the context takes them down, and forget all that belongs to it."""
-        with self.boundary.guard("", "audit", sited=False):
-            self._close_audit()
+        """Stop to intercept before the context is gone, and forget all that belongs to it."""
+        with self.boundary.guard("", "intercept", sited=False):
+            self._stop_intercepting()
         self._store_reads()
         self._reading.clear()
         self._sessions.clear()
@@ -187,14 +191,6 @@ class Capture:
         """Put traced plans under new cache entries before anything computes them."""
         jvm = self._sessions.jvm(spark)
         self._sessions.caches(jvm).look(jvm)
-
-    def cache_table(self, spark: Any, text: str) -> Any:
-        """Run a ``CACHE TABLE`` that is not lazy. Return None if Spark must run the text itself."""
-        caches: Caches | None = None
-        with self.boundary.guard(_UNCACHED, "cache"):
-            jvm = self._sessions.jvm(spark)
-            caches = self._sessions.caches(jvm)
-        return None if caches is None else caches.cache_table(jvm, text)
 
     def checkpoint(self, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Checkpoint a DataFrame with `take` so that its rows keep their origin. Return the Java Dataset."""
@@ -292,18 +288,14 @@ class Capture:
             self._sessions.made(jvm).note(frame._jdf, why)
 
     @guarded(_UNREAD, "reads")
-    def variable_set(self, frame: Any) -> None:
-        """Record that a query set a session variable."""
-        self._reading.plan(frame.sparkSession, frame._jdf.queryExecution().analyzed, "SET VARIABLE")
-
-    @guarded(_UNREAD, "reads")
     def model_loaded(self, instance: Any, path: str) -> None:
         """Record the files that a model was loaded from."""
         self._reading.loaded(instance, path)
 
     def model_saved(self, instance: Any, path: str, call: Callable[[], Any]) -> Any:
         """Save a model with `call`, and store the files as an output of the step."""
-        result = self._watch.unaudited(call)
+        with self._events.unseen():
+            result = call()
         with self.boundary.guard(f"a model was saved to {path}, but its lineage is lost: ", "save"):
             write = self._reading.saved(instance, path)
             if write is not None:
@@ -315,95 +307,67 @@ class Capture:
         error = UnsupportedPlanError(node, why, caller())
         if rows is not None:
             self._reading.lost(lambda: self._reading.of(rows), node, why, error.site)
-        result = self._watched(call, _reason(error), lambda done: None)
+        self._interceptor.saves()
+        try:
+            result = call()
+        finally:
+            self._interceptor.saves()  # the reason below stands for them
         self._troubles.refuse(error)
         return result
-
-    def _watched(self, call: Callable[[], Any], reason: Untracked, wrote: Callable[[bool], None]) -> Any:
-        """Run a call that may change tables, and store which it changed.
-
-        If it changed any, `wrote` is called with whether the call succeeded.
-        """
-        began = time.time()
-
-        def note(seen: list[Seen], done: bool) -> None:
-            self._writing.changed(seen, lambda each: reason, began)
-            wrote(done)
-
-        return self._watch.watched(call, note)
 
     def refused(self, node: str, why: str) -> None:
         """Record that capture can't follow what is about to start."""
         self._troubles.refuse(UnsupportedPlanError(node, why, caller()))
 
-    def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
-        """Run the final call of a DataFrameWriter, such as ``parquet``."""
-        return self._run(spark, WriterOrder(frame, writer, end, args))
+    @guarded("the table that a write replaces is not known")
+    def table_saved(self, writer: Any, name: str) -> None:
+        """Count what the step has read of a table that Spark is about to drop and write anew."""
+        jvm = self._sessions.jvm(writer._spark)
+        folder = str(jvm.new("CommandPlans").table(jvm.session, name))
+        if folder:
+            self._writing.settle(jvm, dataset_of(folder))
 
-    def write_v2(self, spark: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
-        """Run the final call of a DataFrameWriterV2, such as ``append``."""
-        return self._ordered(
-            spark,
-            lambda: getattr(writer, end)(*args),
-            lambda call: v2(self._sessions.jvm(spark), call, writer, end, args),
-        )
-
-    def sql(self, spark: Any, call: Callable[[], Any], text: str, args: Any) -> Any:
-        """Run SQL text. `call` runs it as the script would."""
-        return self._ordered(
-            spark,
-            call,
-            lambda call: sql(self._sessions.jvm(spark), call, text, args) if self._sessions.knows(spark) else None,
-        )
-
-    def _ordered(self, spark: Any, call: Callable[[], Any], read: Callable[[Any], Order | Script | None]) -> Any:
+    def stopped(self, throwable: Any) -> Exception | None:
+        """Return the error with which capture stopped a command, or None if a Java exception has another cause."""
         try:
-            order = read(call)
-        except UnsupportedPlanError as e:
-            error = e.at(caller())
-            reason = _reason(error)
-            # Recorded only if the call wrote something: such a statement may only read. A failed call raises its own
-            # error, not this one.
-            return self._watched(call, reason, lambda done: self._troubles.trouble(reason, error, fatal=done))
-        except Exception as e:
-            self._troubles.refuse(e, caller())
-            return self._watch.unaudited(call)
-        if isinstance(order, Script):
-            return order.run(
-                lambda call, plan: self._statement(spark, call, plan),
-                lambda plan, action: self._reading.plan(spark, lambda: plan, action),
-            )
-        return call() if order is None else self._run(spark, order)
+            return self._events.error(str(throwable.getMessage())) if self._step is not None else None
+        except Exception:
+            return None
 
-    def _statement(self, spark: Any, call: Callable[[], Any], plan: Any) -> None:
-        """Run one statement of a SQL script."""
-        self._ordered(spark, call, lambda call: parsed(self._sessions.jvm(spark), call, plan))
-        self.cache_changed(spark)
+    def _command(self, command: Command) -> Steps:
+        """Capture a command, or a query of a SQL script. Yields as `Steps` has it."""
+        jvm = command.jvm
+        if command.kind == "writes":
+            yield from self._writing.run(command)
+        elif command.kind == "caches":
+            yield from self._cached(command)
+            return
+        else:
+            for plan in command.rows:
+                self._reading.written(jvm, plan)
+            failed = yield PLAIN
+            if failed is None and command.kind != "discards":
+                self._reading.plan(jvm, command.analysed, _ACTIONS[command.kind])
+        self.cache_changed(jvm.spark)  # Spark rebuilds cache entries that read the written files
 
-    def _run(self, spark: Any, order: Order) -> Any:
-        result = self._writing.run(spark, order)
-        self.cache_changed(spark)  # Spark rebuilds cache entries that read the written files
-        return result
+    def _cached(self, command: Command) -> Steps:
+        """Cache a table with its traced plan: put that under the entry before Spark computes it."""
+        lazily = command.lazily()
+        failed = yield lazily or PLAIN
+        if failed is None:
+            self.cache_changed(command.jvm.spark)
+            if lazily is not None:
+                yield command.cached()
 
     @guarded("the reads on the driver could not be stored: ", "reads", sited=False)
     def _store_reads(self) -> None:
         self._reads.cut()
         self._reads.flush()
 
-    def _close_audit(self) -> None:
-        left = self._watch.close()
-        self._writing.changed(left, _around, datetime.fromisoformat(self._started).timestamp())
-        for seen in left:
-            self._troubles.note(_around(seen))
-
-
-def _reason(error: UnsupportedPlanError) -> Untracked:
-    return Untracked(error.node, error.why, error.site)
-
-
-def _around(seen: Seen) -> Untracked:
-    where = f" to {seen.path}" if seen.path else ""
-    return Untracked(seen.kind, f"a write{where} bypassed capture. Write a DataFrame with df.write or SQL")
+    def _stop_intercepting(self) -> None:
+        if self._interceptor.saves():
+            self._troubles.note(Untracked("RDD", _SAVED))
+        self._interceptor.stop()
 
 
 def _now() -> str:

@@ -27,9 +27,6 @@ class Listener(Protocol):
     def cache_changed(self, spark: Any) -> None:
         """Handle a possible change of Spark's cache."""
 
-    def cache_table(self, spark: Any, text: str) -> Any:
-        """Run a ``CACHE TABLE``. Return its Java Dataset, or None to let Spark run it."""
-
     def checkpoint(self, frame: Any, take: Callable[[Any], Any]) -> Any:
         """Call `take` with the Java Dataset to checkpoint, the DataFrame's own or a traced one. Return the result."""
 
@@ -63,9 +60,6 @@ class Listener(Protocol):
     def observed(self, frame: Any) -> None:
         """Handle the read of an Observation's metrics of a DataFrame."""
 
-    def variable_set(self, frame: Any) -> None:
-        """Handle the DataFrame of a query that set a session variable."""
-
     def computed(self, rows: Any) -> None:
         """Handle a DataFrame or RDD that Spark is about to compute without returning its values to the script."""
 
@@ -84,11 +78,8 @@ class Listener(Protocol):
     def model_saved(self, instance: Any, path: str, call: Callable[[], Any]) -> Any:
         """Save an MLlib object with `call`, and return its result."""
 
-    def write(self, spark: Any, frame: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
-        """Run the final call of a DataFrameWriter, and return its result."""
+    def table_saved(self, writer: Any, name: str) -> None:
+        """Handle a DataFrameWriter that is about to save a table, which Spark drops before it overwrites it."""
 
-    def write_v2(self, spark: Any, writer: Any, end: str, args: tuple[Any, ...]) -> Any:
-        """Run the final call of a DataFrameWriterV2, and return its result."""
-
-    def sql(self, spark: Any, call: Callable[[], Any], text: str, args: Any) -> Any:
-        """Run SQL text, with `call` or with a rewritten plan, and return the result."""
+    def stopped(self, throwable: Any) -> Exception | None:
+        """Return the error with which capture stopped a command, or None if a Java exception has another cause."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 import weakref
@@ -15,11 +14,8 @@ from typing import Any
 from provspark.tracker.intercept.actions import LEARNERS, reading
 from provspark.tracker.intercept.import_hook import WhenImported
 from provspark.tracker.intercept.listener import Listener
-from provspark.tracker.intercept.writer_proxy import WriterProxy
 from provspark.tracker.script.shown_frames import EAGER
 from provspark.tracker.script.sites import is_library
-
-_V2_ENDS = frozenset({"create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"})
 
 _RDD_SAVES = (
     "saveAsHadoopDataset",
@@ -36,19 +32,6 @@ _JSON_FRAME = "spark.sql.pyspark.toJSON.returnDataFrame"
 """Setting since Spark 4.2: whether toJSON returns a DataFrame instead of an RDD."""
 _STREAM = "capture does not follow streaming writes. Write each batch in a step of its own"
 _CONNECT = "capture can't see what it reads and writes. Create a classic session in the script (`builder.master(…)`)"
-_CHANGES = "it may change existing rows or write new ones, and capture does not follow that"
-_CHANGERS = {
-    "MergeIntoWriter": ("merge",),
-    "DeltaTable": ("delete", "update", "restoreToVersion", "restoreToTimestamp", "clone", "cloneAtVersion"),
-    "DeltaMergeBuilder": ("execute",),
-    "DeltaOptimizeBuilder": ("executeCompaction", "executeZOrderBy"),
-}
-"""Methods that change rows of a table, by class."""
-_REMARKS = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
-_CACHE = re.compile(_REMARKS + r"cache\b", re.IGNORECASE | re.DOTALL)
-_CACHES = re.compile(_REMARKS + r"(?:cache|uncache|clear|refresh)\b", re.IGNORECASE | re.DOTALL)
-_VARIABLES = re.compile(_REMARKS + r"(?:set\s+var(?:iable)?|execute\s+immediate)\b", re.IGNORECASE | re.DOTALL)
-"""SQL statements that may store values of rows in session variables."""
 
 
 class Interception:
@@ -69,7 +52,6 @@ class Interception:
         self._of_writer: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         """Objects that JavaMLWriters save. Unlike writers in Python, they keep no reference themselves."""
         self._undo: list[tuple[Any, str, Any]] = []
-        self._sessions: list[Any] = []
         self._waiting: list[WhenImported] = []
 
     def install(self) -> None:
@@ -78,35 +60,16 @@ class Interception:
         from pyspark.sql import Observation, SparkSession
         from pyspark.sql.catalog import Catalog
         from pyspark.sql.classic.dataframe import DataFrame
-        from pyspark.sql.readwriter import DataFrameWriter, DataFrameWriterV2
+        from pyspark.sql.readwriter import DataFrameWriter
         from pyspark.sql.streaming import DataStreamWriter
         from pyspark.sql.tvf import TableValuedFunction
         from pyspark.sql.udf import UserDefinedFunction
 
         listener = self._listener
-
-        def writer_made(writer: Any, frame: Any) -> None:
-            def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
-                if self._within():  # pyspark itself writes through it, such as to save a model, but not through V2
-                    return getattr(java, name)(*args)
-                listener.computed(frame)
-                return listener.write(writer._spark, frame, java, name, args)
-
-            writer._jwrite = WriterProxy(writer._jwrite, end)
-
-        def writer_v2_made(writer: Any, frame: Any) -> None:
-            def end(java: Any, name: str, args: tuple[Any, ...]) -> Any:
-                if name in _V2_ENDS:
-                    listener.computed(frame)
-                    return listener.write_v2(frame.sparkSession, java, name, args)
-                return getattr(java, name)(*args)
-
-            writer._jwriter = WriterProxy(writer._jwriter, end)
-
-        self._after(DataFrameWriter, "__init__", writer_made)
-        self._after(DataFrameWriterV2, "__init__", writer_v2_made)
+        self._convert_errors()
+        self._around(DataFrameWriter, "saveAsTable", self._save_table)
         self._after(DataFrame, "__init__", lambda frame, *_: listener.frame_made(frame))
-        self._after(SparkSession, "__init__", lambda spark, *_: self._session_made(spark))
+        self._after(SparkSession, "__init__", lambda spark, *_: listener.session_made(spark))
         self._around(UserDefinedFunction, "_create_judf", self._function)
         self._before(SparkContext, "stop", listener.context_stops)
         for name in ("cache", "persist", "unpersist"):
@@ -152,10 +115,8 @@ class Interception:
             self._waiting.append(WhenImported(name, self._learner_imported))
         self._waiting.append(WhenImported("pyspark.ml.util", self._models_imported))
         self._waiting.append(WhenImported("pyspark.sql.connect.session", self._connect_imported))
-        self._waiting.append(WhenImported("pyspark.sql.merge", self._changers_imported))
-        self._waiting.append(WhenImported("delta.tables", self._changers_imported))
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
-            self._session_made(spark)
+            listener.session_made(spark)
 
     def remove(self) -> None:
         """Undo all patches."""
@@ -164,43 +125,26 @@ class Interception:
         while self._undo:
             owner, name, original = self._undo.pop()
             setattr(owner, name, original)
-        while self._sessions:
-            del vars(self._sessions.pop())["sql"]
 
-    def _session_made(self, spark: Any) -> None:
-        self._listener.session_made(spark)
-        self._watch_sql(spark)
+    def _convert_errors(self) -> None:
+        """Let an error that stops a command because its lineage is lost reach the script as it was raised."""
+        from pyspark.errors.exceptions import captured
 
-    def _watch_sql(self, spark: Any) -> None:
-        """Patch ``sql`` of the Java session, where the text is complete and arguments are already Java objects."""
-        session = spark._jsparkSession  # if pyspark creates another object for it, that one passes here as well
-        if "sql" in vars(session):
-            return
-        plain = session.sql
-        # An attribute of the py4j object hides the Java method of the same name. `remove` deletes it.
+        convert = captured.convert_exception
+        self._undo.append((captured, "convert_exception", convert))
 
-        def sql(text: str, *args: Any) -> Any:
-            return self._listener.sql(spark, lambda: plain(text, *args), text, args[0] if args else None)
+        def converted(throwable: Any) -> Any:
+            return self._listener.stopped(throwable) or convert(throwable)
 
-        session.sql = sql
-        self._sessions.append(session)
+        captured.convert_exception = converted
 
-    def _sql(self, sql: Callable[..., Any], spark: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
-        from pyspark.sql import DataFrame
+    def _save_table(self, save: Callable[..., Any], writer: Any, *args: Any, **kwargs: Any) -> Any:
+        self._listener.table_saved(writer, next(iter((*args, *kwargs.values()))))
+        return save(writer, *args, **kwargs)
 
-        if "sql" not in vars(spark._jsparkSession):
-            self._session_made(spark)  # older than `install`, and neither the default nor the active session then
-        if not args and not kwargs and isinstance(text, str) and _CACHE.match(text):
-            cached = self._listener.cache_table(spark, text)
-            if cached is not None:
-                return DataFrame(cached, spark)
-        result = sql(spark, text, *args, **kwargs)
-        if isinstance(text, str):
-            self._listener.rows_made(result, "SparkSession.sql", None, local=False)
-            if _VARIABLES.match(text):
-                self._listener.variable_set(result)
-            if _CACHES.match(text):
-                self._listener.cache_changed(spark)
+    def _sql(self, sql: Callable[..., Any], spark: Any, *args: Any, **kwargs: Any) -> Any:
+        result = sql(spark, *args, **kwargs)
+        self._listener.rows_made(result, "SparkSession.sql", None, local=False)
         return result
 
     def _read(self, action: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
@@ -310,17 +254,6 @@ class Interception:
 
     def _connect_imported(self, module: ModuleType) -> None:
         self._before(module.SparkSession, "__init__", lambda *_: self._listener.refused("Spark Connect", _CONNECT))
-
-    def _changers_imported(self, module: ModuleType) -> None:
-        for owner_name, methods in _CHANGERS.items():
-            owner = vars(module).get(owner_name)
-            if isinstance(owner, type):
-                for name in set(methods) & set(vars(owner)):
-                    self._around(owner, name, self._change)
-
-    def _change(self, original: Any, this: Any, *args: Any, **kwargs: Any) -> Any:
-        node = f"{type(this).__name__}.{original.__name__}"
-        return self._listener.effect(node, _CHANGES, lambda: original(this, *args, **kwargs))
 
     def _models_imported(self, module: ModuleType) -> None:
         try:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from provspark.tracker.spark.jvm import Jvm
+
+_DEPTH = 20
+"""Number of frames above a thread's innermost in which it may wait for the JVM: py4j sends a command in a few."""
+_thread = threading.local()
+"""`frame`: where the script waits for what this thread does, if it works for another thread."""
 
 
 def caller() -> str:
@@ -18,13 +28,55 @@ def caller() -> str:
 
     If there is none, as in a thread of Spark, return the script's file, or "".
     """
-    frame = sys._getframe(1)
+    frame = getattr(_thread, "frame", None) or sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
         if not is_library(name):
             return f"{name}:{frame.f_lineno}"
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return str(getattr(sys.modules.get("__main__"), "__file__", None) or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Thread of the script that waits for the JVM, and its innermost frame. 0 and None if it is not known."""
+
+    thread: int = 0
+    frame: FrameType | None = None
+
+
+def waiting_on(connection: str) -> Waiting:
+    """Return the thread that waits on a connection of py4j.
+
+    Parameters
+    ----------
+    connection : str
+        Ports of the JVM's socket, remote and local, or "".
+    """
+    if not connection:
+        return Waiting()
+    ports = tuple(map(int, connection.split()))
+    for thread, innermost in sys._current_frames().items():
+        frame: FrameType | None = innermost
+        for _ in range(_DEPTH):
+            if frame is None:
+                break
+            if frame.f_code.co_name == "send_command" and "py4j" in frame.f_code.co_filename:
+                socket = getattr(frame.f_locals.get("self"), "socket", None)
+                if socket is not None and (socket.getsockname()[1], socket.getpeername()[1]) == ports:
+                    return Waiting(thread, frame)
+            frame = frame.f_back
+    return Waiting()
+
+
+@contextmanager
+def on_behalf_of(waiting: Waiting) -> Iterator[None]:
+    """Let `caller` find the line of another thread of the script within the block."""
+    _thread.frame = waiting.frame
+    try:
+        yield
+    finally:
+        _thread.frame = None
 
 
 def is_library(filename: str) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 
 from provspark.model.pending import PendingWrite
 from provspark.tracker.families.registry import operation_rule
-from provspark.tracker.intercept.audit import Seen
 from provspark.tracker.plan.operations import built
 from provspark.tracker.plan.rewrite import Rewriter
 from provspark.tracker.seal.notes import Noted
@@ -86,8 +85,8 @@ class TracedWrite:
         kept.settle()
         return kept
 
-    def seal(self, seen: Seen | None, site: str) -> PendingWrite:
-        """Resolve the taps' notes after Spark's commit. `seen` is the listener's record of the write.
+    def seal(self, metrics: WriteMetrics | None, site: str) -> PendingWrite:
+        """Resolve the taps' notes after Spark's commit. `metrics`: Spark's own, if it has any.
 
         Raises
         ------
@@ -97,7 +96,6 @@ class TracedWrite:
         receipts = self._rewriter.receipts()
         top = receipts.get(self._rewriter.taps[-1].place, [])
         tapped = [TapRuns(r.partition, r.marks or (("", r.rows),)) for r in top]
-        metrics = WriteMetrics(seen.files, seen.bytes, seen.rows) if seen is not None and seen.files >= 0 else None
         written = self._sink.finish(tapped, metrics)
         finished = {id(scan): scan.finish() for scan in {id(s): s for s in self._rewriter.scans}.values()}
         scans = [finished[id(scan)] for scan in self._rewriter.scans]
@@ -105,6 +103,6 @@ class TracedWrite:
         made = sealed(self.jvm, noted, self._way, site)
         if self.draft is not None:
             rows = int(written.counts.sum())
-            about = made.axes, self._rewriter.paths, rows, self._grouped(receipts), self._sink.names
+            about = made.axes, self._rewriter.paths, rows, self._grouped(receipts)
             made = replace(made, operations=built(self.draft, *about))
         return attached(self._sink.complete(made), (written.rows, written.counts), self._behind)

@@ -205,21 +205,6 @@ class Caches:
                         with contextlib.suppress(CaptureError):  # a write that reads it reports the error
                             scan.settle()
 
-    def cache_table(self, jvm: Jvm, text: str) -> Any:
-        """Run a ``CACHE TABLE`` that is not lazy, with the traced plan. Return None for any other text."""
-        cached = None
-        try:
-            cached = self._java.lazily(jvm.session, text)
-            if cached is None:
-                return None
-            self.look(jvm)
-        except Exception as e:
-            if cached is None:
-                return None  # Spark itself reports what is wrong with the text
-            log.warning("provspark: capture can't follow a cached table: %s", reason(e))
-        cached[1].count()
-        return cached[0]
-
     def restore(self, jvm: Jvm) -> None:
         """Restore the user's plans of cache entries that are not computed yet."""
         with self._looking:

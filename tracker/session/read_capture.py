@@ -254,12 +254,11 @@ class ReadCapture:
 
         self._guarded("observe", site, note)
 
-    def plan(self, spark: Any, plan_of: Callable[[], Any], name: str) -> None:
+    def plan(self, jvm: Jvm, analysed: Any, name: str) -> None:
         """Record a read of an analysed plan's values by SQL."""
         site = caller()
 
         def note() -> None:
-            jvm, analysed = self._sessions.jvm(spark), plan_of()
             plan = self._of_plan(jvm, str(self._reader(jvm)[0].of(analysed)))
             if self._on(jvm) and plan.reads:
                 self._accumulated.note(plan.inputs)
@@ -288,12 +287,12 @@ class ReadCapture:
 
         self._guarded("Accumulator", "", note)
 
-    def written(self, jvm: Jvm, rows: Any) -> None:
-        """Record that Spark is about to write a Java Dataset, whose functions may add to accumulators."""
+    def written(self, jvm: Jvm, analysed: Any) -> None:
+        """Record that Spark is about to compute the rows of a command, whose functions may add to accumulators."""
 
         def note() -> None:
             if accumulators_exist() and self._on(jvm):
-                self._accumulated.note(self.inputs(jvm, rows.queryExecution().analyzed()))
+                self._accumulated.note(self.inputs(jvm, analysed))
 
         self._guarded("Accumulator", "", note)
 

@@ -39,6 +39,16 @@ class Sessions:
             self._known[key] = (spark._jsparkSession, Jvm(spark))
         return self._known[key][1]
 
+    def of_java(self, session: Any) -> Jvm:
+        """Return the handle of a Java session, which the script or Java code has created."""
+        for jvm in self.every():
+            if jvm.session.equals(session):
+                return jvm
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+
+        return self.jvm(SparkSession(SparkContext._active_spark_context, session))
+
     def every(self) -> list[Jvm]:
         """Return the handles of all sessions that capture has seen."""
         return [jvm for _, jvm in self._known.values()]

@@ -65,10 +65,6 @@ class Output(Protocol):
         """The dataset that is written."""
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the written columns if they are matched by position; empty if they are matched by name."""
-
-    @property
     def skips(self) -> bool:
         """Whether Spark will write nothing."""
 
@@ -90,6 +86,3 @@ class Output(Protocol):
 
     def observe(self) -> PendingVersion:
         """Return the version that a write without a tap made."""
-
-    def is_own(self, kind: str, path: str) -> bool:
-        """Whether a command and path reported by Spark's listener may be this write."""

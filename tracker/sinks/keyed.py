@@ -18,9 +18,8 @@ from provspark.tracker.sinks.contract import TapRuns, WriteMetrics, Written
 from provspark.tracker.sources.keyed import KeyedTable, TableKeys
 from provspark.tracker.spark.reasons import reason
 
-_V2_MODES = {"AppendData": "Append", "OverwriteByExpression": "Overwrite", "CreateTableAsSelect": "ErrorIfExists"}
-COMMANDS = frozenset({"SaveIntoDataSourceCommand", *_V2_MODES})
-"""Names of such writes in Spark's listener."""
+MODES = {"AppendData": "Append", "OverwriteByExpression": "Overwrite"}
+"""SaveMode of each command that writes to a table of a ``JDBCTableCatalog``."""
 
 
 class KeyedSink:
@@ -50,27 +49,10 @@ class KeyedSink:
         stays = exists and mode == "Append"
         self._before = self._table.read() if stays else None
 
-    @classmethod
-    def of_writer(cls, jvm: Any, writer: Any, end: str, args: tuple[Any, ...]) -> KeyedSink:
-        """Return the output of a ``DataFrameWriter`` whose method `end` is called with `args`."""
-        options = jvm.new("WriteTarget").database(writer, *(args if end == "jdbc" else (None, None, None)))
-        return cls(jvm, options, str(writer.curmode().name()), f"write.{end}")
-
-    @classmethod
-    def of_command(cls, jvm: Any, command: Any, options: Any) -> KeyedSink:
-        """Return the output of a command that writes to a table of a ``JDBCTableCatalog``."""
-        node = str(command.getClass().getSimpleName())
-        return cls(jvm, options, _V2_MODES[node], node)
-
     @property
     def dataset(self) -> Dataset:
         """The table's dataset."""
         return self._table.dataset
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Empty, because JDBC writes match columns by name."""
-        return ()
 
     def undone(self) -> bool:
         """Whether a second write would not duplicate rows of a failed one, whose tasks commit one by one."""
@@ -111,11 +93,6 @@ class KeyedSink:
         version = self._table.version(now, written=True)
         return Written(version, partitions, offsets, np.ones(len(rows), dtype=np.int64), rows)
 
-    @staticmethod
-    def takes(writer: Any, end: str) -> bool:
-        """Whether a method of a ``DataFrameWriter`` writes to a database table."""
-        return end == "jdbc" or (end == "save" and str(writer.source()).lower() == "jdbc")
-
     def _rows(self, now: TableKeys, addresses: Int64) -> Int64:
         try:
             return now.segments().rows_of(addresses)
@@ -149,7 +126,3 @@ class KeyedSink:
     def observe(self) -> PendingVersion:
         """Return the version that a write without a tap made, from the table's keys."""
         return self._table.version(self._table.read(), written=True)
-
-    def is_own(self, kind: str, path: str) -> bool:
-        """Whether a command reported by Spark's listener may be this write."""
-        return kind in COMMANDS

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -21,50 +20,37 @@ from provspark.tracker.sinks.names import ROOT, OutputPlace
 from provspark.tracker.sinks.options import kept
 from provspark.tracker.sinks.owners import own_names
 from provspark.tracker.sinks.pieces import pieces_of
-from provspark.tracker.sinks.target import Target, command_target, read_target
+from provspark.tracker.sinks.target import read_target
 from provspark.tracker.sources.options import zone_of_texts
 from provspark.tracker.spark.reasons import reason
 
 
 class Sink:
-    """Output of one write to files. Create it with `Sink.of` or `Sink.of_command` before the write runs."""
+    """Output of one write to files. Create it before the write runs.
+
+    Parameters
+    ----------
+    jvm : Jvm
+    command : py4j object
+        The analysed ``InsertIntoHadoopFsRelationCommand``.
+    node : str
+        Name of the write, for messages.
+
+    Raises
+    ------
+    UnsupportedPlanError
+        Capture does not support the format, the table or a setting.
+    """
 
     analysed = False
 
-    def __init__(self, jvm: Any, session: Any, target: Target) -> None:
-        self._jvm, self._session, self._target = jvm, session, target
+    def __init__(self, jvm: Any, command: Any, node: str) -> None:
+        self._jvm, self._session, self._target = jvm, jvm.session, read_target(jvm, command, node)
+        target = self._target
         self._java = jvm.new("PartitionShape")
-        self._folder = OutputFolder(jvm, session, target.path, target.options)
+        self._folder = OutputFolder(jvm, jvm.session, target.path, target.options)
         watched = target.mode in ("append", "dynamic") and not target.skips
         self._before = frozenset(self._folder.files()) if watched else frozenset()
-
-    @classmethod
-    def of(cls, jvm: Any, writer: Any, end: str, args: tuple[Any, ...], plan: Any) -> Sink:
-        """Determine what a ``DataFrameWriter`` will write when its method `end` is called with `args`.
-
-        Parameters
-        ----------
-        jvm : Jvm
-        writer : py4j object
-            The Java ``DataFrameWriter``, with the user's own DataFrame.
-        end : str
-            ``parquet``, ``csv``, ``json``, ``orc``, ``text``, ``save``, ``saveAsTable`` or ``insertInto``.
-        args : tuple
-            The Java method's arguments.
-        plan : py4j object
-            The user's analysed plan.
-
-        Raises
-        ------
-        UnsupportedPlanError
-            Capture does not support the method, the format, the table or a setting.
-        """
-        return cls(jvm, jvm.new("WriteTarget").session(writer), read_target(jvm, writer, end, args, plan))
-
-    @classmethod
-    def of_command(cls, jvm: Any, command: Any) -> Sink:
-        """Determine what an analysed write command will write in the session of `jvm`; see `of`."""
-        return cls(jvm, jvm.session, command_target(jvm, command))
 
     @property
     def dataset(self) -> Dataset:
@@ -72,19 +58,9 @@ class Sink:
         return self._target.dataset
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the written columns if they are matched by position; empty if they are matched by name."""
-        return self._target.names
-
-    @property
     def skips(self) -> bool:
-        """Whether Spark will write nothing: call the writer's method unchanged, and record no version."""
+        """Whether Spark will write nothing: run the command unchanged, and record no version."""
         return bool(self._target.skips)
-
-    @property
-    def dynamic(self) -> bool:
-        """Whether the write replaces only the partition folders that it writes to."""
-        return self._target.mode == "dynamic"
 
     def undone(self) -> bool:
         """Whether a failed write left nothing behind that a second one would duplicate or fail on.
@@ -96,12 +72,6 @@ class Sink:
         if self._target.mode == "fresh":
             return self._folder.cleared()
         return frozenset(self._folder.files()) == self._before
-
-    def is_own(self, kind: str, path: str) -> bool:
-        """Whether a command and path reported by Spark's listener may be this write."""
-        name = self.dataset.name
-        same = urlsplit(path).path.rstrip("/") == name.rstrip("/") or path.endswith(name)
-        return kind == "InsertIntoHadoopFsRelationCommand" and same
 
     def complete(self, sealed: PendingWrite) -> PendingWrite:
         """Return the write unchanged: rows of files that stay keep their identity anyway."""

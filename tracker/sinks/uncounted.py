@@ -9,7 +9,7 @@ from provspark.model.datasets import Dataset, Files
 from provspark.model.pending import PendingVersion
 from provspark.tracker.sinks.listing import OutputFile, OutputFolder
 
-__all__ = ["files_of", "version_of"]
+__all__ = ["dataset_of", "files_of", "version_of"]
 
 
 def files_of(jvm: Any, qualified: str) -> tuple[Dataset, list[OutputFile]]:
@@ -27,8 +27,13 @@ def files_of(jvm: Any, qualified: str) -> tuple[Dataset, list[OutputFile]]:
         The folder can't be listed.
     """
     scheme, authority, path = qualified.split("\0")
-    dataset = Dataset("file", path) if scheme == "file" else Dataset(f"{scheme}://{authority}", path.strip("/"))
-    return dataset, OutputFolder(jvm, jvm.session, f"{scheme}://{authority}{path}", {}).files()
+    return dataset_of(qualified), OutputFolder(jvm, jvm.session, f"{scheme}://{authority}{path}", {}).files()
+
+
+def dataset_of(qualified: str) -> Dataset:
+    """Return a folder's dataset; see `files_of`."""
+    scheme, authority, path = qualified.split("\0")
+    return Dataset("file", path) if scheme == "file" else Dataset(f"{scheme}://{authority}", path.strip("/"))
 
 
 def version_of(dataset: Dataset, files: Sequence[tuple[OutputFile, bool]], format_name: str) -> PendingVersion:

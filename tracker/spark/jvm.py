@@ -112,11 +112,15 @@ def answer_at_once(spark: Any) -> None:
 
 def thread_socket(gateway: Any) -> Any:
     """Return the JVM's socket of its connection to this thread."""
+    return gateway_server(gateway).getCallbackClient().getPerThreadConnection().getSocket()
+
+
+def gateway_server(gateway: Any) -> Any:
+    """Return the JVM's side of a gateway."""
     from py4j.java_gateway import JavaObject
     from py4j.protocol import GATEWAY_SERVER_OBJECT_ID
 
-    server = JavaObject(GATEWAY_SERVER_OBJECT_ID, gateway._gateway_client)
-    return server.getCallbackClient().getPerThreadConnection().getSocket()
+    return JavaObject(GATEWAY_SERVER_OBJECT_ID, gateway._gateway_client)
 
 
 def compiled_jar(jvm: Jvm) -> Path:

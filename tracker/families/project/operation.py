@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from provspark.model.drafts import DraftExpression, DraftOperation, Tree
+from provspark.model.drafts import DraftOperation
 from provspark.model.operation_rules import AGAIN, OperationRule, computed
 from provspark.model.operation_texts import made
-from provspark.model.operations import Column, Expression, Term
 
 
 def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
@@ -20,19 +19,6 @@ def _text(o: DraftOperation, all_of: Sequence[DraftOperation]) -> str:
     parts = [", ".join(computed), f"name {', '.join(renamed)}" if renamed else ""]
     parts.append(f"drop {', '.join(gone)}" if gone else "")
     return "; ".join(p for p in parts if p) or "select " + ", ".join(c.name for c in o.columns)
-
-
-def renaming(last: DraftOperation, names: Sequence[str], first: int) -> DraftOperation:
-    """Return the operation that gives columns the names under which they are written, with ids from `first` on."""
-    columns = tuple(Column(first + i, n, c.type) for i, (n, c) in enumerate(zip(names, last.columns, strict=True)))
-    expressions = []
-    for new, old in zip(columns, last.columns, strict=True):
-        terms = (Term("AttributeReference", old.name, old.id),)
-        sql = "`" + old.label.replace("`", "``") + "`"
-        expressions.append(DraftExpression(Expression("output", sql, terms, new.id), Tree.of(terms), "", ""))
-    return DraftOperation(
-        last.index + 1, "Project", (last.index,), (), columns, tuple(expressions), (), None, last.site, last.name
-    )
 
 
 OPERATIONS = {"Project": OperationRule(_text, computed, as_many=True, opaque=AGAIN)}

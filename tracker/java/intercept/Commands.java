@@ -3,10 +3,18 @@ package provspark.intercept;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
-import org.apache.spark.sql.catalyst.plans.logical.Command;
+import org.apache.spark.sql.catalyst.analysis.ResolvedIdentifier;
+import org.apache.spark.sql.catalyst.plans.logical.CreateTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectCommand;
+import org.apache.spark.sql.execution.command.InsertIntoDataSourceDirCommand;
+import org.apache.spark.sql.execution.datasources.DataSource$;
+import org.apache.spark.sql.execution.datasources.FileFormat;
+import org.apache.spark.sql.execution.datasources.v2.FileDataSourceV2;
+import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog;
+import org.apache.spark.sql.internal.SQLConf$;
 
-/** List of the commands that write no rows. Any other command may, including unknown ones. Uses raw types. */
+/** List of the commands that capture leaves to Spark. It runs any other command, including unknown ones. Uses raw types. */
 public class Commands {
   private static final Set QUIET = set(
       // definitions of tables, views, functions and namespaces
@@ -18,7 +26,7 @@ public class Commands {
       + " AlterViewSchemaBindingCommand CommentOnColumn CommentOnNamespace CommentOnTable CreateDataSourceTableCommand"
       + " CreateDatabaseCommand CreateFunction CreateFunctionCommand CreateIndex CreateNamespace CreateSQLFunctionCommand"
       + " CreateTable CreateTableCommand CreateTableLike CreateTableLikeCommand CreateTempViewUsing"
-      + " CreateUserDefinedFunction CreateUserDefinedFunctionCommand CreateVariable CreateView CreateViewCommand"
+      + " CreateUserDefinedFunction CreateUserDefinedFunctionCommand CreateView CreateViewCommand"
       + " CreateV2Table DropColumns DropConstraint DropDatabaseCommand DropFunction DropFunctionCommand DropIndex"
       + " DropNamespace DropTable DropTableCommand DropTempViewCommand DropVariable DropView RenameColumn RenameTable"
       + " SetNamespaceCollationCommand SetNamespaceLocation SetNamespaceProperties SetTableLocation SetTableProperties"
@@ -26,7 +34,7 @@ public class Commands {
       + " UnsetViewProperties"
       // descriptions, statistics and caches
       + " AnalyzeColumn AnalyzeColumnCommand AnalyzePartitionCommand AnalyzeTable AnalyzeTableCommand AnalyzeTables"
-      + " AnalyzeTablesCommand CacheTable CacheTableAsSelect ClearCacheCommand DescribeColumn DescribeColumnCommand"
+      + " AnalyzeTablesCommand ClearCacheCommand DescribeColumn DescribeColumnCommand"
       + " DescribeDatabaseCommand DescribeFunction DescribeFunctionCommand DescribeNamespace DescribeProcedure"
       + " DescribeProcedureCommand DescribeQueryCommand DescribeRelation DescribeRelationJsonCommand DescribeTableCommand"
       + " DescribeTablePartition ExplainCommand ListArchivesCommand ListFilesCommand ListJarsCommand RecoverPartitions"
@@ -40,18 +48,53 @@ public class Commands {
       // settings, resources, and commands that run others, which the listener sees
       + " AddArchivesCommand AddFileCommand AddFilesCommand AddJarCommand AddJarsCommand CompoundBody NoopCommand"
       + " ResetCommand SaveAsV1TableCommand SetCatalogAndNamespace SetCatalogCommand SetCommand SetNamespaceCommand"
-      + " SetVariable UseNamespace"
+      + " UseNamespace"
       // of Delta Lake
       + " DescribeDeltaDetailCommand DescribeDeltaHistory DescribeDeltaHistoryCommand VacuumTableCommand");
+
+  /** Commands that assign values of rows to session variables. */
+  private static final Set READING = set("CreateVariable SetVariable");
+
+  /** Commands that put a plan into Spark's cache. */
+  private static final Set CACHING = set("CacheTable CacheTableAsSelect");
 
   private static Set set(String names) {
     return new HashSet(Arrays.asList(names.split(" ")));
   }
 
-  /** Whether a plan is a command that may change rows of a table or write new ones. */
-  public static boolean changes(LogicalPlan plan) {
-    String name = plan.getClass().getSimpleName();
-    return (plan instanceof Command || name.endsWith("Statement")) && !QUIET.contains(name);
+  /** Whether capture runs a command: it may change or write rows, or read them on the driver. */
+  public static boolean intercepted(LogicalPlan plan) {
+    return !QUIET.contains(plan.getClass().getSimpleName()) && !delegates(plan);
+  }
+
+  /** Whether a command only reads rows on the driver. */
+  static boolean reads(LogicalPlan plan) {
+    return READING.contains(plan.getClass().getSimpleName());
+  }
+
+  static boolean caches(LogicalPlan plan) {
+    return CACHING.contains(plan.getClass().getSimpleName());
+  }
+
+  /** Whether a command runs its write as a command of its own, which is intercepted. */
+  private static boolean delegates(LogicalPlan plan) {
+    if (plan instanceof CreateTableAsSelect) {
+      Object name = ((CreateTableAsSelect) plan).name();
+      return name instanceof ResolvedIdentifier && ((ResolvedIdentifier) name).catalog() instanceof JDBCTableCatalog;
+    }
+    String provider = "";
+    if (plan instanceof CreateDataSourceTableAsSelectCommand) {
+      scala.Option named = ((CreateDataSourceTableAsSelectCommand) plan).table().provider();
+      if (named.isDefined()) provider = (String) named.get();
+    }
+    if (plan instanceof InsertIntoDataSourceDirCommand) provider = ((InsertIntoDataSourceDirCommand) plan).provider();
+    if (provider.length() == 0) return false;
+    try {
+      Class found = DataSource$.MODULE$.lookupDataSource(provider, SQLConf$.MODULE$.get());
+      return FileFormat.class.isAssignableFrom(found) || FileDataSourceV2.class.isAssignableFrom(found);
+    } catch (Exception e) {
+      return false; // Spark itself reports a provider that it does not find
+    }
   }
 
   /** Returns the names of the commands that write no rows. */

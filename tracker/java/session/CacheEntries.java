@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.expressions.AttributeSet$;
 import org.apache.spark.sql.catalyst.expressions.AttributeSet;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
-import org.apache.spark.sql.catalyst.plans.logical.CacheTable;
 import org.apache.spark.sql.catalyst.plans.logical.CollectMetrics;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
@@ -200,25 +199,6 @@ public class CacheEntries {
     List all = Trees.list(relation(number(shown)).output());
     for (int i = columns.size(); i < all.size(); i++) columns.add(((Attribute) all.get(i)).newInstance());
     return relation(number(shown)).withOutput(Trees.seq(columns));
-  }
-
-  /**
-   * Runs a CACHE TABLE without LAZY, which would compute at once, as a lazy one. Returns its result and the Dataset to count
-   * afterwards, or null if the text is something else.
-   */
-  public Object[] lazily(SparkSession session, String text) throws Exception {
-    LogicalPlan command = (LogicalPlan) session.sessionState().sqlParser().parsePlan(text);
-    Object[] values = new Object[command.productArity()];
-    for (int i = 0; i < values.length; i++) values[i] = command.productElement(i);
-    int lazy = -1;
-    for (int i = 0; i < values.length; i++) if (command.productElementName(i).equals("isLazy")) lazy = i;
-    if (lazy < 0 || Boolean.TRUE.equals(values[lazy])) return null;
-    values[lazy] = Boolean.TRUE;
-    Dataset result = Dataset.ofRows(session, (LogicalPlan) command.makeCopy(values));
-    if (command instanceof CacheTable) return new Object[] {result, Dataset.ofRows(session, ((CacheTable) command).table())};
-    Object name = command.productElement(0); // a string, or an expression from Spark 4.2 on
-    String view = name instanceof Expression ? ((Expression) name).eval(null).toString() : (String) name;
-    return new Object[] {result, session.table("`" + view.replace("`", "``") + "`")};
   }
 
   public Dataset dataset(SparkSession session, LogicalPlan plan) {

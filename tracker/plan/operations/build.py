@@ -11,7 +11,6 @@ from provspark.model.drafts import DraftOperation
 from provspark.model.operation_rules import OperationRule
 from provspark.model.operations import Operation, Operations
 from provspark.model.writes import Axis
-from provspark.tracker.families.project.operation import renaming
 from provspark.tracker.families.registry import operation_rule
 from provspark.tracker.plan.operations.draft import drafts
 from provspark.tracker.plan.operations.opaque import opaque
@@ -35,7 +34,6 @@ class Draft:
         paths: Sequence[tuple[int, ...]] = (),
         rows: int = -1,
         grouped: int = -1,
-        names: Sequence[str] = (),
     ) -> Operations:
         """Return the operations to store.
 
@@ -45,20 +43,10 @@ class Draft:
         paths : see `Rewriter.paths`; empty if the write is not tracked
         rows : number of rows written; -1 if it is unknown
         grouped : number of rows that went into the aggregate whose groups were all written; -1 if there is none
-        names : of the columns if they are written by position; empty if they are written by name
         """
         drafted, settings = drafts(str(self.reading.json()))
-        drafted += _renamed(drafted, names)
         counts = _counts(drafted, rows, grouped)
         return Operations(tuple(_one(o, drafted, axes, paths, counts) for o in drafted), settings)
-
-
-def _renamed(drafted: Sequence[DraftOperation], names: Sequence[str]) -> tuple[DraftOperation, ...]:
-    """Return the operation that renames the columns, as INSERT by position does; empty if names don't change."""
-    last = drafted[-1]
-    if len(names) != len(last.columns) or [n.lower() for n in names] == [c.name.lower() for c in last.columns]:
-        return ()
-    return (renaming(last, names, 1 + max(c.id for o in drafted for c in o.columns)),)
 
 
 def _counts(drafted: Sequence[DraftOperation], rows: int, grouped: int) -> dict[int, int]:
@@ -122,11 +110,10 @@ def built(
     paths: Sequence[tuple[int, ...]] = (),
     rows: int = -1,
     grouped: int = -1,
-    names: Sequence[str] = (),
 ) -> Operations | None:
     """Return the result of `Draft.build`; None, with a line in the log, if it fails."""
     try:
-        return draft.build(axes, paths, rows, grouped, names)
+        return draft.build(axes, paths, rows, grouped)
     except Exception as e:
         log.info("provspark: can't build the operations of a write, so they are not stored: %s", e)
         return None

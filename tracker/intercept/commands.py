@@ -1,0 +1,136 @@
+"""Commands of a session that are about to run: what they write, and why capture does not follow some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from provspark.model.errors import UnsupportedPlanError
+from provspark.tracker.sinks import KeyedSink, Output, Sink, WriteMetrics
+from provspark.tracker.sinks.keyed import MODES
+from provspark.tracker.sinks.target import unknown_format
+
+if TYPE_CHECKING:
+    from provspark.tracker.spark.jvm import Jvm
+
+__all__ = ["Aim", "Command"]
+
+_FILES = "InsertIntoHadoopFsRelationCommand"
+_MERGES = "MERGE changes existing rows, and capture does not follow that"
+_UPDATES = "UPDATE changes existing rows, and capture does not follow that"
+_DELETES = "DELETE removes rows from existing files, and capture does not follow that"
+_LOADS = "LOAD DATA moves files without reading their rows. Read them with spark.read, and write with INSERT"
+_TRUNCATES = "TRUNCATE removes rows, and capture does not follow that"
+_DROPS = "dropping partitions removes rows, and capture does not follow that"
+_WHY = {
+    "MergeIntoTable": _MERGES,
+    "MergeIntoCommand": _MERGES,
+    "UpdateTable": _UPDATES,
+    "UpdateCommand": _UPDATES,
+    "DeleteFromTable": _DELETES,
+    "DeleteCommand": _DELETES,
+    "LoadDataCommand": _LOADS,
+    "TruncateTable": _TRUNCATES,
+    "TruncateTableCommand": _TRUNCATES,
+    "TruncatePartition": _TRUNCATES,
+    "DropPartitions": _DROPS,
+    "AlterTableDropPartitionCommand": _DROPS,
+}
+_WRITES = frozenset(
+    """AppendData OverwriteByExpression OverwritePartitionsDynamic CreateTableAsSelect ReplaceTableAsSelect
+    CreateDataSourceTableAsSelectCommand CreateHiveTableAsSelectCommand InsertIntoDataSourceCommand
+    InsertIntoDataSourceDirCommand InsertIntoHiveDirCommand InsertIntoHiveTable""".split()  # noqa: SIM905
+)
+_ELSE = (
+    "capture can't follow the files of this table. Write to a table or folder in Parquet or another supported format"
+)
+_COMMAND = "capture does not know this command, which may change existing rows or write new ones"
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """Output of a command: its sink, the analysed plan of its rows, and that plan with its cached parts replaced."""
+
+    sink: Output
+    users: Any
+    plan: Any
+
+
+class Command:
+    """Command that Spark is about to run.
+
+    Parameters
+    ----------
+    jvm : Jvm
+        Of the command's session.
+    node : provspark.intercept.InterceptedCommand
+    """
+
+    def __init__(self, jvm: Jvm, node: Any) -> None:
+        self.jvm, self._node = jvm, node
+        self._java: Any = jvm.new("CommandPlans")
+        self.analysed = node.analysed()
+        self.name = str(node.name())
+        self.kind = str(self._java.kind(self.analysed))
+        """What it does: ``query``, ``reads`` (assigns to variables), ``caches``,
+        ``discards`` (computes rows for nothing) or ``writes``."""
+        self.in_script = bool(node.inScript())
+
+    @property
+    def rows(self) -> list[Any]:
+        """Analysed plans that it reads, as far as they are known."""
+        query = self._java.query(self.analysed)
+        return list(self._java.rows(self.analysed) or ()) if query is None else [query]
+
+    @property
+    def complete(self) -> bool:
+        """Whether `rows` are all that it reads."""
+        return self._java.rows(self.analysed) is not None
+
+    def aim(self, planned: Callable[[Any], Any]) -> Aim:
+        """Return the output. `planned` maps an analysed plan to one with cached parts replaced by cache entries.
+
+        Raises
+        ------
+        UnsupportedPlanError
+            Capture can't follow the command exactly.
+        """
+        sink: Output
+        if self.name == _FILES:
+            sink = Sink(self.jvm, self.analysed, self.name)
+        else:
+            options = self._java.database(self.jvm.session, self.analysed)
+            if options is None:
+                raise UnsupportedPlanError(self.name, self._why())
+            mode = str(self._java.mode(self.analysed)) or MODES[self.name]
+            sink = KeyedSink(self.jvm, options, mode, self.name)
+        users = self._java.query(self.analysed)
+        return Aim(sink, users, planned(users))
+
+    def _why(self) -> str:
+        written = str(self._java.format(self.analysed))
+        if written:
+            return unknown_format(written)
+        return _WHY.get(self.name, _ELSE if self.name in _WRITES else _COMMAND)
+
+    def replaced(self, plan: Any) -> Any:
+        """Return the command with a rewritten plan of its rows, which has the same output."""
+        return self._java.replaced(self.analysed, plan)
+
+    def lazily(self) -> Any:
+        """Return a ``CACHE TABLE`` that is not lazy as one that is, or None if it is lazy already."""
+        return self._java.lazily(self.analysed)
+
+    def cached(self) -> Any:
+        """Return the plan of the table that a ``CACHE TABLE`` caches."""
+        return self._java.cached(self.jvm.session, self.analysed)
+
+    def folder(self) -> str:
+        """Return the folder of the table that it changes: scheme, authority and path, separated by NUL, or ""."""
+        return str(self._java.folder(self.jvm.session, self.analysed))
+
+    def written(self) -> WriteMetrics | None:
+        """Return Spark's own metrics of the write that just finished, if it has any."""
+        counts = [int(n) for n in str(self._node.written()).split()]
+        return WriteMetrics(*counts) if counts and counts[0] >= 0 else None

@@ -1,0 +1,132 @@
+"""Events of intercepted commands: each is captured in steps, before Spark runs it and after."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from provspark.model.errors import ProvSparkError
+from provspark.model.writes import Untracked
+from provspark.tracker.intercept.commands import Command
+from provspark.tracker.script.sites import on_behalf_of, waiting_on
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from provspark.tracker.session.troubles import Troubles
+    from provspark.tracker.spark.jvm import Jvm
+
+__all__ = ["PLAIN", "CommandEvents", "Steps"]
+
+Steps = Generator[Any, Exception | None, None]
+"""Capture of one command: yields the plan that Spark runs in its place, or `PLAIN`. When that has run, it receives the
+error or None. Then it may yield once more: after an error `PLAIN`, to run the command unchanged, else a plan to count."""
+PLAIN = "plain"
+_STOP = "provspark.stop "
+"""First part of the message of a `CaptureStop`; the second is the key of the error in `CommandEvents`."""
+_SLOW = "capture took longer than {:.0f} minutes before the command, so Spark ran it without capture"
+
+
+class CommandEvents:
+    """Handler of the events that java/intercept/InterceptedCommand.java reports.
+
+    Parameters
+    ----------
+    session : callable
+        Returns the handle of a Java session.
+    capture : callable
+        Starts the capture of a command.
+    troubles : Troubles
+    limit : float
+        Seconds that capture may take before a command.
+    """
+
+    def __init__(
+        self, session: Callable[[Any], Jvm], capture: Callable[[Command], Steps], troubles: Troubles, limit: float
+    ) -> None:
+        self._session, self._capture, self._troubles, self._limit = session, capture, troubles, limit
+        self._steps: dict[Any, Steps] = {}
+        self._errors: dict[str, Exception] = {}
+        self._unseen: set[int] = set()
+        """Threads of the script whose commands belong to a call that is recorded as a whole."""
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        """Ignore the commands of this thread within the block."""
+        thread = threading.get_ident()
+        added = thread not in self._unseen
+        self._unseen.add(thread)
+        try:
+            yield
+        finally:
+            if added:
+                self._unseen.discard(thread)
+
+    def handle(self, event: str, node: Any) -> Any:
+        """Handle an event. Return the plan to run, `PLAIN` to run the command unchanged, a reason to stop, or None."""
+        waiting = waiting_on(str(node.connection()))
+        if waiting.thread in self._unseen:
+            return None
+        try:
+            with on_behalf_of(waiting):
+                return self._begin(node) if event == "begin" else self._ended(event, node)
+        except Exception as e:
+            if self._troubles.stops(e):
+                return self._stop(e)
+            reason = Untracked("capture", f"{type(e).__name__}: {e}")
+            try:
+                self._troubles.trouble(reason, e)
+            except ProvSparkError as stop:
+                return self._stop(stop)
+            return None
+
+    def error(self, message: str) -> Exception | None:
+        """Return the error behind the message of a `CaptureStop`, or None for any other message."""
+        return self._errors.get(message.removeprefix(_STOP)) if message.startswith(_STOP) else None
+
+    def _stop(self, error: Exception) -> str:
+        key = str(len(self._errors))
+        self._errors[key] = error.with_traceback(None)
+        return _STOP + key
+
+    def _begin(self, node: Any) -> Any:
+        command = Command(self._session(node.session()), node)
+        steps = self._capture(command)
+        plan = _next(steps, None)
+        if plan is None:
+            return None
+        if node.abandoned():
+            steps.close()
+            self._troubles.note(Untracked(command.name, _SLOW.format(self._limit / 60)))
+            return None
+        self._steps[_key(node)] = steps
+        return None if plan is PLAIN else plan
+
+    def _ended(self, event: str, node: Any) -> Any:
+        steps = self._steps.pop(_key(node), None)
+        if steps is None:
+            return None
+        again = _next(steps, None if event == "done" else _error(node.error()))
+        if again is not None:
+            self._steps[_key(node)] = steps
+        return again
+
+
+def _next(steps: Steps, outcome: Exception | None) -> Any:
+    try:
+        return steps.send(outcome)
+    except StopIteration:
+        return None
+
+
+def _key(node: Any) -> int:
+    return int(node.hashCode())
+
+
+def _error(throwable: Any) -> Exception:
+    from pyspark.errors.exceptions.captured import convert_exception
+
+    error: Exception = convert_exception(throwable)
+    return error
