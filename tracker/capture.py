@@ -323,7 +323,10 @@ class Capture:
     def table_saved(self, writer: Any, name: str) -> None:
         """Count what the step has read of a table that Spark is about to drop and write anew."""
         jvm = self._sessions.jvm(writer._spark)
-        folder = str(jvm.new("CommandPlans").table(jvm.session, name))
+        self._settle(jvm, str(jvm.new("CommandPlans").table(jvm.session, name)))
+
+    def _settle(self, jvm: Jvm, folder: str) -> None:
+        """Count what the step has read of a table before Spark drops it. `folder` is as in `Command.folder`."""
         if folder:
             self._writing.settle(jvm, dataset_of(folder))
 
@@ -342,6 +345,9 @@ class Capture:
         elif command.kind == "caches":
             yield from self._cached(command)
             return
+        elif command.kind == "drops":
+            self._settle(jvm, command.folder())
+            yield PLAIN
         else:
             for plan in command.rows:
                 self._reading.written(jvm, plan)

@@ -32,16 +32,12 @@ EXCEPTIONS: Mapping[str, tuple[tuple[str, ...], str]] = {
         ("Transpose",),
         "the page's server loads no tracker; no other node names columns by values",
     ),
-    "tracker/intercept/sql_writes.py": (("*",), COMMANDS),
-    "tracker/java/intercept/Audit.java": (("*",), COMMANDS),
+    "tracker/intercept/commands.py": (("*",), COMMANDS),
     "tracker/java/intercept/Commands.java": (("*",), COMMANDS),
     "tracker/java/intercept/Reads.java": (
         ("*",),
         "what the driver gets of a query: whether that is one number, and which rows a LIMIT on top takes",
     ),
-    "tracker/java/intercept/SqlScript.java": (("*",), COMMANDS),
-    "tracker/java/intercept/SqlStatement.java": (("*",), COMMANDS),
-    "tracker/java/intercept/TableChanges.java": (("*",), COMMANDS),
     "tracker/java/plan/Calls.java": (("Filter", "Join", "Project"), NORMAL),
     "tracker/java/plan/Inferred.java": (("*",), NORMAL),
     "tracker/java/plan/Normal.java": (("*",), NORMAL),
@@ -58,10 +54,12 @@ EXCEPTIONS: Mapping[str, tuple[tuple[str, ...], str]] = {
     ),
     "tracker/java/script/ScriptRows.java": (("LocalRelation", "LogicalRDD", "Range"), SCRIPT),
     "tracker/java/session/CacheEntries.java": (
-        ("CacheTable", "CollectMetrics", "InMemoryRelation", "LogicalRDD"),
+        ("CollectMetrics", "InMemoryRelation", "LogicalRDD"),
         f"{SESSION}; a cache that counts for an Observation is not filled anew",
     ),
     "tracker/java/session/RddAncestors.java": (("LogicalRDD",), SESSION),
+    "tracker/java/intercept/CommandPlans.java": (("*",), COMMANDS),
+    "tracker/java/intercept/CommandInterceptor.java": (("*",), COMMANDS),
     "tracker/java/sinks/CatalogTable.java": (("*",), COMMANDS),
     "tracker/java/sinks/WriteTarget.java": (("*",), COMMANDS),
     "tracker/java/sources/AddressedFormats.java": (("LogicalRelation",), LEAVES),
@@ -78,7 +76,6 @@ EXCEPTIONS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "tracker/java/trees/Plans.java": (("LogicalRelation",), "which source reads a leaf is told by what the leaf reads"),
     "tracker/plan/rewrite.py": (("Subquery",), "the word by which a step says where in a query Spark's rules failed"),
     "tracker/sinks/keyed.py": (("*",), COMMANDS),
-    "tracker/sinks/sink.py": (("*",), COMMANDS),
 }
 """By file, the names that stand in it, or `*`, and why."""
 

@@ -74,7 +74,7 @@ class Command:
         self.name = str(node.name())
         self.kind = str(self._java.kind(self.analysed))
         """What it does: ``query``, ``reads`` (assigns to variables), ``caches``,
-        ``discards`` (computes rows for nothing) or ``writes``."""
+        ``drops`` (a table), ``discards`` (computes rows for nothing) or ``writes``."""
         self.in_script = bool(node.inScript())
 
     @property

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["PLAIN", "CommandEvents", "Steps"]
 
 Steps = Generator[Any, Exception | None, None]
-"""Capture of one command: yields the plan that Spark runs in its place, or `PLAIN`. When that has run, it
-receives the error or None. Then it may yield once more: after an error `PLAIN`, to run the command, else a plan to count."""
+"""Capture of one command. It yields the plan that Spark runs in its place, or `PLAIN`, and receives None when that has
+run, or its error. Then it may yield once more: after an error `PLAIN`, to run the command, else a plan to count."""
 PLAIN = "plain"
 _STOP = "provspark.stop "
 """First part of the message of a `CaptureStop`; the second is the key of the error in `CommandEvents`."""

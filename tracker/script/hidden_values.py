@@ -128,10 +128,11 @@ def _reason(group: _HiddenGroup) -> str:
             program().source(_line(place)[0])
     if group.fragment == "view" and ("." in group.call or _texts.shows_view(group.text)):
         return ""
-    if group.fragment == "variable":
-        if _texts.variables_are_constant():
-            return ""
+    named = group.fragment == "values" and _texts.values_use_names(group.text)
+    if (named or group.fragment == "variable") and not _texts.variables_are_constant():
         return f"The query uses a session variable{_at(group.site)}, which may contain a value of a query."
+    if group.fragment == "variable":
+        return ""
     if group.text and group.fragment != "parameter":
         if _texts.shows(group.text) and (group.fragment != "values" or _filled(group.text)):
             return ""

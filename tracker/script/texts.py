@@ -12,7 +12,12 @@ from provspark.tracker.script.values import ScriptValues, UnknownValueError
 _FEWEST = 4
 """Minimum number of known characters in a built text for it to be recognised."""
 _SETS = re.compile(r"\bset\W+var(?:iable)?\b|\bexecute\W+immediate\b", re.IGNORECASE)
-_QUERY = re.compile(f"(?:{_SETS.pattern}).*\\bselect\\b", re.IGNORECASE | re.DOTALL)
+_QUERY = re.compile(rf"(?:{_SETS.pattern}|\bbegin\b).*\bselect\b", re.IGNORECASE | re.DOTALL)
+"""Text that may assign a query's value to a variable, as a script does with SET, FOR, FETCH and DECLARE, too."""
+_VALUES = re.compile(r"\bvalues\b\s*", re.IGNORECASE)
+_STRING = re.compile(r"(?:\b[xr])?'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL | re.IGNORECASE)
+_KEYWORDS = "null|true|false|date|timestamp|timestamp_ltz|timestamp_ntz|interval"
+_NAME = re.compile(rf"(?<![\w`.])(?!(?:{_KEYWORDS})\b)[a-z_`][\w`.]*(?!\w|\s*\()", re.IGNORECASE)
 _STRINGS = (ast.JoinedStr, ast.BinOp, ast.Call)
 
 
@@ -68,6 +73,12 @@ class Texts:
             for node in ast.walk(source.tree)
             if not self._shown.shows(source, node)
         )
+
+    @staticmethod
+    def values_use_names(text: str) -> bool:
+        """Whether the rows of a ``VALUES`` in a SQL text use names, which can only be those of variables."""
+        text = _STRING.sub("", text)
+        return any(_NAME.search(rows) for match in _VALUES.finditer(text) for rows in _rows(text[match.end() :]))
 
     def _learn(self, sources: list[ScriptFile]) -> None:
         self._known.clear()
@@ -150,6 +161,23 @@ class Texts:
             return ".*", 0
         parts = re.split(hole, text)
         return ".*".join(map(re.escape, parts)), sum(len(p.replace(" ", "")) for p in parts)
+
+
+def _rows(text: str) -> list[str]:
+    """Return the rows of a ``VALUES``, whose text begins with them: in parentheses, or single values."""
+    if not text.startswith("("):
+        return [re.split(r"[;)]|\bas\b", text, maxsplit=1, flags=re.IGNORECASE)[0]]
+    rows, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        if char == "(":
+            start, depth = (i if not depth else start), depth + 1
+        elif char == ")":
+            depth -= 1
+            if depth <= 0:
+                rows.append(text[start : i + 1])
+        elif not depth and char not in ", \n":
+            break
+    return rows
 
 
 def _has_text(node: ast.AST) -> bool:

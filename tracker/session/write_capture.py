@@ -28,7 +28,7 @@ from provspark.tracker.session.sessions import Sessions
 from provspark.tracker.session.troubles import Troubles, log
 from provspark.tracker.sinks import Output, WriteMetrics
 from provspark.tracker.sinks.claims import Claim, claim
-from provspark.tracker.sinks.uncounted import files_of, version_of
+from provspark.tracker.sinks.uncounted import dataset_of, files_of, version_of
 from provspark.tracker.spark.jvm import Jvm
 
 _DEALT = (
@@ -121,8 +121,7 @@ class WriteCapture:
             traced = self._traced(jvm, aim, site, cut)
             rewritten = command.replaced(traced.plan)
         except Exception as e:
-            reason = self._troubles.refuse(e, site)
-            yield from self._plainly(command, aim, lambda: reason)
+            yield from self._plainly(command, aim, self._reason(e, site, now=aim is not None))
             return
         ready = time.perf_counter()
         failed = yield rewritten
@@ -213,13 +212,24 @@ class WriteCapture:
         if stopped(error, jvm) or (self._troubles.fatal and not blamed) or not aim.sink.undone():
             return
         if blamed:
-            reason = self._troubles.refuse(CaptureError(f"the rewritten plan failed: {error}"), site)
-            yield from self._plainly(command, aim, lambda: reason)
+            failure = CaptureError(f"the rewritten plan failed: {error}")
+            yield from self._plainly(command, aim, self._reason(failure, site, now=True))
             return
         line = said(error)
         log.warning("provspark: the write failed with capture and runs again without it: %s", line)
         alone = CaptureError(f"the write failed with capture and succeeded without it: {line}")
-        yield from self._plainly(command, aim, lambda: self._troubles.refuse(alone, site))
+        yield from self._plainly(command, aim, self._reason(alone, site, now=False))
+
+    def _reason(self, error: Exception, site: str, *, now: bool) -> Callable[[], Untracked]:
+        """Return a function that returns why a command is untracked.
+
+        The reason is recorded `now`, or if lost lineage stops the script: then this raises. Otherwise the function
+        records it, when the command has written something.
+        """
+        if not now and not self._troubles.fatal:
+            return lambda: self._troubles.refuse(error, site)
+        reason = self._troubles.refuse(error, site)
+        return lambda: reason
 
     def _plainly(self, command: Command, aim: Aim | None, why: Callable[[], Untracked]) -> Steps:
         """Run the user's own command and store its output. `why` is called after it: it may stop the script."""
@@ -227,6 +237,8 @@ class WriteCapture:
         read = self._inputs(command)  # before it overwrites what it reads
         began = time.time()
         folder = "" if aim is not None else command.folder()
+        if folder:
+            self.settle(jvm, dataset_of(folder))
         failed = yield PLAIN
         if failed is not None:
             return

@@ -70,16 +70,14 @@ DERBY = {
 
 def test_tables_without_keys_are_refused_by_name(session: Session) -> None:
     spark = session.spark
-    if spark.version.startswith("4.0."):
-        pytest.skip("on Spark 4.0 the command of a DataFrameWriterV2 can't be read")
     frame = spark.table("rows").where("n < 4")
     calls = [
-        (lambda: frame.writeTo("derby.app.t").create(), "CreateTableAsSelect", 4),
+        (lambda: frame.writeTo("derby.app.t").create(), "AppendData", 4),
         (lambda: frame.writeTo("derby.app.t").append(), "AppendData", 8),
         (lambda: frame.writeTo("derby.app.t").overwrite(lit(True)), "OverwriteByExpression", 4),
-        (lambda: frame.writeTo("derby.app.t").createOrReplace(), "DataFrameWriterV2.createOrReplace", 4),
+        (lambda: frame.writeTo("derby.app.t").createOrReplace(), "ReplaceTableAsSelect", 4),
         (lambda: spark.sql("INSERT INTO derby.app.t SELECT * FROM rows WHERE n < 2"), "AppendData", 6),
-        (lambda: spark.sql("CREATE TABLE derby.app.u AS SELECT * FROM rows"), "CreateTableAsSelect", 6),
+        (lambda: spark.sql("CREATE TABLE derby.app.u AS SELECT * FROM rows"), "AppendData", 6),
     ]
     with configured(spark, {f"spark.sql.catalog.derby{k}": v for k, v in DERBY.items()}):
         for call, node, count in calls:
@@ -87,18 +85,6 @@ def test_tables_without_keys_are_refused_by_name(session: Session) -> None:
             assert [u.node for u in capture.untracked] == [node]
             assert capture.untracked[0].why and capture.untracked[0].site.startswith(__file__)
             assert spark.table("derby.app.t").count() == count
-
-
-def test_frames_that_spark_4_0_writes_unseen(session: Session) -> None:
-    """Its command can't be read there: what to use instead is told, and Spark writes as ever."""
-    spark = session.spark
-    if not spark.version.startswith("4.0."):
-        pytest.skip("from Spark 4.1 on it is followed")
-    place = str(session.work / "made")
-    capture = session.run(lambda: spark.table("rows").writeTo("made").using("parquet").option("path", place).create())
-    assert spark.table("made").count() == 150
-    ((node, why, site),) = [(u.node, u.why, u.site) for u in capture.untracked]
-    assert (node, "saveAsTable" in why, site.startswith(__file__)) == ("DataFrameWriterV2.create", True, True)
 
 
 def test_a_table_is_created_in_a_folder_that_exists_and_is_empty(session: Session) -> None:

@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.analysis.ResolvedIdentifier;
+import org.apache.spark.sql.catalyst.analysis.ResolvedNamespace;
 import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -20,8 +22,11 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.connector.catalog.SupportsNamespaces;
 import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.V1Table;
+import org.apache.spark.sql.execution.command.DropDatabaseCommand;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
@@ -35,7 +40,7 @@ import provspark.trees.Trees;
 /** Queries and target of a command, by the fields of its class. Uses raw types, because Janino has no generics. */
 public class CommandPlans {
   private static final Set TARGETS =
-      new HashSet(Arrays.asList("target targetTable table tableName tableIdent catalogTable child sourceTable".split(" ")));
+      new HashSet(Arrays.asList("target targetTable table tableName tableIdent catalogTable child sourceTable namespace".split(" ")));
   private static final int DEEPEST = 8;
 
   // -- the query of a write
@@ -95,11 +100,15 @@ public class CommandPlans {
     return source instanceof DataSourceRegister ? ((DataSourceRegister) source).shortName() : source.getClass().getName();
   }
 
-  /** Returns what a plan does: "query", "reads" (assigns to variables), "caches", "discards" (computes rows for nothing) or "writes". */
+  /**
+   * Returns what a plan does: "query", "reads" (assigns to variables), "caches", "drops" (a table), "discards"
+   * (computes rows for nothing) or "writes".
+   */
   public String kind(LogicalPlan plan) {
     if (!(plan instanceof Command)) return "query";
     if (Commands.reads(plan)) return "reads";
     if (Commands.caches(plan)) return "caches";
+    if (Commands.drops(plan)) return "drops";
     Object table = plan instanceof V2WriteCommand ? ((V2WriteCommand) plan).table() : null;
     boolean nowhere = table instanceof DataSourceV2Relation
         && ((DataSourceV2Relation) table).table().getClass().getSimpleName().startsWith("NoopTable");
@@ -132,7 +141,7 @@ public class CommandPlans {
   /** Returns the folder of the table that a command changes: scheme, authority and path, separated by NUL. "" if unknown. */
   public String folder(SparkSession session, LogicalPlan command) {
     try {
-      URI found = path(command);
+      URI found = path(session, command);
       return whole(session, found == null ? target(session, command, 0) : found);
     } catch (Exception e) {
       return ""; // the table was dropped, or its file system does not respond
@@ -166,9 +175,12 @@ public class CommandPlans {
     return out;
   }
 
-  private static URI path(LogicalPlan command) {
+  private static URI path(SparkSession session, LogicalPlan command) {
     if (command instanceof InsertIntoHadoopFsRelationCommand) {
       return ((InsertIntoHadoopFsRelationCommand) command).outputPath().toUri();
+    }
+    if (command instanceof DropDatabaseCommand) {
+      return session.sessionState().catalog().getDatabaseMetadata(((DropDatabaseCommand) command).databaseName()).locationUri();
     }
     for (int i = 0; i < command.productArity(); i++) {
       if (!(command.productElement(i) instanceof CatalogStorageFormat)) continue;
@@ -198,6 +210,18 @@ public class CommandPlans {
     }
     if (value instanceof org.apache.spark.sql.catalyst.catalog.CatalogTable) {
       return ((org.apache.spark.sql.catalyst.catalog.CatalogTable) value).location();
+    }
+    if (value instanceof ResolvedIdentifier) {
+      ResolvedIdentifier name = (ResolvedIdentifier) value;
+      if (!(name.catalog() instanceof TableCatalog)) return null;
+      return place(session, ((TableCatalog) name.catalog()).loadTable(name.identifier()), depth);
+    }
+    if (value instanceof ResolvedNamespace) {
+      ResolvedNamespace name = (ResolvedNamespace) value;
+      if (!(name.catalog() instanceof SupportsNamespaces)) return null;
+      String[] parts = (String[]) Trees.list(name.namespace()).toArray(new String[0]);
+      String location = (String) ((SupportsNamespaces) name.catalog()).loadNamespaceMetadata(parts).get("location");
+      return location == null ? null : new Path(location).toUri();
     }
     if (value instanceof V1Table) return ((V1Table) value).v1Table().location();
     if (value instanceof Table) {

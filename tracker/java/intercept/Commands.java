@@ -27,8 +27,8 @@ public class Commands {
       + " CreateDatabaseCommand CreateFunction CreateFunctionCommand CreateIndex CreateNamespace CreateSQLFunctionCommand"
       + " CreateTable CreateTableCommand CreateTableLike CreateTableLikeCommand CreateTempViewUsing"
       + " CreateUserDefinedFunction CreateUserDefinedFunctionCommand CreateView CreateViewCommand"
-      + " CreateV2Table DropColumns DropConstraint DropDatabaseCommand DropFunction DropFunctionCommand DropIndex"
-      + " DropNamespace DropTable DropTableCommand DropTempViewCommand DropVariable DropView RenameColumn RenameTable"
+      + " CreateV2Table DropColumns DropConstraint DropFunction DropFunctionCommand DropIndex"
+      + " DropTempViewCommand DropVariable DropView RenameColumn RenameTable"
       + " SetNamespaceCollationCommand SetNamespaceLocation SetNamespaceProperties SetTableLocation SetTableProperties"
       + " SetTableSerDeProperties SetViewProperties UnsetNamespacePropertiesCommand UnsetTableProperties"
       + " UnsetViewProperties"
@@ -54,6 +54,20 @@ public class Commands {
 
   /** Commands that assign values of rows to session variables. */
   private static final Set READING = set("CreateVariable SetVariable");
+
+  /** Commands that remove tables. */
+  private static final Set DROPPING = set("DropDatabaseCommand DropNamespace DropTable DropTableCommand");
+
+  /** Commands that write rows, change them, or remove some. Capture also takes those for such that no list has. */
+  private static final Set WRITING = set(
+      "AlterTableDropPartitionCommand AlterTableRenamePartitionCommand AppendData CreateDataSourceTableAsSelectCommand"
+      + " CreateFlowCommand CreateHiveTableAsSelectCommand CreateMaterializedViewAsSelect CreateStreamingTable"
+      + " CreateStreamingTableAsSelect CreateTableAsSelect DeleteFromTable DeleteFromTableWithFilters DropPartitions"
+      + " ExternalCommandExecutor InsertIntoDataSourceCommand InsertIntoDataSourceDirCommand InsertIntoDir"
+      + " InsertIntoHadoopFsRelationCommand InsertIntoHiveDirCommand InsertIntoHiveTable LoadData LoadDataCommand"
+      + " MergeIntoTable OverwriteByExpression OverwritePartitionsDynamic RenamePartitions ReplaceColumns ReplaceData"
+      + " ReplaceTable ReplaceTableAsSelect SaveIntoDataSourceCommand TruncatePartition TruncateTable"
+      + " TruncateTableCommand UpdateTable WriteDelta");
 
   /** Commands that put a plan into Spark's cache. */
   private static final Set CACHING = set("CacheTable CacheTableAsSelect");
@@ -97,8 +111,15 @@ public class Commands {
     }
   }
 
-  /** Returns the names of the commands that write no rows. */
-  public String quiet() {
-    return String.join(" ", QUIET);
+  static boolean drops(LogicalPlan plan) {
+    return DROPPING.contains(plan.getClass().getSimpleName());
+  }
+
+  /** Returns all lists, each as names separated by spaces. */
+  public String[] lists() {
+    Set[] all = new Set[] {QUIET, READING, CACHING, DROPPING, WRITING};
+    String[] out = new String[all.length];
+    for (int i = 0; i < all.length; i++) out[i] = String.join(" ", all[i]);
+    return out;
   }
 }
