@@ -75,7 +75,6 @@ class Command:
         self.kind = str(self._java.kind(self.analysed))
         """What it does: ``query``, ``reads`` (assigns to variables), ``caches``,
         ``drops`` (a table), ``discards`` (computes rows for nothing) or ``writes``."""
-        self.in_script = bool(node.inScript())
 
     @property
     def rows(self) -> list[Any]:

@@ -27,10 +27,6 @@ class Sessions:
         self._unshown: MadeRows | None = None
         self._learned: MadeRows | None = None
 
-    def knows(self, spark: Any) -> bool:
-        """Whether capture has seen a session."""
-        return id(spark._jsparkSession) in self._known
-
     def jvm(self, spark: Any) -> Jvm:
         """Return the handle of a session's Java side."""
         answer_at_once(spark)

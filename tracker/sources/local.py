@@ -14,13 +14,12 @@ import numpy as np
 from provspark.model.datasets import Dataset, Field, Files
 from provspark.model.errors import CaptureError, UnsupportedPlanError
 from provspark.model.pending import PendingVersion
-from provspark.tracker.families.cached import LOCAL, RANGE, RDD
+from provspark.tracker.families.cached import RANGE
 from provspark.tracker.sources.contract import Segments
 
 if TYPE_CHECKING:
     from provspark.tracker.spark.jvm import Jvm
 
-KINDS = frozenset({LOCAL, RDD, RANGE})
 FORMAT = "memory"
 """Format of versions whose values can't be read again."""
 _PARTITION = 1 << 33

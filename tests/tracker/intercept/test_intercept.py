@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def test_signatures(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert (patched.__name__, patched.__qualname__) == (original.__name__, original.__qualname__), where
         assert (patched.__doc__, patched.__module__) == (original.__doc__, original.__module__), where
         seen += 1
-    assert seen > 70
+    assert seen > 60
 
 
 def test_calls_that_do_not_fit(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,6 +63,28 @@ def test_calls_that_do_not_fit(spark: Any, tmp_path: Path, monkeypatch: pytest.M
             assert said[0] == said[1], f"{owner.__name__}.{name}"
             seen += 1
     assert seen > 100
+
+
+def test_the_patches_are_documented(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/architecture.md has a table of them, with reasons: a new patch needs one."""
+    found = set()
+    patch = Interception._patch
+
+    def noted(self: Interception, owner: type, name: str, original: Any, patched: Any) -> None:
+        patch(self, owner, name, original, patched)
+        if not owner.__module__.startswith("pyspark.ml"):
+            found.add((owner.__name__, name))
+
+    monkeypatch.setattr(Interception, "_patch", noted)
+    with attach(store=(tmp_path / "store").as_uri(), step="s"):
+        pass
+    text = (Path(__file__).parents[3] / "docs/architecture.md").read_text("utf-8")
+    rows = [row.split("|")[1:3] for row in text.partition("### What is patched")[2].partition("\n## ")[0].splitlines()]
+    names = [[re.findall("`([^`]+)`", cell) for cell in row] for row in rows if len(row) == 2]
+    told = {(owner, name) for owners, methods in names for owner in owners for name in methods}
+    assert found - told == set()
+    pairs = {name for _, name in found}
+    assert {name for _, name in told} - pairs == {"convert_exception"}
 
 
 def test_a_call_without_what_it_needs(spark: Any, tmp_path: Path) -> None:

@@ -4,4 +4,3 @@ from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family((Row("Union", "exact", "the same row"),))
 
-UNION = "Union"

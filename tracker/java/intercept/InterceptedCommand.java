@@ -37,7 +37,6 @@ public class InterceptedCommand extends SparkPlan {
   private volatile Throwable error = null;
   private volatile boolean abandoned = false;
   private String connection = "";
-  private boolean script = false;
   private InternalRow[] rows = null;
 
   /** Spark copies a node with the values of `productElement`, in this order. */
@@ -60,11 +59,6 @@ public class InterceptedCommand extends SparkPlan {
   /** Returns the ports of the connection on which Python waits for this thread (see ScriptThreads), or "". */
   public String connection() {
     return connection;
-  }
-
-  /** Whether a SQL script runs it. */
-  public boolean inScript() {
-    return script;
   }
 
   /** Returns why the command failed. */
@@ -110,7 +104,6 @@ public class InterceptedCommand extends SparkPlan {
     if (rows != null) return rows;
     analysed = interceptor.analysed(sparkContext(), command);
     connection = interceptor.scripts.connection();
-    script = ScriptThreads.inScript();
     interceptor.entered(sparkContext());
     try {
       Object instead = answer("begin");

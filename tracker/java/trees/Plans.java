@@ -1,7 +1,6 @@
 package provspark.trees;
 
 import java.lang.reflect.Constructor;
-import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -90,27 +89,5 @@ public class Plans {
   /** Returns the class name of what a relation reads. */
   public String source(LogicalRelation relation) {
     return relation.relation().getClass().getSimpleName();
-  }
-
-  /** Reads a private field of the object's class or a superclass. */
-  public Object field(Object owner, String name) throws Exception {
-    return find(owner, name).get(owner);
-  }
-
-  public void setField(Object owner, String name, Object value) throws Exception {
-    find(owner, name).set(owner, value);
-  }
-
-  private static Field find(Object owner, String name) throws NoSuchFieldException {
-    for (Class c = owner.getClass(); c != null; c = c.getSuperclass()) {
-      Field[] all = c.getDeclaredFields();
-      for (int i = 0; i < all.length; i++) {
-        if (all[i].getName().equals(name)) {
-          all[i].setAccessible(true);
-          return all[i];
-        }
-      }
-    }
-    throw new NoSuchFieldException(owner.getClass().getName() + "." + name);
   }
 }
