@@ -60,7 +60,7 @@ def _release(version: str) -> tuple[int, ...]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
-    """With `--dist loadgroup`, keep together what shares costly set-up or processes; batches of plans and histories go
+    """With `--dist loadgroup`, keep together what shares costly set-up or processes; batches of plans, histories and programs go
     anywhere.
 
     It goes by names: pytest 9.2 leaves no effect to xdist's own mark for it.
@@ -70,7 +70,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
     class Groups(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            if re.search(r"::test_random_(plans|histories)\[", nodeid):
+            if re.search(r"::test_random_(plans|histories|programs)\[", nodeid):
                 return nodeid
             shared = re.match("tests/ui/|tests/replay/", nodeid)
             return shared[0] if shared else nodeid.split("::")[0]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from provspark.tracker.spark.jvm import Jvm
 
 __all__ = [
-    *("MAKERS", "MadeRows", "Maker", "made_of_constants", "not_constant", "rows_are_constant", "script_place", "shown"),
+    *("MAKERS", "MadeRows", "Maker", "not_constant", "rows_are_constant", "script_place", "shown"),
 ]
 
 
@@ -201,8 +201,3 @@ def not_constant(
         return OF_NUMBERS + not_constant(maker, place, data)
     at = f" at {os.path.basename(place.file)}:{place.line}" if place is not None else ""  # noqa: PTH119 - a text
     return f"The script's text does not show the values of the rows that {maker.split('.')[-1]}{at} makes."
-
-
-def made_of_constants(made: MadeRows, plan: Any) -> bool:
-    """Return whether all rows in a logical plan that the script made are constants."""
-    return not made.within(plan)

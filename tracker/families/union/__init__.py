@@ -3,4 +3,3 @@
 from provspark.tracker.families.contract import Family, Row
 
 FAMILY = Family((Row("Union", "exact", "the same row"),))
-
