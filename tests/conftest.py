@@ -60,8 +60,8 @@ def _release(version: str) -> tuple[int, ...]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
-    """With `--dist loadgroup`, keep together what shares costly set-up or processes; batches of plans, histories and programs go
-    anywhere.
+    """With `--dist loadgroup`, keep together what shares costly set-up or processes. Batches of random plans, histories
+    and programs go anywhere.
 
     It goes by names: pytest 9.2 leaves no effect to xdist's own mark for it.
     """
