@@ -67,7 +67,7 @@ def duckdb_in_a_script(flow: Flow) -> None:
     chain(flow, enrich)
 
 
-@CASES(ahead="untracked", to="untracked", back="untracked", named=["bypassed capture"])
+@CASES(ahead="edge", to="edge", back="edge", named=[])
 def java_writer(flow: Flow) -> None:
     chain(flow, lambda spark: spark.read.parquet(flow.cleaned)._jdf.write().parquet(flow.enriched))
 
@@ -126,7 +126,7 @@ def batches_of_a_stream(flow: Flow) -> None:
     chain(flow, enrich)
 
 
-@CASES(ahead="files task", to="files task", named=[PART, "RenamePartitions"])
+@CASES(ahead="files task", to="files task", named=[PART, "AlterTableRenamePartitionCommand"])
 def a_partition_with_a_new_name(flow: Flow) -> None:
     table = f"renamed_{flow.work.parent.name}"
 
@@ -144,7 +144,7 @@ def a_partition_with_a_new_name(flow: Flow) -> None:
     flow.clean() >> flow.job("fill", enrich) >> flow.job("enrich", rename) >> flow.job("report", report)
 
 
-@CASES(ahead="edge untracked", to="edge untracked", back="edge", named=["DropPartitions"])
+@CASES(ahead="edge untracked", to="edge untracked", back="edge", named=["AlterTableDropPartitionCommand"])
 def a_partition_that_is_dropped(flow: Flow) -> None:
     """Its files stay, and are read by their path."""
     table = f"dropped_{flow.work.parent.name}"
@@ -159,7 +159,7 @@ def a_partition_that_is_dropped(flow: Flow) -> None:
     chain(flow, enrich)
 
 
-@CASES(ahead="untracked", to="untracked", back="untracked", named=["bypassed capture"])
+@CASES(ahead="edge untracked", to="edge untracked", back="edge", named=["TruncateTableCommand"])
 def a_table_that_is_emptied_and_filled(flow: Flow) -> None:
     table = f"emptied_{flow.work.parent.name}"
 
@@ -188,7 +188,7 @@ def a_store_that_can_not_be_written(flow: Flow) -> None:
     chain(flow, lambda spark: spark.read.parquet(flow.cleaned).write.parquet(flow.enriched))
 
 
-@CASES(ahead="untracked", to="untracked", back="untracked", named=["bypassed capture"])
+@CASES(ahead="edge", to="edge", back="edge", named=[])
 def a_first_try_that_wrote(flow: Flow) -> None:
     """The second try finds the rows, and leaves them."""
 
