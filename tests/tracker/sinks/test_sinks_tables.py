@@ -198,7 +198,9 @@ def test_a_format_that_is_refused_is_written(spark: Any, tmp_path: Path) -> None
     assert [(u.node, "format 'libsvm'" in u.why, u.site.startswith(__file__)) for u in capture.untracked] == [
         ("InsertIntoHadoopFsRelationCommand", True, True)
     ]
-    assert [(w.coverage, w.output.dataset.name) for w in capture.manifest.writes] == [("untracked", str(tmp_path / "out"))]
+    assert [(w.coverage, w.output.dataset.name) for w in capture.manifest.writes] == [
+        ("untracked", str(tmp_path / "out"))
+    ]
     assert spark.read.format("libsvm").option("numFeatures", 2).load(str(tmp_path / "out")).count() == 5
 
 
