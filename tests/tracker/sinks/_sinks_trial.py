@@ -1,4 +1,4 @@
-"""A stand-in for capture: writes a DataFrame through a `Sink` with a tap that only notes each row's ``id``."""
+"""A stand-in for capture: intercepts the command of a write, and taps its rows with one that only notes their ids."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from provspark.tracker.sinks import Sink, TapRuns, WriteMetrics, Written
+from provspark.tracker.intercept.commands import Aim, Command
+from provspark.tracker.intercept.interceptor import Interceptor
+from provspark.tracker.sinks import Output, TapRuns, WriteMetrics, Written
 from provspark.tracker.sinks.names import parse
 from provspark.tracker.spark.jvm import Jvm, compiled
 
@@ -72,9 +74,13 @@ public class NotingTap implements UDF2, java.io.Serializable {
 """
 
 
+STOP = "provspark.stop trial"
+"""Answer that makes Spark fail instead of running a command."""
+
+
 @dataclass
 class Result:
-    sink: Sink
+    sink: Output
     written: Written
     tapped: list[TapRuns]
     ids: dict[int, list[int]]
@@ -94,9 +100,11 @@ class Trial:
         loader = self.jvm.session.sharedState().jarClassLoader()
         self._tap = loader.loadClass("provsparktest.NotingTap").getConstructors()[0]
 
-    def sink(self, frame: Any, end: str, *args: Any, setup: Callable[[Any], Any] = lambda w: w) -> Sink:
-        writer = setup(frame.write)._jwrite
-        return Sink.of(self.jvm, writer, end, args, frame._jdf.queryExecution().analyzed())
+    def sink(self, frame: Any, end: str, *args: Any, setup: Callable[[Any], Any] = lambda w: w) -> Output:
+        """Return the sink of a write, which is stopped before it runs."""
+        handler = _Handler(self.jvm, lambda command, aim: STOP)
+        handler.during(lambda: getattr(setup(frame.write), end)(*args))
+        return handler.sink
 
     def write(
         self,
@@ -105,31 +113,79 @@ class Trial:
         *args: Any,
         setup: Callable[[Any], Any] = lambda w: w,
         meanwhile: Callable[[], None] = lambda: None,
-        metrics: WriteMetrics | None = None,
+        metrics: Callable[[WriteMetrics], WriteMetrics | None] = lambda own: own,
         row: str = "id",
     ) -> Result:
-        """Write as the tracker does; the column `row` tells the frame's rows apart."""
+        """Write as the tracker does; the column `row` of the command's rows tells them apart."""
+        return self.run(lambda: getattr(setup(frame.write), end)(*args), meanwhile, metrics, row)
+
+    def run(
+        self,
+        call: Callable[[], Any],
+        meanwhile: Callable[[], None] = lambda: None,
+        metrics: Callable[[WriteMetrics], WriteMetrics | None] = lambda own: own,
+        row: str = "id",
+    ) -> Result:
+        """Run a call that writes once."""
         jvm = self.jvm
-        writer = setup(frame.write)._jwrite
-        plan = frame._jdf.queryExecution().analyzed()
-        sink = Sink.of(jvm, writer, end, args, plan)
-        shaped, value = sink.shape(plan)
         seen = jvm.jvm.org.apache.spark.util.CollectionAccumulator()
         jvm.spark._jsc.sc().register(seen)
         tap = self._tap.newInstance(jvm.array("java.lang.Object", [seen]))
-        tapped = tap.under(jvm.session, plan, shaped, value, row)
-        field = writer.getClass().getDeclaredField("df")
-        field.setAccessible(True)
-        field.set(writer, jvm.jvm.org.apache.spark.sql.classic.Dataset.ofRows(jvm.session, tapped))
-        getattr(writer, end)(*args)
-        meanwhile()
-        runs, ids = _tapped(str(x) for x in seen.value())
-        return Result(sink, sink.finish(runs, metrics), runs, ids, self._plan())
 
-    def _plan(self) -> str:
-        self.jvm.session.sparkContext().listenerBus().waitUntilEmpty()
-        executions = self.jvm.session.sharedState().statusStore().executionsList()
-        return str(executions.last().physicalPlanDescription())
+        def tapped(command: Command, aim: Aim) -> Any:
+            shaped, value = aim.sink.shape(aim.plan)
+            return command.replaced(tap.under(jvm.session, aim.plan, shaped, value, row))
+
+        handler = _Handler(jvm, tapped)
+        handler.during(call)
+        meanwhile()
+        assert handler.metrics is not None
+        runs, ids = _tapped(str(x) for x in seen.value())
+        return Result(handler.sink, handler.sink.finish(runs, metrics(handler.metrics)), runs, ids, handler.plan)
+
+
+class _Handler:
+    """Handler of the events of one command; `instead` returns what Spark runs in its place."""
+
+    def __init__(self, jvm: Jvm, instead: Callable[[Command, Aim], Any]) -> None:
+        self._jvm, self._instead = jvm, instead
+        self._aim: Aim | None = None
+        self._error: Exception | None = None
+        self.metrics: WriteMetrics | None = None
+        self.plan = ""
+
+    @property
+    def sink(self) -> Output:
+        assert self._aim is not None, "no command was intercepted"
+        return self._aim.sink
+
+    def during(self, call: Callable[[], Any]) -> None:
+        """Handle the events of a call."""
+        interceptor = Interceptor(self._handle, 600)
+        interceptor.watch(self._jvm)
+        try:
+            call()
+        except Exception as e:
+            if self._error is None and STOP not in str(e):
+                raise
+        finally:
+            interceptor.stop()
+        if self._error is not None:
+            raise self._error
+
+    def _handle(self, event: str, node: Any) -> Any:
+        try:
+            command = Command(self._jvm, node)
+            if event == "begin":
+                assert self._aim is None, f"a second command was intercepted: {command.name}"
+                self._aim = command.aim(lambda plan: plan)
+                return self._instead(command, self._aim)
+            if event == "done":
+                self.metrics, self.plan = command.written(), str(node.children().head())
+        except Exception as e:
+            self._error = e
+            return STOP
+        return None
 
 
 def _tapped(lines: Iterator[str]) -> tuple[list[TapRuns], dict[int, list[int]]]:

@@ -13,6 +13,7 @@ from oracle.tables import EMP
 from pyspark.sql import functions as sf
 
 import provspark
+from provspark.errors import UnsupportedPlanError
 from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark
@@ -35,8 +36,8 @@ def emp(spark: Any, sources: Path, request: pytest.FixtureRequest) -> Iterator[A
         yield EMP.read(session, str(EMP.place(sources))).select("id", "v")
 
 
-def step(work: Path, call: Callable[[], Any]) -> Any:
-    with attach(store=(work / "store").as_uri(), step="shop") as capture:
+def step(work: Path, call: Callable[[], Any], on_error: Any = "warn") -> Any:
+    with attach(store=(work / "store").as_uri(), step="shop", on_error=on_error) as capture:
         call()
     return capture
 
@@ -81,6 +82,18 @@ def test_created_by_a_query(emp: Any, tmp_path: Path) -> None:
     assert of(tmp_path, emp, made.manifest.writes[0].output.dataset) == {i: {("data", i)} for i in (5, 7)}
 
 
+def test_filled_by_a_writer(emp: Any, tmp_path: Path) -> None:
+    emp.sparkSession.sql(f"CREATE TABLE {PEOPLE} (id BIGINT, v BIGINT)")
+    first = step(tmp_path, lambda: emp.where("id < 2").write.mode("append").saveAsTable(PEOPLE))
+    more = step(tmp_path, lambda: emp.where("id IN (6, 8)").write.insertInto(PEOPLE))
+    assert (first.untracked, more.untracked) == ((), ())
+    dataset = more.manifest.writes[0].output.dataset
+    assert of(tmp_path, emp, dataset) == {i: {("data", i)} for i in (0, 1, 6, 8)}
+    last = step(tmp_path, lambda: emp.where("id > 9").write.insertInto(PEOPLE, overwrite=True))
+    assert last.untracked == ()
+    assert of(tmp_path, emp, dataset) == {i: {("data", i)} for i in (10, 11)}
+
+
 def test_what_is_refused(emp: Any, tmp_path: Path) -> None:
     """Tables without keys, keys that are not unique, and reading: Spark writes as ever, the step says what lacks."""
     spark = emp.sparkSession
@@ -89,5 +102,8 @@ def test_what_is_refused(emp: Any, tmp_path: Path) -> None:
     assert [("provsparkKeys" in u.why, spark.table("shop.APP.bare").count()) for u in bare.untracked] == [(True, 3)]
     twice = step(tmp_path, lambda: spark.sql(f"CREATE TABLE {PEOPLE} AS SELECT 1 AS id, v FROM emp WHERE id < 3"))
     assert [("two rows" in u.why, spark.table(PEOPLE).count()) for u in twice.untracked] == [(True, 3)]
+    with pytest.raises(UnsupportedPlanError, match="AppendData: no key columns are declared"):
+        step(tmp_path, lambda: spark.sql("CREATE TABLE shop.APP.strict AS SELECT id FROM emp"), "fail")
+    assert not spark.catalog.tableExists("shop.APP.strict")
     read = step(tmp_path, lambda: spark.table(PEOPLE).write.parquet(str(tmp_path / "out")))
     assert [u.node for u in read.untracked] == ["DataSourceV2Relation"]

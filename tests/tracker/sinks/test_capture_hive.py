@@ -66,7 +66,7 @@ def test_tables(tmp_path: Path) -> None:
     assert {name: [node for node, _ in told] for name, told in refused.items()} == {
         "text": ["InsertIntoHiveTable"],
         "CREATE": ["CreateHiveTableAsSelectCommand"],
-        "insertInto": ["write.insertInto"],
+        "insertInto": ["InsertIntoHiveTable"],
         "folder": ["InsertIntoHiveDirCommand"],
         "read text": ["HiveTableRelation"],
     }

@@ -166,7 +166,7 @@ def test_what_is_refused(world: World) -> None:
     assert ["two rows" in u.why for u in capture.untracked] == [True]
     assert world.execute("SELECT count(*) FROM dup") == [(4,)]
     capture = world.run("keyless", lambda: world.writer(few, "").option("dbtable", "dup").mode("append").save())
-    assert [(u.node, "name the columns" in u.why) for u in capture.untracked] == [("write.save", True)]
+    assert [(u.node, "name the columns" in u.why) for u in capture.untracked] == [("SaveIntoDataSourceCommand", True)]
     assert world.execute("SELECT count(*) FROM dup") == [(8,)]
     with pytest.raises(UnsupportedPlanError, match="name the columns"):
         world.run("strict", lambda: world.writer(few, "").option("dbtable", "dup").mode("append").save(), "fail")

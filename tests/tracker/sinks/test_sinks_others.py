@@ -33,22 +33,29 @@ def metrics_of(root: Path, n: int) -> WriteMetrics:
     return WriteMetrics(len(sizes), sum(sizes), n)
 
 
+def changed(**values: int) -> Any:
+    return {"metrics": lambda own: dataclasses.replace(own, **values)}
+
+
+def unknown(own: WriteMetrics) -> None:
+    """Spark's own metrics, where it has none."""
+
+
 @pytest.mark.spark
 def test_spark_s_own_metrics_agree(spark: Any, trial: Trial, tmp_path: Path) -> None:
-    rows(spark).write.parquet(str(tmp_path / "twin"))
-    good = metrics_of(tmp_path / "twin", 20)
-    trial.write(rows(spark), "parquet", str(tmp_path / "a"), metrics=good)
+    found: list[WriteMetrics] = []
+    trial.write(rows(spark), "parquet", str(tmp_path / "a"), metrics=lambda own: found.append(own) or own)
+    assert found == [metrics_of(tmp_path / "a", 20)]
     with pytest.raises(CaptureError, match=r"Spark wrote 21 rows to .*, but capture recorded 20"):
-        trial.write(rows(spark), "parquet", str(tmp_path / "b"), metrics=dataclasses.replace(good, rows=21))
+        trial.write(rows(spark), "parquet", str(tmp_path / "b"), **changed(rows=21))
     with pytest.raises(ConcurrentWriteError, match=r"Spark wrote 3 files with .*removed or replaced"):
-        trial.write(rows(spark), "parquet", str(tmp_path / "c"), metrics=dataclasses.replace(good, files=3))
+        trial.write(rows(spark), "parquet", str(tmp_path / "c"), **changed(files=3))
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("known", [True, False])
 def test_another_job_s_files_are_named(spark: Any, trial: Trial, tmp_path: Path, known: bool) -> None:
     rows(spark, 50).write.parquet(str(tmp_path / "other"))
-    rows(spark).write.parquet(str(tmp_path / "twin"))
     foreign = sorted(p.name for p in (tmp_path / "other").glob("part-*"))
 
     def meanwhile() -> None:
@@ -62,7 +69,7 @@ def test_another_job_s_files_are_named(spark: Any, trial: Trial, tmp_path: Path,
             str(tmp_path / "out"),
             setup=lambda w: w.mode("append"),
             meanwhile=meanwhile,
-            metrics=metrics_of(tmp_path / "twin", 20) if known else None,
+            metrics=(lambda own: own) if known else unknown,
         )
     assert all(name in str(e.value) for name in foreign)
     assert ("another writer left" if known else "2 jobs left") in str(e.value)
@@ -87,8 +94,11 @@ def test_a_file_that_another_one_replaced(spark: Any, trial: Trial, tmp_path: Pa
         shutil.copy(next((tmp_path / "other").glob("part-*")), mine)
         (mine.parent / f".{mine.name}.crc").unlink()
 
-    with pytest.raises(CaptureError, match="has 7 rows according to its footer, but capture recorded 10"):
+    with pytest.raises(ConcurrentWriteError, match=r"Spark wrote 2 files with .*removed or replaced"):
         trial.write(rows(spark), "parquet", str(tmp_path / "out"), meanwhile=meanwhile)
+    shutil.rmtree(tmp_path / "out")
+    with pytest.raises(CaptureError, match="has 7 rows according to its footer, but capture recorded 10"):
+        trial.write(rows(spark), "parquet", str(tmp_path / "out"), meanwhile=meanwhile, metrics=unknown)
 
 
 @pytest.mark.spark

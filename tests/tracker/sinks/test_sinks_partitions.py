@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _sinks_trial import READERS, Trial, check, contents
+from _sinks_trial import READERS, Trial, check, contents, parquet
 from pyspark.sql import functions as fn
 
 from provspark.errors import UnsupportedPlanError
+from provspark.tracker import attach
 
 pytestmark = pytest.mark.spark
 
@@ -75,7 +77,7 @@ def unsorted_above_tap(plan: str) -> bool:
     """Whether only projections stand between the files and the tap."""
     above = []
     for line in plan[plan.index("WriteFiles") :].splitlines()[1:]:
-        node = line.lstrip(" :+-*").split()[0]
+        node = re.sub(r"^[ :+*-]*(\(\d+\) )?", "", line).split()[0]
         if node == "Filter":
             return set(above) <= {"Project", "AdaptiveSparkPlan", "ResultQueryStage"}
         above.append(node)
@@ -112,9 +114,14 @@ def test_two_columns_and_full_files(spark: Any, trial: Trial, tmp_path: Path, en
 
 
 def test_names_in_another_case(spark: Any, trial: Trial, tmp_path: Path) -> None:
-    result = same_as_plain(trial, frame_of(spark, "int").withColumnRenamed("p", "Part"), tmp_path, ("pART",))
+    frame = frame_of(spark, "int").withColumnRenamed("p", "Part")
+    result = same_as_plain(trial, frame, tmp_path, ("pART",))
     folder = result.written.version.files.paths[0].split("=")[0]
     assert result.written.version.partitions == (folder,)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        frame.write.partitionBy("pART").parquet(str(tmp_path / "captured"))
+    assert capture.untracked == ()
+    assert contents(tmp_path / "captured", parquet) == contents(tmp_path / "plain", parquet)
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata"])
@@ -200,7 +207,7 @@ def test_static_overwrite_and_append(spark: Any, trial: Trial, tmp_path: Path) -
 def test_what_leaves_rows_unsorted_is_refused(spark: Any, trial: Trial, tmp_path: Path, conf: Any) -> None:
     frame = frame_of(spark, "int")
     conf("spark.sql.maxConcurrentOutputFileWriters", 3)
-    with pytest.raises(UnsupportedPlanError, match=r"write\.parquet: .*maxConcurrentOutputFileWriters"):
+    with pytest.raises(UnsupportedPlanError, match=r"InsertIntoHadoopFsRelationCommand: .*maxConcurrentOutputFile"):
         trial.sink(frame, "parquet", str(tmp_path / "out"), setup=lambda w: w.partitionBy("p"))
     trial.sink(frame, "parquet", str(tmp_path / "out"))
     conf("spark.sql.maxConcurrentOutputFileWriters", 0)

@@ -68,12 +68,13 @@ public class CommandPlans {
     return (LogicalPlan) command.makeCopy(values.toArray());
   }
 
-  /** Returns partition columns as attributes of the new plan, and anything else unchanged. */
+  /** Returns partition columns as attributes of the new plan, with the names that folders get, and anything else unchanged. */
   private static Object bound(scala.collection.Seq items, Map now) {
     List all = Trees.list(items);
     for (int i = 0; i < all.size(); i++) {
       if (!(all.get(i) instanceof Attribute)) return items;
-      all.set(i, now.get(((Attribute) all.get(i)).exprId()));
+      Attribute column = (Attribute) all.get(i);
+      all.set(i, ((Attribute) now.get(column.exprId())).withName(column.name()));
     }
     return Trees.seq(all);
   }

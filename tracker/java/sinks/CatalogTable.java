@@ -1,12 +1,9 @@
 package provspark.sinks;
 
-import java.lang.reflect.Field;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
-import org.apache.spark.sql.catalyst.analysis.ResolvedIdentifier;
 import org.apache.spark.sql.catalyst.plans.logical.AppendData;
-import org.apache.spark.sql.catalyst.plans.logical.CreateTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
 import org.apache.spark.sql.classic.SparkSession;
@@ -27,21 +24,8 @@ public class CatalogTable {
 
   /** Returns the JDBC options of the table that a command writes to; null if no JDBCTableCatalog contains it. */
   public static Map options(SparkSession session, LogicalPlan command) {
-    scala.collection.immutable.Map written = (scala.collection.immutable.Map) part(command, "writeOptions");
-    if (command instanceof AppendData || command instanceof OverwriteByExpression) {
-      return of(session, part(command, "table"), written);
-    }
-    Object name = command instanceof CreateTableAsSelect ? part(command, "name") : null;
-    if (!(name instanceof ResolvedIdentifier) || !(((ResolvedIdentifier) name).catalog() instanceof JDBCTableCatalog)) return null;
-    ResolvedIdentifier to = (ResolvedIdentifier) name;
-    try {
-      Field options = JDBCTableCatalog.class.getDeclaredField("options");
-      options.setAccessible(true);
-      Map given = parameters((JDBCOptions) options.get(to.catalog()));
-      return keyed(session, to.catalog().name(), to.identifier(), given, written);
-    } catch (Exception e) {
-      return null;
-    }
+    if (!(command instanceof AppendData) && !(command instanceof OverwriteByExpression)) return null;
+    return of(session, part(command, "table"), (scala.collection.immutable.Map) part(command, "writeOptions"));
   }
 
   private static Map of(SparkSession session, Object table, scala.collection.immutable.Map written) {

@@ -26,8 +26,6 @@ import org.apache.spark.sql.types.StructType;
 
 /** Describes the target of a write to files as JSON, in one call from Python. Raw types, for Janino. */
 public class WriteTarget {
-  private static final String CHAR_VARCHAR = "__CHAR_VARCHAR_TYPE_STRING";
-
   private static void settings(SQLConf conf, Map out) {
     out.put("maxRecords", Long.valueOf(conf.maxRecordsPerFile()));
     out.put("overwrite", conf.partitionOverwriteMode().toString());
@@ -128,7 +126,6 @@ public class WriteTarget {
       List one = new ArrayList();
       one.add(fields[i].name());
       one.add(fields[i].dataType().catalogString());
-      one.add(fields[i].metadata().contains(CHAR_VARCHAR) ? fields[i].metadata().getString(CHAR_VARCHAR) : "");
       out.add(one);
     }
     return out;
