@@ -1,4 +1,4 @@
-"""Reads from class files which classes are nodes of a logical plan."""
+"""Reads from class files which classes are nodes of a logical plan, and which of them are commands."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = "org/apache/spark/sql/catalyst/plans/logical/LogicalPlan"
+COMMAND = "org/apache/spark/sql/catalyst/plans/logical/Command"
 JARS = ("spark-catalyst_", "spark-sql_", "spark-hive_")
 ABSTRACT = 0x0400
 
@@ -40,16 +41,30 @@ def header(code: bytes) -> tuple[str, list[str], bool]:
 
 def plan_classes(jars: Path) -> set[str]:
     """Simple names of all classes that are logical plans and can be made."""
+    return {name.rstrip("$") for name in classes(ROOT, spark_jars(jars))}
+
+
+def command_classes(jars: Iterable[Path]) -> set[str]:
+    """Simple names of all classes in jars that are commands and can be made, as Commands.java has them."""
+    return {name.rstrip("$").rsplit("$", 1)[-1] for name in classes(COMMAND, jars)}
+
+
+def spark_jars(jars: Path) -> list[Path]:
+    """Those of Spark's jars that have logical plans."""
+    return [jar for jar in sorted(jars.glob("*.jar")) if jar.name.startswith(JARS)]
+
+
+def classes(root: str, jars: Iterable[Path]) -> set[str]:
+    """Names, without their packages, of all classes in jars that are under a class and can be made."""
     found: dict[str, tuple[list[str], bool]] = {}
-    for jar in sorted(jars.glob("*.jar")):
-        if jar.name.startswith(JARS):
-            with zipfile.ZipFile(jar) as z:
-                for entry in z.namelist():
-                    if entry.endswith(".class") and not entry.startswith("META-INF"):
-                        name, supers, abstract = header(z.read(entry))
-                        found[name] = (supers, abstract)
-    plans = below(ROOT, {name: supers for name, (supers, _) in found.items()})
-    return {name.rsplit("/", 1)[-1].rstrip("$") for name in plans if not found[name][1]}
+    for jar in jars:
+        with zipfile.ZipFile(jar) as z:
+            for entry in z.namelist():
+                if entry.endswith(".class") and not entry.startswith("META-INF"):
+                    name, supers, abstract = header(z.read(entry))
+                    found[name] = (supers, abstract)
+    under = below(root, {name: supers for name, (supers, _) in found.items()})
+    return {name.rsplit("/", 1)[-1] for name in under if not found[name][1]}
 
 
 def below(root: str, supers: dict[str, Iterable[str]]) -> set[str]:

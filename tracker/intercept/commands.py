@@ -23,24 +23,44 @@ _DELETES = "DELETE removes rows from existing files, and capture does not follow
 _LOADS = "LOAD DATA moves files without reading their rows. Read them with spark.read, and write with INSERT"
 _TRUNCATES = "TRUNCATE removes rows, and capture does not follow that"
 _DROPS = "dropping partitions removes rows, and capture does not follow that"
+_CHANGES = "DELETE, UPDATE and MERGE change existing rows, and capture does not follow that"
+_REWRITES = "the command moves rows to other files of the table, and capture does not follow that"
+_RETURNS = "the command sets the rows of a table to those of another version, and capture does not follow that"
+_CONVERTS = "the command makes a table of files that are already there, and capture does not follow that"
+_FETCHES = "FETCH assigns rows of a cursor to variables, and capture does not follow that. Use FOR, or SET with a query"
 _WHY = {
     "MergeIntoTable": _MERGES,
     "MergeIntoCommand": _MERGES,
+    "InsertOnlyMerge": _MERGES,
     "UpdateTable": _UPDATES,
     "UpdateCommand": _UPDATES,
     "DeleteFromTable": _DELETES,
     "DeleteCommand": _DELETES,
+    "DeleteFromTableWithFilters": _DELETES,
+    "ReplaceData": _CHANGES,
+    "WriteDelta": _CHANGES,
     "LoadDataCommand": _LOADS,
     "TruncateTable": _TRUNCATES,
     "TruncateTableCommand": _TRUNCATES,
+    "TruncateDeltaTableCommand": _TRUNCATES,
     "TruncatePartition": _TRUNCATES,
     "DropPartitions": _DROPS,
     "AlterTableDropPartitionCommand": _DROPS,
+    "OptimizeTableCommand": _REWRITES,
+    "DeltaReorgTable": _REWRITES,
+    "DeltaReorgTableCommand": _REWRITES,
+    "AlterTableDropFeature": _REWRITES,
+    "AlterTableDropFeatureDeltaCommand": _REWRITES,
+    "RestoreTableCommand": _RETURNS,
+    "CreateOrReplaceBranch": _RETURNS,
+    "ConvertToDeltaCommand": _CONVERTS,
+    "OpenCursor": _FETCHES,
 }
 _WRITES = frozenset(
     """AppendData OverwriteByExpression OverwritePartitionsDynamic CreateTableAsSelect ReplaceTableAsSelect
     CreateDataSourceTableAsSelectCommand CreateHiveTableAsSelectCommand InsertIntoDataSourceCommand
-    InsertIntoDataSourceDirCommand InsertIntoHiveDirCommand InsertIntoHiveTable""".split()  # noqa: SIM905
+    InsertIntoDataSourceDirCommand InsertIntoHiveDirCommand InsertIntoHiveTable WriteIntoDelta CreateDeltaTableCommand
+    CloneTableCommand DeltaDynamicPartitionOverwriteCommand DeltaInsertReplaceOnOrUsingCommand""".split()  # noqa: SIM905
 )
 _ELSE = (
     "capture can't follow the files of this table. Write to a table or folder in Parquet or another supported format"

@@ -20,37 +20,48 @@ public class Commands {
       // definitions of tables, views, functions and namespaces
       "AddCheckConstraint AddColumns AddConstraint AddPartitions AlterColumns AlterDatabasePropertiesCommand"
       + " AlterDatabaseSetLocationCommand AlterTableAddColumnsCommand AlterTableAddPartitionCommand"
-      + " AlterTableChangeColumnCommand AlterTableClusterBy AlterTableCollation AlterTableRenameCommand"
-      + " AlterTableSerDePropertiesCommand AlterTableSetLocationCommand AlterTableSetPropertiesCommand"
-      + " AlterTableUnsetPropertiesCommand AlterViewAs AlterViewAsCommand AlterViewSchemaBinding"
-      + " AlterViewSchemaBindingCommand CommentOnColumn CommentOnNamespace CommentOnTable CreateDataSourceTableCommand"
-      + " CreateDatabaseCommand CreateFunction CreateFunctionCommand CreateIndex CreateNamespace CreateSQLFunctionCommand"
-      + " CreateTable CreateTableCommand CreateTableLike CreateTableLikeCommand CreateTempViewUsing"
-      + " CreateUserDefinedFunction CreateUserDefinedFunctionCommand CreateView CreateViewCommand"
-      + " CreateV2Table DropColumns DropConstraint DropFunction DropFunctionCommand DropIndex"
-      + " DropTempViewCommand DropVariable DropView RenameColumn RenameTable"
-      + " SetNamespaceCollationCommand SetNamespaceLocation SetNamespaceProperties SetTableLocation SetTableProperties"
-      + " SetTableSerDeProperties SetViewProperties UnsetNamespacePropertiesCommand UnsetTableProperties"
-      + " UnsetViewProperties"
+      + " AlterTableChangeColumnCommand AlterTableChangeColumnCommentsCommand AlterTableClusterBy"
+      + " AlterTableCollation AlterTableRenameCommand AlterTableSerDePropertiesCommand AlterTableSetLocationCommand"
+      + " AlterTableSetPropertiesCommand AlterTableUnsetPropertiesCommand AlterViewAs AlterViewAsCommand"
+      + " AlterViewSchemaBinding AlterViewSchemaBindingCommand CommentOnNamespace CommentOnTable"
+      + " CreateDataSourceTableCommand CreateDatabaseCommand CreateFunction CreateFunctionCommand CreateIndex"
+      + " CreateMetricView CreateMetricViewCommand CreateNamespace CreateSQLFunctionCommand CreateTable"
+      + " CreateTableCommand CreateTableLike CreateTableLikeCommand CreateTempViewUsing CreateUserDefinedFunction"
+      + " CreateView CreateViewCommand DropColumns DropConstraint DropFunction DropFunctionCommand DropIndex"
+      + " DropTempViewCommand DropVariable DropView RenameColumn RenameTable SetNamespaceCollationCommand"
+      + " SetNamespaceLocation SetNamespaceProperties SetTableLocation SetTableProperties SetTableSerDeProperties"
+      + " SetViewProperties UnsetNamespacePropertiesCommand UnsetTableProperties UnsetViewProperties"
       // descriptions, statistics and caches
       + " AnalyzeColumn AnalyzeColumnCommand AnalyzePartitionCommand AnalyzeTable AnalyzeTableCommand AnalyzeTables"
-      + " AnalyzeTablesCommand ClearCacheCommand DescribeColumn DescribeColumnCommand"
-      + " DescribeDatabaseCommand DescribeFunction DescribeFunctionCommand DescribeNamespace DescribeProcedure"
-      + " DescribeProcedureCommand DescribeQueryCommand DescribeRelation DescribeRelationJsonCommand DescribeTableCommand"
-      + " DescribeTablePartition ExplainCommand ListArchivesCommand ListFilesCommand ListJarsCommand RecoverPartitions"
-      + " RefreshFunction RefreshFunctionCommand RefreshResource RefreshTable RefreshTableCommand RepairTable"
-      + " RepairTableCommand ShowCatalogsCommand ShowCollationsCommand ShowColumns ShowColumnsCommand ShowCreateTable"
+      + " AnalyzeTablesCommand ClearCacheCommand DescribeColumn DescribeColumnCommand DescribeDatabaseCommand"
+      + " DescribeFunction DescribeFunctionCommand DescribeNamespace DescribeProcedureCommand DescribeQueryCommand"
+      + " DescribeRelation DescribeRelationJsonCommand DescribeTableCommand DescribeTablePartition ExplainCommand"
+      + " ListArchivesCommand ListFilesCommand ListJarsCommand RecoverPartitions RefreshFunction"
+      + " RefreshFunctionCommand RefreshResource RefreshTable RefreshTableCommand RepairTable RepairTableCommand"
+      + " ShowCatalogsCommand ShowCollationsCommand ShowColumns ShowColumnsCommand ShowCreateTable"
       + " ShowCreateTableAsSerdeCommand ShowCreateTableCommand ShowCurrentNamespaceCommand ShowFunctions"
-      + " ShowFunctionsCommand ShowNamespaces ShowNamespacesCommand ShowPartitions ShowPartitionsCommand ShowProcedures"
-      + " ShowProceduresCommand ShowTableExtended ShowTablePartition ShowTableProperties ShowTablePropertiesCommand"
-      + " ShowTables ShowTablesCommand ShowTablesExtended ShowTablesUtils ShowViews ShowViewsCommand"
-      + " StreamingExplainCommand UncacheTable"
-      // settings, resources, and commands that run others, which the listener sees
-      + " AddArchivesCommand AddFileCommand AddFilesCommand AddJarCommand AddJarsCommand CompoundBody NoopCommand"
-      + " ResetCommand SaveAsV1TableCommand SetCatalogAndNamespace SetCatalogCommand SetCommand SetNamespaceCommand"
-      + " UseNamespace"
-      // of Delta Lake
-      + " DescribeDeltaDetailCommand DescribeDeltaHistory DescribeDeltaHistoryCommand VacuumTableCommand");
+      + " ShowFunctionsCommand ShowNamespaces ShowNamespacesCommand ShowPartitions ShowPartitionsCommand"
+      + " ShowPartitionsJsonCommand ShowProceduresCommand ShowTablePartition ShowTableProperties"
+      + " ShowTablePropertiesCommand ShowTables ShowTablesCommand ShowTablesExtended ShowTablesJsonCommand"
+      + " ShowViews ShowViewsCommand StreamingExplainCommand UncacheTable"
+      // settings, resources, cursors, and commands that run others, which are intercepted
+      + " AddArchivesCommand AddFilesCommand AddJarsCommand CloseCursor CompoundBody DeclareCursor FetchCursor"
+      + " NoopCommand ResetCommand SaveAsV1TableCommand SetCatalogAndNamespace SetCatalogCommand SetCommand"
+      + " SetNamespaceCommand SetPathCommand"
+      // Delta Lake: descriptions
+      + " DescribeDeltaDetailCommand DescribeDeltaHistoryCommand ShowDeltaPartitionsCommand"
+      + " ShowDeltaTableColumnsCommand"
+      // Delta Lake: definitions, row ids and lists of files, and files that no row is in any more
+      + " AlterColumnSyncIdentity AlterTableAddColumnsDeltaCommand AlterTableAddConstraint"
+      + " AlterTableAddConstraintDeltaCommand AlterTableChangeColumnDeltaCommand AlterTableClusterByDeltaCommand"
+      + " AlterTableDropColumnsDeltaCommand AlterTableDropConstraint AlterTableDropConstraintDeltaCommand"
+      + " AlterTableSetLocationDeltaCommand AlterTableSetPropertiesDeltaCommand"
+      + " AlterTableUnsetPropertiesDeltaCommand DeltaGenerateCommand RowTrackingBackfillCommand"
+      + " RowTrackingUnBackfillCommand VacuumTableCommand"
+      // Iceberg: how later rows are written, names of snapshots, views
+      + " AddPartitionField CreateIcebergView CreateOrReplaceTag DropBranch DropIcebergView DropIdentifierFields"
+      + " DropPartitionField DropTag ReplacePartitionField SetIdentifierFields SetWriteDistributionAndOrdering"
+      + " ShowIcebergViews");
 
   /** Commands that assign values of rows to session variables. */
   private static final Set READING = set("CreateVariable SetVariable");
@@ -58,16 +69,31 @@ public class Commands {
   /** Commands that remove tables. */
   private static final Set DROPPING = set("DropDatabaseCommand DropNamespace DropTable DropTableCommand");
 
-  /** Commands that write rows, change them, or remove some. Capture also takes those for such that no list has. */
+  /**
+   * Commands that write rows, change them, remove some, move them to other files, or give them to a script where capture does
+   * not see them. Capture also takes those for such that no list has.
+   */
   private static final Set WRITING = set(
-      "AlterTableDropPartitionCommand AlterTableRenamePartitionCommand AppendData CreateDataSourceTableAsSelectCommand"
-      + " CreateFlowCommand CreateHiveTableAsSelectCommand CreateMaterializedViewAsSelect CreateStreamingTable"
-      + " CreateStreamingTableAsSelect CreateTableAsSelect DeleteFromTable DeleteFromTableWithFilters DropPartitions"
-      + " ExternalCommandExecutor InsertIntoDataSourceCommand InsertIntoDataSourceDirCommand InsertIntoDir"
-      + " InsertIntoHadoopFsRelationCommand InsertIntoHiveDirCommand InsertIntoHiveTable LoadData LoadDataCommand"
-      + " MergeIntoTable OverwriteByExpression OverwritePartitionsDynamic RenamePartitions ReplaceColumns ReplaceData"
-      + " ReplaceTable ReplaceTableAsSelect SaveIntoDataSourceCommand TruncatePartition TruncateTable"
-      + " TruncateTableCommand UpdateTable WriteDelta");
+      // Spark
+      "AlterTableDropPartitionCommand AlterTableRenamePartitionCommand AppendData"
+      + " CreateDataSourceTableAsSelectCommand CreateFlowCommand CreateHiveTableAsSelectCommand"
+      + " CreateMaterializedViewAsSelect CreateStreamingTable CreateStreamingTableAsSelect"
+      + " CreateStreamingTableAutoCdc CreateTableAsSelect DeleteFromTable DeleteFromTableWithFilters DropPartitions"
+      + " ExternalCommandExecutor InsertIntoDataSourceCommand InsertIntoDataSourceDirCommand"
+      + " InsertIntoHadoopFsRelationCommand InsertIntoHiveDirCommand InsertIntoHiveTable InsertOnlyMerge LoadData"
+      + " LoadDataCommand MergeIntoTable OverwriteByExpression OverwritePartitionsDynamic RenamePartitions"
+      + " ReplaceColumns ReplaceData ReplaceTable ReplaceTableAsSelect SaveIntoDataSourceCommand TruncatePartition"
+      + " TruncateTable TruncateTableCommand UpdateTable WriteDelta"
+      // cursors of SQL scripts, whose rows go to variables
+      + " OpenCursor"
+      // Delta Lake
+      + " AlterTableDropFeature AlterTableDropFeatureDeltaCommand AlterTableReplaceColumnsDeltaCommand"
+      + " CloneTableCommand ConvertToDeltaCommand CreateDeltaTableCommand DeleteCommand"
+      + " DeltaDynamicPartitionOverwriteCommand DeltaInsertReplaceOnOrUsingCommand DeltaMergeInto DeltaReorgTable"
+      + " DeltaReorgTableCommand MergeIntoCommand OptimizeTableCommand RestoreTableCommand"
+      + " TruncateDeltaTableCommand UpdateCommand WriteIntoDelta"
+      // Iceberg: sets the rows of a branch, which may be the main one
+      + " CreateOrReplaceBranch");
 
   /** Commands that put a plan into Spark's cache. */
   private static final Set CACHING = set("CacheTable CacheTableAsSelect");
@@ -76,18 +102,24 @@ public class Commands {
     return new HashSet(Arrays.asList(names.split(" ")));
   }
 
+  /** Returns the simple name of a command's class. The class of a Scala object has a `$` after it. */
+  static String name(LogicalPlan plan) {
+    String name = plan.getClass().getSimpleName();
+    return name.endsWith("$") ? name.substring(0, name.length() - 1) : name;
+  }
+
   /** Whether capture runs a command: it may change or write rows, or read them on the driver. */
   public static boolean intercepted(LogicalPlan plan) {
-    return !QUIET.contains(plan.getClass().getSimpleName()) && !delegates(plan);
+    return !QUIET.contains(name(plan)) && !delegates(plan);
   }
 
   /** Whether a command only reads rows on the driver. */
   static boolean reads(LogicalPlan plan) {
-    return READING.contains(plan.getClass().getSimpleName());
+    return READING.contains(name(plan));
   }
 
   static boolean caches(LogicalPlan plan) {
-    return CACHING.contains(plan.getClass().getSimpleName());
+    return CACHING.contains(name(plan));
   }
 
   /** Whether a command runs its write as a command of its own, which is intercepted. */
@@ -112,14 +144,6 @@ public class Commands {
   }
 
   static boolean drops(LogicalPlan plan) {
-    return DROPPING.contains(plan.getClass().getSimpleName());
-  }
-
-  /** Returns all lists, each as names separated by spaces. */
-  public String[] lists() {
-    Set[] all = new Set[] {QUIET, READING, CACHING, DROPPING, WRITING};
-    String[] out = new String[all.length];
-    for (int i = 0; i < all.length; i++) out[i] = String.join(" ", all[i]);
-    return out;
+    return DROPPING.contains(name(plan));
   }
 }

@@ -49,7 +49,7 @@ public class InterceptedCommand extends SparkPlan {
 
   /** Returns the class of the analysed command. */
   public String name() {
-    return analysed.getClass().getSimpleName();
+    return Commands.name(analysed);
   }
 
   public LogicalPlan analysed() {

@@ -1,4 +1,4 @@
-"""Jars of table formats, by version and sha256, kept outside of the tree."""
+"""Jars of table formats and of OpenLineage, by version and sha256, kept outside of the tree."""
 
 from __future__ import annotations
 
@@ -18,6 +18,27 @@ DELTA = {
     ),
 }
 """Delta Lake for Spark 4.1."""
+DELTA_4_0 = {
+    "io/delta/delta-spark_2.13/4.0.0/delta-spark_2.13-4.0.0.jar": (
+        "538511702aae0ef6973a6a70af3d4543c9009f8edbed786a00737e2d3cd7f04e"
+    ),
+    "io/delta/delta-storage/4.0.0/delta-storage-4.0.0.jar": (
+        "9bdb9fb450f1e119eba53feb427f331b0d09072d26485b8273883ad72c9a2e1d"
+    ),
+}
+"""Delta Lake for Spark 4.0."""
+ICEBERG = {
+    "org/apache/iceberg/iceberg-spark-runtime-4.1_2.13/1.11.0/iceberg-spark-runtime-4.1_2.13-1.11.0.jar": (
+        "d6ea6c5d099288daeb7d5a92061bd3d7d8f296492632b42378e5f2f0e3066242"
+    ),
+}
+"""Apache Iceberg for Spark 4.1."""
+OPENLINEAGE = {
+    "io/openlineage/openlineage-spark_2.13/1.53.0/openlineage-spark_2.13-1.53.0.jar": (
+        "5d84b0ae7e72909b5aae7ed87df878bf06b28d9ac3005765c3529d0a66dbae6f"
+    ),
+}
+"""OpenLineage's listener for any Spark with Scala 2.13."""
 
 
 def jars(wanted: dict[str, str]) -> list[Path]:
