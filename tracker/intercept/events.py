@@ -7,10 +7,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from provspark.model.errors import ProvSparkError
+from provspark.model.errors import CaptureError, ProvSparkError
 from provspark.model.writes import Untracked
 from provspark.tracker.intercept.commands import Command
-from provspark.tracker.script.sites import on_behalf_of, waiting_on
+from provspark.tracker.script.sites import caller, on_behalf_of, waiting_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,12 +72,12 @@ class CommandEvents:
         try:
             with on_behalf_of(waiting):
                 return self._begin(node) if event == "begin" else self._ended(event, node)
-        except Exception as e:
-            if self._troubles.stops(e):
-                return self._stop(e)
-            reason = Untracked("capture", f"{type(e).__name__}: {e}")
+        except BaseException as e:  # also what would end a script, which must not end a thread of Spark
+            error = e if isinstance(e, Exception) else CaptureError(repr(e))
+            if self._troubles.stops(error):
+                return self._stop(error)
             try:
-                self._troubles.trouble(reason, e)
+                self._troubles.trouble(Untracked("capture", f"{type(e).__name__}: {e}"), error)
             except ProvSparkError as stop:
                 return self._stop(stop)
             return None
@@ -97,9 +97,8 @@ class CommandEvents:
         plan = _next(steps, None)
         if plan is None:
             return None
-        if node.abandoned():
+        if node.abandoned():  # meanwhile Spark runs the command, or has run it
             steps.close()
-            self._troubles.note(Untracked(command.name, _SLOW.format(self._limit / 60)))
             return None
         self._steps[_key(node)] = steps
         return None if plan is PLAIN else plan
@@ -107,6 +106,8 @@ class CommandEvents:
     def _ended(self, event: str, node: Any) -> Any:
         steps = self._steps.pop(_key(node), None)
         if steps is None:
+            if node.abandoned() and event == "done":
+                self._troubles.note(Untracked(str(node.name()), _SLOW.format(self._limit / 60), caller()))
             return None
         again = _next(steps, None if event == "done" else _error(node.error()))
         if again is not None:
