@@ -55,8 +55,6 @@ def of(work: Path, frame: Any, dataset: Any) -> dict[int, set[tuple[str, int]]]:
 
 def test_created_appended_to_and_overwritten(emp: Any, tmp_path: Path) -> None:
     spark = emp.sparkSession
-    if str(spark.version).startswith("4.0."):
-        pytest.skip("on Spark 4.0 the command of a DataFrameWriterV2 can't be read")
     emp.createOrReplaceTempView("emp")
     first = step(tmp_path, lambda: emp.where("id < 4").writeTo(PEOPLE).create())
     assert first.untracked == ()

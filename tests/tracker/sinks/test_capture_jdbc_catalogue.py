@@ -66,8 +66,6 @@ def test_by_statements(shop: World) -> None:
 
 
 def test_by_frames(shop: World) -> None:
-    if shop.spark.version.startswith("4.0."):
-        pytest.skip("on Spark 4.0 the command of a DataFrameWriterV2 can't be read")
     ends = [
         (lambda: frame(shop, "id < 3").writeTo("pg.public.t").create(), itself(0, 1, 2)),
         (lambda: frame(shop, "id > 17").writeTo("pg.public.t").append(), itself(0, 1, 2, 18, 19)),
@@ -80,8 +78,6 @@ def test_by_frames(shop: World) -> None:
 
 
 def test_groups_with_keys_by_an_option(shop: World) -> None:
-    if shop.spark.version.startswith("4.0."):
-        pytest.skip("on Spark 4.0 the command of a DataFrameWriterV2 can't be read")
     groups = frame(shop).groupBy("g").agg(sf.count("*").alias("n"))
     capture = shop.run("groups", lambda: groups.writeTo("pg.public.groups").option("provsparkKeys", "g").create())
     assert capture.untracked == ()

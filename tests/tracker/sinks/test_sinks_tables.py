@@ -182,9 +182,15 @@ def test_moved_partitions_are_refused(spark: Any, trial: Trial, table: str, tmp_
             lambda w: w.format("libsvm"),
             "InsertIntoHadoopFsRelationCommand: format 'libsvm' is not captured; supported formats: csv, ",
         ),
+        (
+            "parquet",
+            ("webhdfs://127.0.0.1:1/x",),
+            lambda w: w,
+            "InsertIntoHadoopFsRelationCommand: could not determine where it writes: .*Connection refused",
+        ),
     ],
 )
-def test_formats_that_are_refused(spark: Any, trial: Trial, end: str, args: Any, setup: Any, why: str) -> None:
+def test_what_is_refused(spark: Any, trial: Trial, end: str, args: Any, setup: Any, why: str) -> None:
     with pytest.raises(UnsupportedPlanError, match=why):
         trial.sink(rows(spark), end, *args, setup=setup)
 

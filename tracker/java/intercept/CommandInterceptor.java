@@ -45,7 +45,7 @@ public class CommandInterceptor extends SparkStrategy {
   private final BiFunction callback;
   private final long limit;
   private final ExecutorService threads;
-  /** Whether this thread runs an intercepted command. */
+  /** Whether this thread runs an intercepted command, or a callback, whose commands are those of capture itself. */
   private final ThreadLocal inside = new ThreadLocal();
   /** Root executions that are intercepted commands: threads that a command starts inherit their id. */
   private final Set running = ConcurrentHashMap.newKeySet();
@@ -99,8 +99,8 @@ public class CommandInterceptor extends SparkStrategy {
     }
   }
 
-  /** Puts the strategy before those of extensions, which may plan their own commands. */
-  private synchronized void add(SparkSession session) {
+  /** Puts the strategy before those of extensions, which may plan their own commands. Not private, as InterceptedCommand.run. */
+  synchronized void add(SparkSession session) {
     ExperimentalMethods methods = session.experimental();
     List all = Trees.list(methods.extraStrategies());
     if (all.contains(this)) return;
@@ -211,7 +211,12 @@ public class CommandInterceptor extends SparkStrategy {
             public Object call() {
               SparkSession.setActiveSession(session);
               context.setLocalProperties(copy);
-              return callback.apply(event, command);
+              inside.set(Boolean.TRUE);
+              try {
+                return callback.apply(event, command);
+              } finally {
+                inside.remove();
+              }
             }
           });
     } catch (java.util.concurrent.RejectedExecutionException e) {

@@ -100,7 +100,8 @@ public class InterceptedCommand extends SparkPlan {
 
   // -- execution
 
-  private synchronized InternalRow[] run() throws Throwable {
+  /** Runs the command once. Not private: Janino makes private methods static, so that all commands would share one lock. */
+  synchronized InternalRow[] run() throws Throwable {
     if (rows != null) return rows;
     analysed = interceptor.analysed(sparkContext(), command);
     connection = interceptor.scripts.connection();
