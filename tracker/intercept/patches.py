@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import update_wrapper, wraps
-from inspect import signature
+from inspect import signature, unwrap
 from types import ModuleType
 from typing import Any
 
@@ -15,7 +15,7 @@ from provspark.tracker.intercept.actions import LEARNERS, reading
 from provspark.tracker.intercept.import_hook import WhenImported
 from provspark.tracker.intercept.listener import Listener
 from provspark.tracker.script.shown_frames import EAGER
-from provspark.tracker.script.sites import is_library
+from provspark.tracker.script.sites import is_library, of_script
 
 _RDD_SAVES = (
     "saveAsHadoopDataset",
@@ -64,11 +64,14 @@ class Interception:
         from pyspark.sql.streaming import DataStreamWriter
         from pyspark.sql.tvf import TableValuedFunction
         from pyspark.sql.udf import UserDefinedFunction
+        from pyspark.sql.utils import ForeachBatchFunction
 
         listener = self._listener
         self._convert_errors()
+        self._name_calls()
         self._around(DataFrameWriter, "saveAsTable", self._save_table)
-        self._after(DataFrame, "__init__", lambda frame, *_: listener.frame_made(frame))
+        self._sql, self._batch = unwrap(SparkSession.sql).__code__, unwrap(ForeachBatchFunction.call).__code__
+        self._after(DataFrame, "__init__", self._frame_made)
         self._after(SparkSession, "__init__", lambda spark, *_: listener.session_made(spark))
         self._around(UserDefinedFunction, "_create_judf", self._function)
         self._before(SparkContext, "stop", listener.context_stops)
@@ -100,7 +103,6 @@ class Interception:
                 self._around(owner, name, self._foreach)
         for name in _RDD_SAVES:
             self._around(RDD, name, self._save)
-        self._around(DataStreamWriter, "foreachBatch", self._batches)
         for name in ("start", "toTable"):
             self._before(DataStreamWriter, name, lambda *_, n=name: listener.refused(f"DataStreamWriter.{n}", _STREAM))
         self._around(DataFrame, "transpose", self._transpose)
@@ -108,7 +110,6 @@ class Interception:
             self._around(DataFrame, name, self._checkpoint)
         self._around(SparkSession, "createDataFrame", self._create)
         self._around(SparkContext, "parallelize", self._parallelize)
-        self._around(SparkSession, "sql", self._sql)
         for owner, name in ((SparkSession, "range"), (TableValuedFunction, "range")):
             self._around(owner, name, self._range)
         for name in LEARNERS:
@@ -138,14 +139,26 @@ class Interception:
 
         captured.convert_exception = converted
 
+    def _name_calls(self) -> None:
+        """Let Spark name jobs after the line of the script that calls PySpark, not after one of a patch."""
+        from pyspark import traceback_utils
+
+        first = traceback_utils.first_spark_call
+        self._undo.append((traceback_utils, "first_spark_call", first))
+        traceback_utils.first_spark_call = lambda: of_script(first())
+
     def _save_table(self, save: Callable[..., Any], writer: Any, *args: Any, **kwargs: Any) -> Any:
         self._listener.table_saved(writer, next(iter((*args, *kwargs.values()))))
         return save(writer, *args, **kwargs)
 
-    def _sql(self, sql: Callable[..., Any], spark: Any, *args: Any, **kwargs: Any) -> Any:
-        result = sql(spark, *args, **kwargs)
-        self._listener.rows_made(result, "SparkSession.sql", None, local=False)
-        return result
+    def _frame_made(self, frame: Any, *_: Any) -> None:
+        self._listener.frame_made(frame)
+        # Stack frame 0 is this one, 1 `patched`, 2 the caller. Patches of these callers would be in their tracebacks.
+        maker = sys._getframe(2).f_code
+        if maker is self._sql:
+            self._listener.rows_made(frame, "SparkSession.sql", None, local=False)
+        elif maker is self._batch:
+            self._listener.batch_made(frame)
 
     def _read(self, action: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
@@ -160,17 +173,6 @@ class Interception:
         result = self._outermost(lambda: show(frame, *args, **kwargs))
         self._listener.shown(frame, show.__name__, args[0] if args else kwargs.get("n", 20))
         return result
-
-    def _batches(self, each: Callable[..., Any], writer: Any, func: Any) -> Any:
-        if not callable(func):
-            return each(writer, func)
-
-        @wraps(func)
-        def run(batch: Any, number: int) -> Any:
-            self._listener.batch_made(batch)
-            return func(batch, number)
-
-        return each(writer, run)
 
     def _observe(self, on: Callable[..., Any], observation: Any, *args: Any, **kwargs: Any) -> Any:
         made = on(observation, *args, **kwargs)

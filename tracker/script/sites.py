@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from traceback import walk_stack
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,21 @@ def caller() -> str:
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back
     return str(getattr(sys.modules.get("__main__"), "__file__", None) or "")
+
+
+def of_script(site: Any) -> Any:
+    """Return a call site of PySpark's (function, file and line) with the script's line in place of one of ours.
+
+    PySpark takes the line that calls its outermost function on the stack.
+    """
+    if site is None or not site.file.startswith(_OURS):
+        return site
+    stack = [(frame.f_code.co_filename, line) for frame, line in walk_stack(sys._getframe(1))]
+    of_spark = [i for i, (file, _) in enumerate(stack) if file.startswith(_libraries()[2:])]
+    for file, line in stack[of_spark[-1] :]:
+        if not file.startswith(_libraries()):
+            return site._replace(file=file, linenum=line)
+    return site
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +102,7 @@ def is_library(filename: str) -> bool:
     return filename.startswith(_libraries())
 
 
+_OURS = str(Path(__file__).parents[1]) + os.sep
 _OF_PYTHON = str(Path(os.__file__).parent) + os.sep
 
 
@@ -93,8 +110,8 @@ _OF_PYTHON = str(Path(os.__file__).parent) + os.sep
 def _libraries() -> tuple[str, ...]:
     """Return the prefixes of files to skip between a script and this code: of Spark, py4j and ProvSpark."""
     specs = (find_spec(name) for name in ("pyspark", "py4j"))
-    folders = [str(Path(spec.origin).parent) for spec in specs if spec is not None and spec.origin]
-    return ("<frozen", *(folder + os.sep for folder in (str(Path(__file__).parents[1]), *folders)))
+    folders = [str(Path(spec.origin).parent) + os.sep for spec in specs if spec is not None and spec.origin]
+    return ("<frozen", _OURS, *folders)
 
 
 def of_node(jvm: Jvm, kind: str, analysed: Any) -> str:

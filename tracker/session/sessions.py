@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from provspark.tracker.script.row_constants import MadeRows
@@ -21,7 +22,9 @@ class Sessions:
 
     def __init__(self, taps: str) -> None:
         self._taps = taps
-        self._known: dict[int, tuple[Any, Jvm]] = {}
+        self._jvms: list[Jvm] = []
+        self._known: dict[int, tuple[weakref.ref[Any], Jvm]] = {}
+        """Handles by Python object. Each batch of a stream comes with a new one of the same Java session."""
         self._caches: Caches | None = None
         self._made: MadeRows | None = None
         self._unshown: MadeRows | None = None
@@ -30,24 +33,34 @@ class Sessions:
     def jvm(self, spark: Any) -> Jvm:
         """Return the handle of a session's Java side."""
         answer_at_once(spark)
-        key = id(spark._jsparkSession)
-        if key not in self._known:
-            self._known[key] = (spark._jsparkSession, Jvm(spark))
-        return self._known[key][1]
+        java = spark._jsparkSession
+        known = self._known.get(id(java))
+        if known is not None and known[0]() is java:
+            return known[1]
+        jvm = self._found(java)
+        if jvm is None:
+            jvm = Jvm(spark)
+            self._jvms.append(jvm)
+        key = id(java)
+        self._known[key] = weakref.ref(java, lambda _: self._known.pop(key, None)), jvm
+        return jvm
 
     def of_java(self, session: Any) -> Jvm:
         """Return the handle of a Java session, which the script or Java code has created."""
-        for jvm in self.every():
-            if jvm.session.equals(session):
-                return jvm
+        found = self._found(session)
+        if found is not None:
+            return found
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
 
         return self.jvm(SparkSession(SparkContext._active_spark_context, session))
 
+    def _found(self, session: Any) -> Jvm | None:
+        return next((jvm for jvm in self.every() if jvm.session.equals(session)), None)
+
     def every(self) -> list[Jvm]:
         """Return the handles of all sessions that capture has seen."""
-        return [jvm for _, jvm in self._known.values()]
+        return list(self._jvms)
 
     def any(self) -> Jvm | None:
         """Return the handle of any session, or None if there is none."""
@@ -95,5 +108,6 @@ class Sessions:
 
     def clear(self) -> None:
         """Forget all sessions, because their SparkContext stops."""
+        self._jvms.clear()
         self._known.clear()
         self._caches = self._made = self._unshown = self._learned = None

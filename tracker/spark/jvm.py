@@ -159,7 +159,8 @@ def _sources() -> dict[str, str]:
 @cache
 def _full_names() -> dict[str, str]:
     """Return the full name of each class, by its simple name, which no two share."""
-    return {Path(path).stem: ".".join(("provspark", *Path(path).with_suffix("").parts)) for path in _sources()}
+    files = {Path(path).stem: text for path, text in _sources().items()}
+    return {name: f"{text.partition(';')[0].removeprefix('package ')}.{name}" for name, text in files.items()}
 
 
 def compiled(jvm: Jvm, sources: Mapping[str, str]) -> dict[str, bytes]:

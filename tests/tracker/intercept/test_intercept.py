@@ -84,7 +84,7 @@ def test_the_patches_are_documented(spark: Any, tmp_path: Path, monkeypatch: pyt
     told = {(owner, name) for owners, methods in names for owner in owners for name in methods}
     assert found - told == set()
     pairs = {name for _, name in found}
-    assert {name for _, name in told} - pairs == {"convert_exception"}
+    assert {name for _, name in told} - pairs == {"convert_exception", "first_spark_call"}
 
 
 def test_a_call_without_what_it_needs(spark: Any, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution$;
 import org.apache.spark.sql.execution.SparkStrategy;
+import org.apache.spark.sql.provspark.InterceptedCommand;
 import provspark.trees.Trees;
 
 /**
@@ -41,7 +42,7 @@ public class CommandInterceptor extends SparkStrategy {
   private static volatile CommandInterceptor active = null;
   private static final Set extended = Collections.newSetFromMap(new WeakHashMap());
 
-  final ScriptThreads scripts;
+  public final ScriptThreads scripts;
   private final BiFunction callback;
   private final long limit;
   private final ExecutorService threads;
@@ -151,7 +152,8 @@ public class CommandInterceptor extends SparkStrategy {
     return command ? !analysed.getClass().getSimpleName().endsWith("ExplainCommand") : !(analysed instanceof Command);
   }
 
-  private static QueryExecution execution(SparkContext context) {
+  /** Returns the query that this thread executes, or null. */
+  public static QueryExecution execution(SparkContext context) {
     String id = context.getLocalProperty(EXECUTION);
     return id == null ? null : SQLExecution$.MODULE$.getQueryExecution(Long.parseLong(id));
   }
@@ -159,7 +161,7 @@ public class CommandInterceptor extends SparkStrategy {
   // -- execution
 
   /** Returns the analysed form of a command that is about to run. Call it once. */
-  LogicalPlan analysed(SparkContext context, LogicalPlan optimised) {
+  public LogicalPlan analysed(SparkContext context, LogicalPlan optimised) {
     QueryExecution execution = execution(context);
     if (execution == null) return optimised;
     LogicalPlan whole = execution.analyzed();
@@ -178,13 +180,13 @@ public class CommandInterceptor extends SparkStrategy {
   }
 
   /** Marks this thread, and those that it starts, as running a command until `left`. */
-  void entered(SparkContext context) {
+  public void entered(SparkContext context) {
     inside.set(Boolean.TRUE);
     String own = context.getLocalProperty(EXECUTION);
     if (own != null && own.equals(context.getLocalProperty(ROOT))) running.add(own);
   }
 
-  void left(SparkContext context) {
+  public void left(SparkContext context) {
     inside.remove();
     String own = context.getLocalProperty(EXECUTION);
     if (own != null) running.remove(own);
@@ -194,7 +196,7 @@ public class CommandInterceptor extends SparkStrategy {
    * Calls Python on a thread of its own, set up like this one, so that signals reach the script as without capture. Returns null
    * if the call fails, or if it takes longer than the limit before the command runs.
    */
-  Object told(final String event, final InterceptedCommand command) {
+  public Object told(final String event, final InterceptedCommand command) {
     final SparkContext context = command.session().sparkContext();
     final SparkSession session = command.session();
     final java.util.Properties properties = context.getLocalProperties();

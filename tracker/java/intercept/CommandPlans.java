@@ -26,6 +26,7 @@ import org.apache.spark.sql.connector.catalog.SupportsNamespaces;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.V1Table;
+import org.apache.spark.sql.execution.CommandExecutionMode$;
 import org.apache.spark.sql.execution.command.DropDatabaseCommand;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand;
@@ -152,7 +153,10 @@ public class CommandPlans {
   /** Returns the folder of a table in the same form, or "" if there is no such table. */
   public String table(SparkSession session, String name) {
     try {
-      return whole(session, target(session, ((Dataset) session.table(name)).queryExecution().analyzed(), 0));
+      // No Dataset, because listeners would see the query of a table that does not exist fail.
+      LogicalPlan table = session.sessionState().sqlParser().parsePlan("TABLE " + name);
+      LogicalPlan found = session.sessionState().executePlan(table, CommandExecutionMode$.MODULE$.SKIP()).analyzed();
+      return whole(session, target(session, found, 0));
     } catch (Exception e) {
       return "";
     }

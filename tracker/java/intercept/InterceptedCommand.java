@@ -1,4 +1,4 @@
-package provspark.intercept;
+package org.apache.spark.sql.provspark;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.CommandExecutionMode$;
+import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.SparkPlanInfo$;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
@@ -19,14 +20,20 @@ import org.apache.spark.sql.execution.command.DataWritingCommandExec;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLAdaptiveExecutionUpdate;
 import org.apache.spark.unsafe.Platform;
 import org.apache.spark.util.AccumulatorV2;
+import provspark.intercept.CaptureStop;
+import provspark.intercept.CommandInterceptor;
 import provspark.trees.Trees;
 
 /**
- * Physical node of a command, or of a query of a SQL script. When it executes it tells Python ("begin"), runs the command or the
- * one that Python returned, and tells the outcome ("done" or "failed"). After that it counts a plan that Python returns. What ran is then its child, where listeners find Spark's
- * own metrics. Uses raw types, because Janino has no generics.
+ * Physical node of a command, or of a query of a SQL script. When it executes, it calls Python ("begin"), runs the command or the
+ * one that Python returned, and reports the outcome ("done" or "failed"). After that it counts a plan that Python returns. What
+ * ran is then its child, where listeners find Spark's own metrics. Uses raw types, because Janino has no generics.
+ *
+ * It is in a package of Spark SQL's: Spark names jobs and stages after the first method on the stack that calls into its own
+ * packages, and that is the script's, not one of this class.
  */
 public class InterceptedCommand extends SparkPlan {
+  private static final long serialVersionUID = 1L;
   /** Answer of Python to "failed": run the command unchanged. */
   private static final String PLAIN = "plain";
 
@@ -71,7 +78,7 @@ public class InterceptedCommand extends SparkPlan {
     return abandoned;
   }
 
-  void abandon() {
+  public void abandon() {
     abandoned = true;
   }
 
@@ -148,10 +155,12 @@ public class InterceptedCommand extends SparkPlan {
     return collected;
   }
 
-  /** Shows the plan that runs in the SQL tab, as AQE does when it changes one. */
-  private void show(SparkPlan plan) {
+  /** Shows the plan that runs in the SQL tab, as AQE does when it changes one. A statement with several INSERTs is one plan. */
+  private void show(SparkPlan running) {
+    QueryExecution execution = CommandInterceptor.execution(sparkContext());
+    if (execution == null) return;
     String id = sparkContext().getLocalProperty("spark.sql.execution.id");
-    if (id == null) return;
+    SparkPlan plan = execution.executedPlan().children().size() > 1 ? execution.executedPlan() : running;
     sparkContext().listenerBus().post(
         new SparkListenerSQLAdaptiveExecutionUpdate(Long.parseLong(id), plan.toString(), SparkPlanInfo$.MODULE$.fromSparkPlan(plan)));
   }
