@@ -103,7 +103,7 @@ public class Commands {
   }
 
   /** Returns the simple name of a command's class. The class of a Scala object has a `$` after it. */
-  static String name(LogicalPlan plan) {
+  public static String name(LogicalPlan plan) {
     String name = plan.getClass().getSimpleName();
     return name.endsWith("$") ? name.substring(0, name.length() - 1) : name;
   }

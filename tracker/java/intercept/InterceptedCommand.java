@@ -22,6 +22,7 @@ import org.apache.spark.unsafe.Platform;
 import org.apache.spark.util.AccumulatorV2;
 import provspark.intercept.CaptureStop;
 import provspark.intercept.CommandInterceptor;
+import provspark.intercept.Commands;
 import provspark.trees.Trees;
 
 /**
