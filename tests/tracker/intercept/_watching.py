@@ -92,13 +92,14 @@ public class Watcher extends SparkListener implements QueryExecutionListener {
     jobs.add(String.join("\\1", sorted));
   }
 
-  /** Returns what the SQL tab has of the executions that followed the first n. */
-  public static List tab(SparkSession session, int n) {
+  /** Returns what the SQL tab has of the executions after one, by its id. Spark drops the oldest ones. */
+  public static List tab(SparkSession session, long last) {
     SQLAppStatusStore store = session.sharedState().statusStore();
     List out = new ArrayList();
     List all = scala.jdk.javaapi.CollectionConverters.asJava(store.executionsList());
-    for (int i = n; i < all.size(); i++) {
+    for (int i = 0; i < all.size(); i++) {
       SQLExecutionUIData one = (SQLExecutionUIData) all.get(i);
+      if (one.executionId() <= last) continue;
       scala.collection.immutable.Map values = store.executionMetrics(one.executionId());
       List nodes = scala.jdk.javaapi.CollectionConverters.asJava(store.planGraph(one.executionId()).allNodes());
       List written = new ArrayList();
@@ -123,8 +124,12 @@ public class Watcher extends SparkListener implements QueryExecutionListener {
     return out;
   }
 
-  public static int executionsSoFar(SparkSession session) {
-    return (int) session.sharedState().statusStore().executionsCount();
+  /** Returns the number of the last execution so far, or -1. */
+  public static long lastExecution(SparkSession session) {
+    List all = scala.jdk.javaapi.CollectionConverters.asJava(session.sharedState().statusStore().executionsList());
+    long last = -1L;
+    for (int i = 0; i < all.size(); i++) last = Math.max(last, ((SQLExecutionUIData) all.get(i)).executionId());
+    return last;
   }
 
   public List executions() {

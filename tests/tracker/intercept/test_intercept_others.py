@@ -122,7 +122,7 @@ def watched(spark: Any, create: Callable[..., Any], script: Script) -> Callable[
         watcher = create("Watcher")
         spark.sql("CREATE DATABASE others_0027")
         drained(spark)
-        before = watcher.executionsSoFar(spark._jsparkSession)
+        before = watcher.lastExecution(spark._jsparkSession)
         try:
             with listening(spark, watcher):
                 result = script(spark, work)
@@ -279,6 +279,11 @@ def test_a_listener_to_streams(spark: Any, create: Callable[..., Any], tmp_path:
     assert {u.node for u in capture.untracked} == {"DataStreamWriter.start", "foreachBatch"}
 
 
+def tables_of(spark: Any, database: str) -> list[str]:
+    """Return the names of a database's tables, without the views of the session."""
+    return [table.name for table in spark.catalog.listTables(database) if not table.isTemporary]
+
+
 def test_explain(spark: Any, create: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def explained(spark: Any, work: Path) -> list[str]:
         frame = numbers(spark).groupBy("k").count()
@@ -296,7 +301,7 @@ def test_explain(spark: Any, create: Callable[..., Any], tmp_path: Path, capsys:
                 print(spark.sql(f"EXPLAIN {kind}{text}").collect()[0][0])
         written = numbers(spark).write
         written.parquet(str(work / "out"))
-        return [capsys.readouterr().out, [table.name for table in spark.catalog.listTables("others_0027")]]
+        return [capsys.readouterr().out, tables_of(spark, "others_0027")]
 
     plain, taken, capture = both(watched(spark, create, explained), tmp_path)
     assert taken == plain
