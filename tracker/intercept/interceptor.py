@@ -30,7 +30,6 @@ class Interceptor:
         self._java: Any = None
         self._saves: Any = None
         self._context: Any = None
-        self._sessions: list[Jvm] = []
 
     def watch(self, jvm: Jvm) -> bool:
         """Intercept the commands of a session. Return whether it is the first of its SparkContext."""
@@ -44,9 +43,7 @@ class Interceptor:
             self._saves = jvm.new("RddSaves")
             self._context = jvm.spark.sparkContext._jsc.sc()
             self._context.addSparkListener(self._saves)
-        if jvm not in self._sessions:
-            self._java.watch(jvm.session)
-            self._sessions.append(jvm)
+        self._java.watch(jvm.session)
         return first
 
     def saves(self) -> int:
@@ -61,11 +58,8 @@ class Interceptor:
         if self._java is None:
             return
         self._java.stop()
-        for jvm in self._sessions:
-            self._java.leave(jvm.session)
         self._context.removeSparkListener(self._saves)
         self._java = self._saves = self._context = None
-        self._sessions.clear()
 
 
 _PATIENCE_MS = 30_000

@@ -99,10 +99,12 @@ def is_library(filename: str) -> bool:
     """Whether a file belongs to Spark, Python's standard library or ProvSpark."""
     if filename.startswith(_OF_PYTHON):
         return not filename.startswith(("site-packages", "dist-packages"), len(_OF_PYTHON))
-    return filename.startswith(_libraries())
+    return filename.startswith(_libraries()) or filename.endswith(_DELTA)
 
 
 _OURS = str(Path(__file__).parents[1]) + os.sep
+_DELTA = f"{os.sep}delta{os.sep}tables.py"
+"""Python side of Delta Lake, which may come from pip or from a jar."""
 _OF_PYTHON = str(Path(os.__file__).parent) + os.sep
 
 

@@ -3,6 +3,7 @@ package provspark.intercept;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -44,6 +45,8 @@ public class CommandInterceptor extends SparkStrategy {
 
   public final ScriptThreads scripts;
   private final BiFunction callback;
+  private volatile boolean stopped = false;
+  private final Set sessions = Collections.newSetFromMap(new WeakHashMap());
   private final long limit;
   private final ExecutorService threads;
   /** Whether this thread runs an intercepted command, or a callback, whose commands are those of capture itself. */
@@ -108,6 +111,7 @@ public class CommandInterceptor extends SparkStrategy {
     for (int i = all.size() - 1; i >= 0; i--) if (all.get(i) instanceof CommandInterceptor) all.remove(i);
     all.add(0, this);
     methods.extraStrategies_$eq(Trees.seq(all));
+    sessions.add(session);
   }
 
   /** Plans nothing from now on. */
@@ -115,15 +119,12 @@ public class CommandInterceptor extends SparkStrategy {
     if (active == this) active = null;
     stopped = true;
     threads.shutdown();
-  }
-
-  private volatile boolean stopped = false;
-
-  /** Removes the strategy from a session. */
-  public synchronized void leave(SparkSession session) {
-    ExperimentalMethods methods = session.experimental();
-    List all = Trees.list(methods.extraStrategies());
-    if (all.remove(this)) methods.extraStrategies_$eq(Trees.seq(all));
+    Iterator it = sessions.iterator();
+    while (it.hasNext()) {
+      ExperimentalMethods methods = ((SparkSession) it.next()).experimental();
+      List all = Trees.list(methods.extraStrategies());
+      if (all.remove(this)) methods.extraStrategies_$eq(Trees.seq(all));
+    }
   }
 
   // -- planning
