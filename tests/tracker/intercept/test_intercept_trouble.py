@@ -1,0 +1,153 @@
+"""Trouble in capture or in a command: the script gets what plain Spark gives it, and the step says what is known."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oracle.cases import configured
+from pyspark.sql.functions import udf
+
+from provspark.errors import UnsupportedPlanError
+from provspark.index_store.store.store import Store
+from provspark.tracker import attach, capture
+from provspark.tracker.session.write_capture import WriteCapture
+
+pytestmark = pytest.mark.spark
+
+WAYS: dict[str, Callable[[Any, str], Any]] = {
+    "DataFrame": lambda frame, to: frame.write.parquet(to),
+    "Java": lambda frame, to: frame._jdf.write().parquet(to),
+    "SQL": lambda frame, to: frame.sparkSession.sql(f"INSERT OVERWRITE DIRECTORY '{to}' USING json TABLE refused_0027"),
+    "script": lambda frame, to: frame.sparkSession.sql(
+        f"BEGIN INSERT OVERWRITE DIRECTORY '{to}' USING json SELECT * FROM refused_0027; END"
+    ),
+    "table": lambda frame, to: frame.write.option("path", to).saveAsTable("trouble_0027"),
+    "CTAS": lambda frame, to: frame.sparkSession.sql(
+        f"CREATE TABLE trouble_0027 USING orc LOCATION '{to}' AS SELECT * FROM refused_0027"
+    ),
+    "unknown format": lambda frame, to: frame.write.format("org.apache.spark.sql.test_0027").save(to),
+}
+
+
+@pytest.fixture
+def refused(spark: Any) -> Iterator[Any]:
+    """A frame that capture can't follow, also as a view."""
+    frame = spark.range(9).rdd.map(lambda row: (row.id,)).toDF(["id"])
+    frame.createOrReplaceTempView("refused_0027")
+    with configured(spark, {"spark.sql.scripting.enabled": True}):
+        yield frame
+    spark.sql("DROP TABLE IF EXISTS trouble_0027")
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "unknown format"])
+def test_what_is_refused_is_not_written_if_lineage_must_not_be_lost(way: str, refused: Any, tmp_path: Path) -> None:
+    store, to = (tmp_path / "store").as_uri(), tmp_path / "out"
+    with pytest.raises(UnsupportedPlanError) as caught, attach(store=store, step="s", on_error="fail") as strict:
+        WAYS[way](refused, str(to))
+    assert not to.exists() and not refused.sparkSession.catalog.tableExists("trouble_0027")
+    assert strict.manifest.writes == () and str(caught.value.site).startswith(__file__)
+    with attach(store=store, step="t") as capture:
+        WAYS[way](refused, str(to))
+    assert any(to.iterdir())
+    assert [(w.coverage, w.output.dataset.name) for w in capture.manifest.writes] == [("untracked", str(to))]
+    assert [u.site.rpartition(":")[0] for u in capture.untracked] == [__file__]
+
+
+def test_a_table_is_not_emptied_if_lineage_must_not_be_lost(spark: Any, refused: Any, tmp_path: Path) -> None:
+    spark.range(3).write.saveAsTable("trouble_0027")
+    store = (tmp_path / "store").as_uri()
+    with pytest.raises(UnsupportedPlanError, match="TRUNCATE"), attach(store=store, step="s", on_error="fail"):
+        spark.sql("TRUNCATE TABLE trouble_0027")
+    assert spark.table("trouble_0027").count() == 3
+
+
+def raises(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("trouble")
+
+
+def exits(*_: Any, **__: Any) -> Any:
+    sys.exit(3)
+
+
+def hangs(*_: Any, **__: Any) -> Any:
+    time.sleep(3)
+    raise RuntimeError("late")
+
+
+@pytest.mark.parametrize("callback", [raises, exits, hangs], ids=lambda f: f.__name__)
+def test_a_callback(callback: Any, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    to = tmp_path / "out"
+    monkeypatch.setattr(capture, "LIMIT", 1.0 if callback is hangs else capture.LIMIT)
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as step:
+        with monkeypatch.context() as patched:
+            patched.setattr(WriteCapture, "_traced", callback)
+            spark.range(5).write.parquet(str(to))
+        spark.range(5).write.parquet(str(tmp_path / "after"))
+    assert spark.read.parquet(str(to)).count() == 5
+    (reason,) = step.untracked
+    words = {raises: "trouble", exits: "SystemExit: 3", hangs: "longer than"}[callback]
+    assert words in reason.why and (callback is exits or reason.site.startswith(__file__))
+    assert step.manifest.writes[-1].coverage == "exact"
+
+
+def test_a_command_that_fails_halfway(spark: Any, tmp_path: Path) -> None:
+    fails = udf(lambda n: 1 // (n - 25), "long")
+    frame = spark.range(30).repartition(3, "id").select(fails("id").alias("n"))
+    found = []
+    for name in ("plain", "traced"):
+        to = tmp_path / name
+        spark.range(4).selectExpr("id AS n").write.parquet(str(to))
+        with attach(store=(tmp_path / "store").as_uri(), step=name, on_error="warn") as step:
+            with pytest.raises(Exception, match="ZeroDivisionError") as caught:
+                frame.write.mode("append").parquet(str(to))
+            found.append((type(caught.value), spark.read.parquet(str(to)).count()))
+    assert found[0] == found[1] and found[0][1] == 4
+    assert (step.untracked, step.manifest.writes) == ((), ())
+
+
+JOB = """
+import sys, time
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+print("ready", flush=True)
+slow = udf(lambda n: time.sleep(0.2) or n, "long")
+spark.range(100).coalesce(1).select(slow("id").alias("n")).write.parquet(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda n: n.name)
+def test_a_script_that_is_stopped_amid_a_write(number: signal.Signals, tmp_path: Path) -> None:
+    """It ends as without capture, and the store can be read."""
+    (tmp_path / "job.py").write_text(JOB)
+    store = tmp_path / "store"
+    plain = [sys.executable, str(tmp_path / "job.py")]
+    traced = [
+        sys.executable,
+        "-m",
+        "provspark.tracker.runner",
+        "--store",
+        store.as_uri(),
+        "--",
+        str(tmp_path / "job.py"),
+    ]
+    codes = []
+    for name, command in (("plain", plain), ("traced", traced)):
+        with subprocess.Popen(
+            [*command, str(tmp_path / name)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as job:
+            assert job.stdout is not None and job.stdout.readline() == b"ready\n"
+            deadline = time.monotonic() + 90
+            while not list((tmp_path / name).rglob("*.parquet")) and time.monotonic() < deadline:
+                time.sleep(0.1)
+            job.send_signal(number)
+            codes.append(job.wait(timeout=120))
+    assert codes[0] == codes[1] or (number is signal.SIGINT and codes == [-2, 130])  # 128 + 2, as a shell has it
+    assert all(manifest.status != "succeeded" for manifest in Store.open(store.as_uri()).manifests())
