@@ -133,7 +133,7 @@ public class CommandInterceptor extends SparkStrategy {
     List out = new ArrayList();
     boolean whole = plan instanceof ReturnAnswer;
     LogicalPlan p = whole ? ((ReturnAnswer) plan).child() : plan;
-    if (!stopped && (p instanceof Command || whole) && intercepts(p)) out.add(new InterceptedCommand(p, this));
+    if (!stopped && (p instanceof Command || whole) && intercepts(p)) out.add(new InterceptedCommand(p, this, name(p)));
     return Trees.seq(out);
   }
 
@@ -151,6 +151,21 @@ public class CommandInterceptor extends SparkStrategy {
     LogicalPlan analysed = execution.analyzed();
     // EXPLAIN plans a command without running it, and CACHE plans a query that it keeps.
     return command ? !analysed.getClass().getSimpleName().endsWith("ExplainCommand") : !(analysed instanceof Command);
+  }
+
+  /** Returns the name of a command's node. Listeners of the application may name jobs after it, as they do without capture. */
+  private String name(LogicalPlan plan) {
+    String own = "Execute " + plan.nodeName();
+    SparkContext context = (SparkContext) SparkContext$.MODULE$.getActive().get();
+    if (!(plan instanceof Command) || !context.conf().contains("spark.extraListeners")) return own;
+    inside.set(Boolean.TRUE);
+    try {
+      return PlainName.of(execution(context).sparkSession(), plan);
+    } catch (Exception e) {
+      return own; // Spark reports the error when the command runs
+    } finally {
+      inside.remove();
+    }
   }
 
   /** Returns the query that this thread executes, or null. */

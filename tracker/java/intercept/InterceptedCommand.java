@@ -40,6 +40,7 @@ public class InterceptedCommand extends SparkPlan {
 
   private final LogicalPlan command;
   private final CommandInterceptor interceptor;
+  private final String nodeName;
   private volatile LogicalPlan analysed = null;
   private volatile SparkPlan inner = null;
   private volatile Throwable error = null;
@@ -48,9 +49,10 @@ public class InterceptedCommand extends SparkPlan {
   private InternalRow[] rows = null;
 
   /** Spark copies a node with the values of `productElement`, in this order. */
-  public InterceptedCommand(LogicalPlan command, CommandInterceptor interceptor) {
+  public InterceptedCommand(LogicalPlan command, CommandInterceptor interceptor, String nodeName) {
     this.command = command;
     this.interceptor = interceptor;
+    this.nodeName = nodeName;
   }
 
   // -- what Python asks
@@ -215,15 +217,15 @@ public class InterceptedCommand extends SparkPlan {
   }
 
   public String nodeName() {
-    return "Execute " + command.nodeName();
+    return nodeName;
   }
 
   public int productArity() {
-    return 2;
+    return 3;
   }
 
   public Object productElement(int i) {
-    return i == 0 ? (Object) command : (Object) interceptor;
+    return i == 0 ? command : i == 1 ? (Object) interceptor : nodeName;
   }
 
   public boolean canEqual(Object other) {
