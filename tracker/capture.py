@@ -307,13 +307,17 @@ class Capture:
         error = UnsupportedPlanError(node, why, caller())
         if rows is not None:
             self._reading.lost(lambda: self._reading.of(rows), node, why, error.site)
-        self._interceptor.saves()
+        self._discard_saves()
         try:
             result = call()
         finally:
-            self._interceptor.saves()  # the reason below stands for them
+            self._discard_saves()  # the reason below stands for them
         self._troubles.refuse(error)
         return result
+
+    @guarded("RDDs that Spark saved are recorded twice")
+    def _discard_saves(self) -> None:
+        self._interceptor.saves()
 
     def refused(self, node: str, why: str) -> None:
         """Record that capture can't follow what is about to start."""

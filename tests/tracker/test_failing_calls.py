@@ -201,20 +201,17 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
 
 
 CALLED = (
-    *("__init__", "_ordered", "_run", "_statement", "_watched", "begin", "cache_table", "checkpoint", "context_stops"),
-    *("effect", "end", "frame_read", "lost", "model_saved", "rdd_of", "refused", "sql", "transposed", "withdraw"),
-    *("write", "write_v2"),
+    *("__init__", "begin", "checkpoint", "context_stops", "effect", "end", "frame_read", "lost", "model_saved"),
+    *("rdd_of", "refused", "stopped", "transposed", "withdraw"),
 )
 """Methods of `Capture` that make calls of the script's, and those around the script."""
 BOUNDARY = (
-    *("tracker/attachment.py", "tracker/boundary.py", "tracker/capture.py:_reason"),
-    *("tracker/intercept/patches.py", "tracker/intercept/writer_proxy.py"),
+    *("tracker/attachment.py", "tracker/boundary.py", "tracker/intercept/patches.py"),
     *(f"tracker/capture.py:Capture.{name}" for name in CALLED),
-    *("tracker/intercept/orders.py:WriterOrder", "tracker/intercept/orders.py:StatementOrder"),
-    *(f"tracker/session/write_capture.py:{name}" for name in ("WriteCapture.run", "WriteCapture._seal", "_release")),
+    *("tracker/intercept/events.py:CommandEvents.unseen", "tracker/intercept/interceptor.py:_Callback"),
     *("tracker/intercept/import_hook.py:WhenImported.find_spec", "tracker/session/rdds.py:Rdds.of_frame"),
-    *(f"tracker/session/read_capture.py:ReadCapture.{name}" for name in ("_guarded", "_run", "frame", "lost", "plan")),
-    *(f"tracker/session/caches.py:Caches.{name}" for name in ("cache_table", "checkpoint", "observed", "transposed")),
+    *(f"tracker/session/read_capture.py:ReadCapture.{name}" for name in ("_guarded", "_run", "frame", "lost")),
+    *(f"tracker/session/caches.py:Caches.{name}" for name in ("checkpoint", "transposed")),
 )
 """What the script calls, or what those call at once: they guard all others."""
 GUARDS = (
