@@ -105,13 +105,13 @@ public class CommandInterceptor extends SparkStrategy {
 
   /** Puts the strategy before those of extensions, which may plan their own commands. Not private, as InterceptedCommand.run. */
   synchronized void add(SparkSession session) {
+    sessions.add(session); // also a clone, which has the strategies of the original
     ExperimentalMethods methods = session.experimental();
     List all = Trees.list(methods.extraStrategies());
     if (all.contains(this)) return;
     for (int i = all.size() - 1; i >= 0; i--) if (all.get(i) instanceof CommandInterceptor) all.remove(i);
     all.add(0, this);
     methods.extraStrategies_$eq(Trees.seq(all));
-    sessions.add(session);
   }
 
   /** Plans nothing from now on. */
