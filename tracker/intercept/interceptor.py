@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from provspark.tracker.session.troubles import log
@@ -68,6 +69,9 @@ _PATIENCE_MS = 30_000
 class _Callback:
     """Python side of the java.util.function.BiFunction that the strategy calls."""
 
+    Java = SimpleNamespace(implements=("java.util.function.BiFunction",))
+    """Interfaces, where py4j looks for them."""
+
     def __init__(self, handle: Callable[[str, Any], Any]) -> None:
         self._handle = handle
 
@@ -78,8 +82,3 @@ class _Callback:
         except BaseException as e:
             log.debug("provspark: an event of a command could not be handled", exc_info=e)
             return None
-
-    class Java:
-        """Interfaces for py4j."""
-
-        implements = ("java.util.function.BiFunction",)

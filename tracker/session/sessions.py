@@ -37,7 +37,7 @@ class Sessions:
         known = self._known.get(id(java))
         if known is not None and known[0]() is java:
             return known[1]
-        jvm = self._found(java)
+        jvm = self._known_for(java)
         if jvm is None:
             jvm = Jvm(spark)
             self._jvms.append(jvm)
@@ -47,15 +47,15 @@ class Sessions:
 
     def of_java(self, session: Any) -> Jvm:
         """Return the handle of a Java session, which the script or Java code has created."""
-        found = self._found(session)
-        if found is not None:
-            return found
+        known = self._known_for(session)
+        if known is not None:
+            return known
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
 
         return self.jvm(SparkSession(SparkContext._active_spark_context, session))
 
-    def _found(self, session: Any) -> Jvm | None:
+    def _known_for(self, session: Any) -> Jvm | None:
         return next((jvm for jvm in self.every() if jvm.session.equals(session)), None)
 
     def every(self) -> list[Jvm]:
