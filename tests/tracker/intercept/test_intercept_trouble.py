@@ -77,14 +77,14 @@ def exits(*_: Any, **__: Any) -> Any:
 
 
 def hangs(*_: Any, **__: Any) -> Any:
-    time.sleep(3)
+    time.sleep(12)
     raise RuntimeError("late")
 
 
 @pytest.mark.parametrize("callback", [raises, exits, hangs], ids=lambda f: f.__name__)
 def test_a_callback(callback: Any, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     to = tmp_path / "out"
-    monkeypatch.setattr(capture, "LIMIT", 1.0 if callback is hangs else capture.LIMIT)
+    monkeypatch.setattr(capture, "LIMIT", 9.0 if callback is hangs else capture.LIMIT)
     with attach(store=(tmp_path / "store").as_uri(), step="s") as step:
         with monkeypatch.context() as patched:
             patched.setattr(WriteCapture, "_traced", callback)
