@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.CommandExecutionMode$;
+import org.apache.spark.sql.execution.ExplainMode$;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.SparkPlanInfo$;
@@ -150,22 +151,23 @@ public class InterceptedCommand extends SparkPlan {
   }
 
   private InternalRow[] execute(LogicalPlan plan) {
-    SparkPlan made = session().sessionState().executePlan(plan, CommandExecutionMode$.MODULE$.SKIP()).executedPlan();
-    inner = made;
-    show(made);
-    InternalRow[] collected = (InternalRow[]) made.executeCollect();
-    show(made); // AQE's own updates are for the outer execution's plan only
+    QueryExecution query = session().sessionState().executePlan(plan, CommandExecutionMode$.MODULE$.SKIP());
+    inner = query.executedPlan();
+    show(query);
+    InternalRow[] collected = (InternalRow[]) inner.executeCollect();
+    show(query); // AQE's own updates are for the outer execution's plan only
     return collected;
   }
 
   /** Shows the plan that runs in the SQL tab, as AQE does when it changes one. A statement with several INSERTs is one plan. */
-  private void show(SparkPlan running) {
-    QueryExecution execution = CommandInterceptor.execution(sparkContext());
-    if (execution == null) return;
+  private void show(QueryExecution running) {
+    QueryExecution whole = CommandInterceptor.execution(sparkContext());
+    if (whole == null) return;
     String id = sparkContext().getLocalProperty("spark.sql.execution.id");
-    SparkPlan plan = execution.executedPlan().children().size() > 1 ? execution.executedPlan() : running;
+    QueryExecution shown = whole.executedPlan().children().size() > 1 ? whole : running;
+    String text = shown.explainString(ExplainMode$.MODULE$.fromString(((SparkSession) session()).sessionState().conf().uiExplainMode()));
     sparkContext().listenerBus().post(
-        new SparkListenerSQLAdaptiveExecutionUpdate(Long.parseLong(id), plan.toString(), SparkPlanInfo$.MODULE$.fromSparkPlan(plan)));
+        new SparkListenerSQLAdaptiveExecutionUpdate(Long.parseLong(id), text, SparkPlanInfo$.MODULE$.fromSparkPlan(shown.executedPlan())));
   }
 
   private InternalRow[] result() {
