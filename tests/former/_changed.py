@@ -98,7 +98,7 @@ def _by_expression(key: str, now: dict[str, Any], then: dict[str, Any]) -> bool:
         told = {name: value for name, value in came.items() if name not in users}
         return {**came, **users} == came and [*told.values()] == [went[name] for name in went if name not in users]
     pairs = zip(came, went, strict=True) if isinstance(went, list) else [(came, went)]
-    return all(a == b or (re.fullmatch(OWN, b) and not re.match(OWN, a)) for a, b in pairs)
+    return all(a == b or (isinstance(b, str) and re.fullmatch(OWN, b) and not re.match(OWN, str(a))) for a, b in pairs)
 
 
 def _same_problem(key: str, now: dict[str, Any], then: dict[str, Any]) -> bool:
