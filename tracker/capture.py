@@ -311,7 +311,7 @@ class Capture:
         try:
             result = call()
         finally:
-            self._discard_saves()  # the reason below stands for them
+            self._discard_saves()  # they are recorded below
         self._troubles.refuse(error)
         return result
 

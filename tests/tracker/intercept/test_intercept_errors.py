@@ -25,8 +25,8 @@ PLACES = {Path(__file__).parent: "TEST", Path(pyspark.__file__).parent: "PYSPARK
 NOISE = re.compile(
     r"\s+at (org\.apache\.spark\.sql\.provspark\.Inter|\S*reflect\.|java\.base/|\S*py4j).*|\b\d+ more|\bo\d+\b"
 )
-"""Names of objects, and those lines of Java traces that differ: frames of the node that stands for a command, and of
-reflection, which Java compiles after a while."""
+"""Names of objects, and lines of Java traces that differ: frames of `InterceptedCommand`, and of reflection, which Java
+compiles after some calls."""
 
 
 def frames(error: BaseException) -> list[str]:

@@ -32,7 +32,6 @@ WAYS: dict[str, Callable[[Any, str], Any]] = {
     "CTAS": lambda frame, to: frame.sparkSession.sql(
         f"CREATE TABLE trouble_0027 USING orc LOCATION '{to}' AS SELECT * FROM refused_0027"
     ),
-    "unknown format": lambda frame, to: frame.write.format("org.apache.spark.sql.test_0027").save(to),
 }
 
 
@@ -46,7 +45,7 @@ def refused(spark: Any) -> Iterator[Any]:
     spark.sql("DROP TABLE IF EXISTS trouble_0027")
 
 
-@pytest.mark.parametrize("way", [way for way in WAYS if way != "unknown format"])
+@pytest.mark.parametrize("way", WAYS)
 def test_what_is_refused_is_not_written_if_lineage_must_not_be_lost(way: str, refused: Any, tmp_path: Path) -> None:
     store, to = (tmp_path / "store").as_uri(), tmp_path / "out"
     with pytest.raises(UnsupportedPlanError) as caught, attach(store=store, step="s", on_error="fail") as strict:

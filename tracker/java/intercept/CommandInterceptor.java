@@ -2,7 +2,6 @@ package provspark.intercept;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -217,7 +216,7 @@ public class CommandInterceptor extends SparkStrategy {
     final SparkSession session = command.session();
     final java.util.Properties properties = context.getLocalProperties();
     final java.util.Properties copy = new java.util.Properties();
-    java.util.Iterator names = properties.stringPropertyNames().iterator();
+    Iterator names = properties.stringPropertyNames().iterator();
     while (names.hasNext()) {
       String name = (String) names.next();
       if (!name.equals(EXECUTION) && !name.equals(ROOT)) copy.setProperty(name, properties.getProperty(name));

@@ -80,7 +80,7 @@ public class CommandPlans {
     return Trees.seq(all);
   }
 
-  /** Returns the JDBC options of the table that a command writes to, and the name of its SaveMode; null if it writes elsewhere. */
+  /** Returns the JDBC options of the table that a command writes to, or null if it writes elsewhere. */
   public Map database(SparkSession session, LogicalPlan command) {
     if (command instanceof SaveIntoDataSourceCommand) {
       SaveIntoDataSourceCommand save = (SaveIntoDataSourceCommand) command;

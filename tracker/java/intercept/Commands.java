@@ -14,8 +14,9 @@ import org.apache.spark.sql.execution.datasources.v2.FileDataSourceV2;
 import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog;
 import org.apache.spark.sql.internal.SQLConf$;
 
-/** List of the commands that capture leaves to Spark. It runs any other command, including unknown ones. Uses raw types. */
+/** Lists of commands by what they do to rows. A command that no list has counts as a write. Uses raw types. */
 public class Commands {
+  /** Commands that change no rows. Capture leaves them to Spark. */
   private static final Set QUIET = set(
       // definitions of tables, views, functions and namespaces
       "AddCheckConstraint AddColumns AddConstraint AddPartitions AlterColumns AlterDatabasePropertiesCommand"

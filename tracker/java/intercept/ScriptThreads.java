@@ -7,7 +7,7 @@ import py4j.ClientServerConnection;
 import py4j.GatewayConnection;
 import py4j.Py4JPythonClientPerThread;
 
-/** Tells which thread of the Python script a JVM thread works for, and whether a SQL script runs. Uses raw types for Janino. */
+/** Finds the connection on which the Python script waits for a JVM thread, and SQL scripts that run. Raw types, for Janino. */
 public class ScriptThreads {
   private static final String CATALYST = "org.apache.spark.sql.catalyst.";
   private static volatile Object variables = null;
