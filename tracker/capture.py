@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timezone
 from typing import Any
 
@@ -43,7 +43,6 @@ _UNCACHED = "capture could not record what is cached: "
 _SAVED = "Java code saved an RDD, and capture does not follow that. Write a DataFrame with df.write or SQL"
 _ACTIONS = {"reads": "SET VARIABLE", "query": "BEGIN … END"}
 """How docs call what reads the rows of such a command."""
-_UNREAD = "capture could not determine what the driver read: "
 
 
 class Capture:
@@ -69,14 +68,14 @@ class Capture:
             self._sessions = Sessions(step.taps)
             self._reads = DriverReads(step, name)
             self._files = FilesOfDriver(step, self._reads, self._troubles, store)
-            self._reading = ReadCapture(self._sessions, self._reads, self._troubles, self._files, step.taps)
+            self._reading = ReadCapture(self._sessions, self._reads, self.boundary, self._files, step.taps)
             shared = self._sessions, self._reading, self._reads, self._files, self._troubles
             self._writing = WriteCapture(step, store, name, *shared, profile=profile)
             self._events = CommandEvents(self._sessions.of_java, self._command, self._troubles, LIMIT)
             self._interceptor = Interceptor(self._events.handle, LIMIT)
+            self._interception = Interception(self, self._reading)
         self._engine: dict[str, str] = {"python": platform.python_version(), "provspark": __version__}
         self._started = _now()
-        self._interception = Interception(self)
         self.manifest: Manifest | None = None
 
     @property
@@ -100,8 +99,7 @@ class Capture:
         check_version()
         program().begin()
         self._interception.install()
-        if self._step is not None:
-            self._files.begin()
+        self._files.begin()
 
     def withdraw(self) -> None:
         """Undo a `begin` that failed halfway."""
@@ -115,9 +113,9 @@ class Capture:
 
     def end(self, error: BaseException | None) -> None:
         """Stop capturing and publish the step. `error` is what the script raised, if anything."""
-        self._interception.remove()
         if self._step is None:
             return
+        self._interception.remove()
         self._files.end()
         failed = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
         with self.boundary.guard("", "publish", sited=False, fatal=error is None):
@@ -137,7 +135,7 @@ class Capture:
                 driver_reads=self._reads.setting,
             )
 
-    # -- methods of `Listener`
+    # -- what the patches call
 
     @guarded("capture can't start: ", "session", sited=False)
     def session_made(self, spark: Any) -> None:
@@ -227,45 +225,6 @@ class Capture:
             self._sessions.caches(jvm).rdds.handed(rdd, rows, content, caller())
             self._sessions.made(jvm).note_rdd(rdd, self._why("SparkContext.parallelize", data))
 
-    def frame_read(self, frame: Any, action: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
-        """Run an action of a DataFrame."""
-        return self._reading.frame(frame, action, args, call)
-
-    @guarded(_UNREAD, "reads")
-    def rdd_read(self, rdd: Any, action: str, result: Any) -> None:
-        """Record that an action returned values of an RDD to the driver."""
-        self._reading.rdd(rdd, action, result)
-
-    @guarded(_UNREAD, "reads")
-    def shown(self, frame: Any, action: str, rows: int) -> None:
-        """Record that a DataFrame printed rows."""
-        self._reading.shown(frame, action, rows)
-
-    @guarded(_UNREAD, "reads")
-    def observed(self, frame: Any) -> None:
-        """Record that the script read the metrics of an observed DataFrame."""
-        self._reading.observed(frame)
-
-    @guarded(_UNREAD, "reads")
-    def computed(self, rows: Any) -> None:
-        """Record that Spark is about to compute a DataFrame or an RDD."""
-        self._reading.computed(rows)
-
-    @guarded(_UNREAD, "reads")
-    def accumulated(self, value: Any) -> None:
-        """Record that the script read an accumulator."""
-        self._reading.accumulated(value)
-
-    @guarded(_UNREAD, "reads")
-    def learned(self, values: Sequence[Any], action: str, result: Any) -> None:
-        """Record that MLlib returned a result learned from DataFrames or RDDs."""
-        self._reading.learned(values, action, result)
-
-    @guarded(_UNREAD, "reads")
-    def model_called(self, owner: Any, action: str, result: Any) -> None:
-        """Record what a method of a model returned."""
-        self._reading.called(owner, action, result)
-
     def _why(self, maker: str, data: Any = None) -> str:
         """Return why the rows that the running call creates may derive from a read, or "" if they can't."""
         return not_known_before(maker, data, numbers=self._numbers()) if self._reads.begun else ""
@@ -286,11 +245,6 @@ class Capture:
         why = why if begun else ""
         if local or why:
             self._sessions.made(jvm).note(frame._jdf, why)
-
-    @guarded(_UNREAD, "reads")
-    def model_loaded(self, instance: Any, path: str) -> None:
-        """Record the files that a model was loaded from."""
-        self._reading.loaded(instance, path)
 
     def model_saved(self, instance: Any, path: str, call: Callable[[], Any]) -> Any:
         """Save a model with `call`, and store the files as an output of the step."""
@@ -337,7 +291,7 @@ class Capture:
     def stopped(self, throwable: Any) -> Exception | None:
         """Return the error with which capture stopped a command, or None if a Java exception has another cause."""
         try:
-            return self._events.error(str(throwable.getMessage())) if self._step is not None else None
+            return self._events.error(str(throwable.getMessage()))
         except Exception:
             return None
 
@@ -353,7 +307,7 @@ class Capture:
             self._settle(jvm, command.folder())
             yield PLAIN
         else:
-            for plan in command.rows:
+            for plan in command.rows if command.kind == "discards" else [command.analysed]:
                 self._reading.written(jvm, plan)
             failed = yield PLAIN
             if failed is None and command.kind != "discards":

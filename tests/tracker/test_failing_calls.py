@@ -201,7 +201,7 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
 
 
 CALLED = (
-    *("__init__", "begin", "checkpoint", "context_stops", "effect", "end", "frame_read", "lost", "model_saved"),
+    *("__init__", "begin", "checkpoint", "context_stops", "effect", "end", "lost", "model_saved"),
     *("rdd_of", "refused", "stopped", "transposed", "withdraw"),
 )
 """Methods of `Capture` that make calls of the script's, and those around the script."""
@@ -210,7 +210,7 @@ BOUNDARY = (
     *(f"tracker/capture.py:Capture.{name}" for name in CALLED),
     *("tracker/intercept/events.py:CommandEvents.unseen", "tracker/intercept/interceptor.py:_Callback"),
     *("tracker/intercept/import_hook.py:WhenImported.find_spec", "tracker/session/rdds.py:Rdds.of_frame"),
-    *(f"tracker/session/read_capture.py:ReadCapture.{name}" for name in ("_guarded", "_run", "frame", "lost")),
+    *(f"tracker/session/read_capture.py:ReadCapture.{name}" for name in ("_guard", "_run", "frame")),
     *(f"tracker/session/caches.py:Caches.{name}" for name in ("checkpoint", "transposed")),
 )
 """What the script calls, or what those call at once: they guard all others."""

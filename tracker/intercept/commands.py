@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from provspark.model.errors import UnsupportedPlanError
@@ -100,12 +101,17 @@ class Command:
     def rows(self) -> list[Any]:
         """Analysed plans that it reads, as far as they are known."""
         query = self._java.query(self.analysed)
-        return list(self._java.rows(self.analysed) or ()) if query is None else [query]
+        return list(self._parts or ()) if query is None else [query]
 
     @property
     def complete(self) -> bool:
         """Whether `rows` are all that it reads."""
-        return self._java.rows(self.analysed) is not None
+        return self._parts is not None
+
+    @cached_property
+    def _parts(self) -> Any:
+        """Plans in the command except for its target, or None if it reads files by name."""
+        return self._java.rows(self.analysed)
 
     def aim(self, planned: Callable[[Any], Any]) -> Aim:
         """Return the output. `planned` maps an analysed plan to one with cached parts replaced by cache entries.

@@ -9,13 +9,16 @@ from collections.abc import Callable
 from functools import update_wrapper, wraps
 from inspect import signature, unwrap
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from provspark.tracker.intercept.actions import LEARNERS, reading
 from provspark.tracker.intercept.import_hook import WhenImported
-from provspark.tracker.intercept.listener import Listener
 from provspark.tracker.script.shown_frames import EAGER
 from provspark.tracker.script.sites import is_library, of_script
+
+if TYPE_CHECKING:
+    from provspark.tracker.capture import Capture
+    from provspark.tracker.session.read_capture import ReadCapture
 
 _RDD_SAVES = (
     "saveAsHadoopDataset",
@@ -37,8 +40,8 @@ _CONNECT = "capture can't see what it reads and writes. Create a classic session
 class Interception:
     """Patches of pyspark's classes. `remove` undoes them all."""
 
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
+    def __init__(self, capture: Capture, reading: ReadCapture) -> None:
+        self._capture, self._reading = capture, reading
         # Thread-local, because other threads of the script and foreachBatch callbacks run actions of their own. So do
         # threads that an action starts, such as CrossValidator's pool: their calls count as the script's.
         self._acting = threading.local()
@@ -66,19 +69,19 @@ class Interception:
         from pyspark.sql.udf import UserDefinedFunction
         from pyspark.sql.utils import ForeachBatchFunction
 
-        listener = self._listener
+        capture = self._capture
         self._convert_errors()
         self._name_calls()
         self._around(DataFrameWriter, "saveAsTable", self._save_table)
         self._sql, self._batch = unwrap(SparkSession.sql).__code__, unwrap(ForeachBatchFunction.call).__code__
         self._after(DataFrame, "__init__", self._frame_made)
-        self._after(SparkSession, "__init__", lambda spark, *_: listener.session_made(spark))
+        self._after(SparkSession, "__init__", lambda spark, *_: capture.session_made(spark))
         self._around(UserDefinedFunction, "_create_judf", self._function)
-        self._before(SparkContext, "stop", listener.context_stops)
+        self._before(SparkContext, "stop", capture.context_stops)
         for name in ("cache", "persist", "unpersist"):
-            self._after(DataFrame, name, lambda frame, *_: listener.cache_changed(frame.sparkSession))
+            self._after(DataFrame, name, lambda frame, *_: capture.cache_changed(frame.sparkSession))
         for name in ("cacheTable", "uncacheTable", "clearCache", "refreshTable", "refreshByPath"):
-            self._after(Catalog, name, lambda catalog, *_: listener.cache_changed(catalog._sparkSession))
+            self._after(Catalog, name, lambda catalog, *_: capture.cache_changed(catalog._sparkSession))
         for name in reading("DataFrame"):
             self._around(DataFrame, name, self._read)
         for name in ("show", "_show_string", *EAGER):  # some scripts call `_show_string` for the text
@@ -104,7 +107,7 @@ class Interception:
         for name in _RDD_SAVES:
             self._around(RDD, name, self._save)
         for name in ("start", "toTable"):
-            self._before(DataStreamWriter, name, lambda *_, n=name: listener.refused(f"DataStreamWriter.{n}", _STREAM))
+            self._before(DataStreamWriter, name, lambda *_, n=name: capture.refused(f"DataStreamWriter.{n}", _STREAM))
         self._around(DataFrame, "transpose", self._transpose)
         for name in ("checkpoint", "localCheckpoint"):
             self._around(DataFrame, name, self._checkpoint)
@@ -117,7 +120,7 @@ class Interception:
         self._waiting.append(WhenImported("pyspark.ml.util", self._models_imported))
         self._waiting.append(WhenImported("pyspark.sql.connect.session", self._connect_imported))
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
-            listener.session_made(spark)
+            capture.session_made(spark)
 
     def remove(self) -> None:
         """Undo all patches."""
@@ -135,7 +138,7 @@ class Interception:
         self._undo.append((captured, "convert_exception", convert))
 
         def converted(throwable: Any) -> Any:
-            return self._listener.stopped(throwable) or convert(throwable)
+            return self._capture.stopped(throwable) or convert(throwable)
 
         captured.convert_exception = converted
 
@@ -148,30 +151,30 @@ class Interception:
         traceback_utils.first_spark_call = lambda: of_script(first())
 
     def _save_table(self, save: Callable[..., Any], writer: Any, *args: Any, **kwargs: Any) -> Any:
-        self._listener.table_saved(writer, next(iter((*args, *kwargs.values()))))
+        self._capture.table_saved(writer, next(iter((*args, *kwargs.values()))))
         return save(writer, *args, **kwargs)
 
     def _frame_made(self, frame: Any, *_: Any) -> None:
-        self._listener.frame_made(frame)
+        self._capture.frame_made(frame)
         # Stack frame 0 is this one, 1 `patched`, 2 the caller. Patches of these callers would be in their tracebacks.
         maker = sys._getframe(2).f_code
         if maker is self._sql:
-            self._listener.rows_made(frame, "SparkSession.sql", None, local=False)
+            self._capture.rows_made(frame, "SparkSession.sql", None, local=False)
         elif maker is self._batch:
-            self._listener.batch_made(frame)
+            self._capture.batch_made(frame)
 
     def _read(self, action: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
             return action(frame, *args, **kwargs)
-        self._listener.cache_changed(frame.sparkSession)  # a Java call may have cached something (`df._jdf.persist()`)
+        self._capture.cache_changed(frame.sparkSession)  # a Java call may have cached something (`df._jdf.persist()`)
         run = lambda rows: self._outermost(lambda: action(rows, *args, **kwargs))  # noqa: E731
-        return self._listener.frame_read(frame, action.__name__, (*args, *kwargs.values()), run)
+        return self._reading.frame(frame, action.__name__, (*args, *kwargs.values()), run)
 
     def _show(self, show: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
             return show(frame, *args, **kwargs)
         result = self._outermost(lambda: show(frame, *args, **kwargs))
-        self._listener.shown(frame, show.__name__, args[0] if args else kwargs.get("n", 20))
+        self._reading.shown(frame, show.__name__, args[0] if args else kwargs.get("n", 20))
         return result
 
     def _observe(self, on: Callable[..., Any], observation: Any, *args: Any, **kwargs: Any) -> Any:
@@ -182,14 +185,14 @@ class Interception:
     def _observation_read(self, get: Any, observation: Any) -> Any:
         result = get.__get__(observation, type(observation))
         if observation in self._observed:
-            self._listener.observed(self._observed[observation])
+            self._reading.observed(self._observed[observation])
         return result
 
     def _accumulated(self, read: Callable[..., Any], accumulator: Any) -> Any:
         result = read(accumulator)
         # Stack frame 0 is this one, 1 the lambda or `patched` from `install`, 2 the caller.
         if not self._within() and not is_library(sys._getframe(2).f_code.co_filename):
-            self._listener.accumulated(accumulator._value)
+            self._reading.accumulated(accumulator._value)
         return result
 
     def _rdd(self, plain: Any, frame: Any) -> Any:
@@ -202,7 +205,7 @@ class Interception:
         if self._within():
             return plain.__get__(frame, type(frame))
         take = lambda jdf: plain.__get__(DataFrame(jdf, frame.sparkSession), DataFrame)  # noqa: E731
-        self._rdds[frame] = self._outermost(lambda: self._listener.rdd_of(frame, take))
+        self._rdds[frame] = self._outermost(lambda: self._capture.rdd_of(frame, take))
         return self._rdds[frame]
 
     def _json(self, to_json: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
@@ -214,14 +217,14 @@ class Interception:
         if framed or self._within():
             return to_json(frame, *args, **kwargs)
         take = lambda jdf: to_json(DataFrame(jdf, frame.sparkSession), *args, **kwargs)  # noqa: E731
-        return self._outermost(lambda: self._listener.rdd_of(frame, take))
+        return self._outermost(lambda: self._capture.rdd_of(frame, take))
 
     def _read_rdd(self, action: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
             return action(rdd, *args, **kwargs)
-        self._listener.computed(rdd)  # before it runs: if it fails, finished tasks have already added to accumulators
+        self._reading.computed(rdd)  # before it runs: if it fails, finished tasks have already added to accumulators
         result = self._outermost(lambda: action(rdd, *args, **kwargs))
-        self._listener.rdd_read(rdd, action.__name__, result)
+        self._reading.rdd(rdd, action.__name__, result)
         return result
 
     def _run_job(self, run: Callable[..., Any], context: Any, rdd: Any, *args: Any, **kwargs: Any) -> Any:
@@ -232,14 +235,14 @@ class Interception:
 
     def _look(self, look: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
         if not self._within():
-            self._listener.computed(rdd)
+            self._reading.computed(rdd)
         return self._outermost(lambda: look(rdd, *args, **kwargs))
 
     def _learner_imported(self, module: ModuleType) -> None:
         try:
             self._watch_learning(module)
         except Exception as e:  # must not break the script's import
-            self._listener.refused(
+            self._capture.refused(
                 module.__name__, f"capture can't see what it learns from rows: {type(e).__name__}: {e}"
             )
 
@@ -255,7 +258,7 @@ class Interception:
                 setattr(owner, name, self._learning(plain))
 
     def _connect_imported(self, module: ModuleType) -> None:
-        self._before(module.SparkSession, "__init__", lambda *_: self._listener.refused("Spark Connect", _CONNECT))
+        self._before(module.SparkSession, "__init__", lambda *_: self._capture.refused("Spark Connect", _CONNECT))
 
     def _models_imported(self, module: ModuleType) -> None:
         try:
@@ -265,7 +268,7 @@ class Interception:
             self._around(module.JavaMLReader, "load", self._load_model)
         except Exception as e:  # must not break the script's import
             why = f"capture can't see the models that it saves or loads: {type(e).__name__}: {e}"
-            self._listener.refused(module.__name__, why)
+            self._capture.refused(module.__name__, why)
 
     def _model_writer(self, init: Callable[..., Any], writer: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
         init(writer, instance, *args, **kwargs)
@@ -277,12 +280,12 @@ class Interception:
         instance = self._of_writer.get(writer) or getattr(writer, "instance", None)
         path = next((a for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
         call = lambda: save(writer, *args, **kwargs)  # noqa: E731
-        return self._listener.model_saved(instance, path, lambda: self._outermost(call))
+        return self._capture.model_saved(instance, path, lambda: self._outermost(call))
 
     def _load_model(self, load: Callable[..., Any], reader: Any, *args: Any, **kwargs: Any) -> Any:
         result = load(reader, *args, **kwargs)
         path = next((a for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
-        self._listener.model_loaded(result, path)
+        self._reading.loaded(result, path)
         return result
 
     def _learning(self, learn: Callable[..., Any]) -> Callable[..., Any]:
@@ -297,11 +300,11 @@ class Interception:
             values, name = (*args, *kwargs.values()), learn.__qualname__
             if learn.__name__ == "_call_java":  # called as (wrapper, name of the Java method, *arguments)
                 name = f"{type(args[0]).__name__}.{args[1]}"
-                self._listener.model_called(args[0], name, result)
+                self._reading.called(args[0], name, result)
                 if isinstance(result, DataFrame):
                     return result  # followed as a DataFrame, or refused when it is written
             if not isinstance(result, RDD) and any(isinstance(value, (DataFrame, RDD)) for value in values):
-                self._listener.learned(values, name, result)
+                self._reading.learned(values, name, result)
             return result
 
         return learning
@@ -311,18 +314,18 @@ class Interception:
             return action(this, *args, **kwargs)
         node = f"{type(this).__name__}.{action.__name__}"
         why = "capture can't see what its function does with the rows"
-        self._listener.computed(this)
+        self._reading.computed(this)
         call = lambda: action(this, *args, **kwargs)  # noqa: E731
-        return self._listener.effect(node, why, lambda: self._outermost(call), this)
+        return self._capture.effect(node, why, lambda: self._outermost(call), this)
 
     def _save(self, save: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
             return save(rdd, *args, **kwargs)
         to = next((f" to {a}" for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
-        self._listener.computed(rdd)
+        self._reading.computed(rdd)
         call = lambda: save(rdd, *args, **kwargs)  # noqa: E731
         why = f"capture does not follow writes of RDDs: it wrote rows{to}. Write a DataFrame instead"
-        return self._listener.effect(f"RDD.{save.__name__}", why, lambda: self._outermost(call), rdd)
+        return self._capture.effect(f"RDD.{save.__name__}", why, lambda: self._outermost(call), rdd)
 
     def _within(self) -> bool:
         """Whether an action of the script is running, so that calls now come from pyspark and not from the script."""
@@ -337,7 +340,7 @@ class Interception:
 
     def _function(self, create: Callable[..., Any], function: Any, *args: Any, **kwargs: Any) -> Any:
         made = create(function, *args, **kwargs)
-        self._listener.function_made(function.func, made)
+        self._capture.function_made(function.func, made)
         return made
 
     def _create(self, create: Callable[..., Any], spark: Any, *args: Any, **kwargs: Any) -> Any:
@@ -346,16 +349,16 @@ class Interception:
 
         data = args[0] if args else kwargs["data"]
         if isinstance(data, RDD) and not self._within():
-            self._listener.computed(data)  # Spark infers the types from its first rows
+            self._reading.computed(data)  # Spark infers the types from its first rows
         frame = self._outermost(lambda: create(spark, *args, **kwargs))
         local = data in self._handed if isinstance(data, RDD) else not isinstance(data, DataFrame)
-        self._listener.rows_made(frame, "SparkSession.createDataFrame", data, local=local)
+        self._capture.rows_made(frame, "SparkSession.createDataFrame", data, local=local)
         return frame
 
     def _range(self, make: Callable[..., Any], this: Any, *args: Any, **kwargs: Any) -> Any:
         frame = make(this, *args, **kwargs)
         if not self._within():
-            self._listener.rows_made(frame, f"{type(this).__name__}.range", None, local=False)
+            self._capture.rows_made(frame, f"{type(this).__name__}.range", None, local=False)
         return frame
 
     def _parallelize(self, parallelize: Callable[..., Any], context: Any, c: Any, *args: Any, **kwargs: Any) -> Any:
@@ -367,7 +370,7 @@ class Interception:
         if not self._within():
             java = rdd._jrdd if rdd.__class__ is RDD else rdd._prev_jrdd  # a range is a PipelinedRDD over empty rows
             # `c` is the script's own object, which shows where it came from, even if it is an exhausted generator.
-            self._listener.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "", c)
+            self._capture.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "", c)
         return rdd
 
     def _checkpoint(self, checkpoint: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
@@ -378,16 +381,16 @@ class Interception:
             # `eager`, its one argument, is false: Spark computes the rows in the first job, and again to save them. A
             # localCheckpoint keeps the rows of the first job.
             return checkpoint(frame, *args, **kwargs)
-        self._listener.computed(frame)
+        self._reading.computed(frame)
         take = lambda jdf: checkpoint(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
-        return DataFrame(self._listener.checkpoint(frame, take), spark)
+        return DataFrame(self._capture.checkpoint(frame, take), spark)
 
     def _transpose(self, transpose: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
         from pyspark.sql import DataFrame
 
         spark, index = frame.sparkSession, next(iter((*args, *kwargs.values())), None)
         take = lambda jdf: transpose(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
-        return DataFrame(self._listener.transposed(frame, index, take), spark)
+        return DataFrame(self._capture.transposed(frame, index, take), spark)
 
     def _around(self, owner: type, name: str, instead: Callable[..., Any]) -> None:
         """Replace a method by `instead`, which gets the original method and the arguments.

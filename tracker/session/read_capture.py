@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from provspark.model.driver_datasets import FIT
 from provspark.model.errors import UnsupportedPlanError
 from provspark.model.pending import PendingWrite
 from provspark.model.writes import Untracked
+from provspark.tracker.boundary import Boundary, guarded
 from provspark.tracker.files.step_files import FilesOfDriver
 from provspark.tracker.intercept.actions import FITS, METHODS, Action
 from provspark.tracker.plan.rewrite import Rewriter
@@ -29,7 +31,7 @@ from provspark.tracker.session.row_iterators import Taking
 from provspark.tracker.session.saved_models import LoadedModel, model_files, saved_model
 from provspark.tracker.session.sessions import Sessions
 from provspark.tracker.session.traced_read import Ask, TracedRead, TracedRows
-from provspark.tracker.session.troubles import Troubles, log
+from provspark.tracker.session.troubles import log
 from provspark.tracker.spark.jvm import Jvm
 
 __all__ = ["ReadCapture"]
@@ -39,7 +41,7 @@ _MOST = "spark.provspark.driverReads.traced"
 MOST = 100
 """Default limit of the reads in a step whose rows are followed one by one."""
 _ARROW = "spark.sql.execution.arrow.pyspark.enabled"
-_FAILED = "capture could not determine what it returned to the driver: "
+_UNREAD = "capture could not determine what the driver read: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +69,16 @@ class ReadCapture:
     sessions : Sessions
     reads : DriverReads
         Receives the reads.
-    troubles : Troubles
+    boundary : Boundary
     files : FilesOfDriver
     folder : str
         URL of the step's folder for sidecar files.
     """
 
     def __init__(
-        self, sessions: Sessions, reads: DriverReads, troubles: Troubles, files: FilesOfDriver, folder: str
+        self, sessions: Sessions, reads: DriverReads, boundary: Boundary, files: FilesOfDriver, folder: str
     ) -> None:
-        self._sessions, self._reads, self._troubles, self._folder = sessions, reads, troubles, folder
+        self._sessions, self._reads, self.boundary, self._folder = sessions, reads, boundary, folder
         self._files = files
         self._followed = 0
         """Number of reads so far for which following rows one by one was attempted."""
@@ -94,37 +96,40 @@ class ReadCapture:
 
     def frame(self, frame: Any, name: str, args: tuple[Any, ...], call: Callable[[Any], Any]) -> Any:
         """Run an action of a DataFrame: call `call` with the DataFrame or a traced one, and return the result."""
-        site = caller()
-        ready = self._guarded(name, site, lambda: self._ready(frame, METHODS["DataFrame"][name], name, args, site))
+        ready = None
+        with self._guard():
+            ready = self._ready(frame, METHODS["DataFrame"][name], name, args)
         if ready is None:
             return call(frame)
         plan, trace, read, before = ready
         result, trace, read = self._run(frame, plan, trace, read, call)
         if name == "toLocalIterator":
-            taking = self._guarded(name, site, lambda: self._taking(trace, read, before))
-            return result if taking is None else taking.over(result)
-        self._guarded(name, site, lambda: self._returned(trace, replace(read, rows=size(result)), before))
+            with self._guard():
+                taking = Taking(trace, read, before)
+                self._reads.follow(taking)
+                return taking.over(result)
+        else:
+            with self._guard():
+                read = replace(read, rows=size(result))
+                self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read), before)
         return result
 
     def _ready(
-        self, frame: Any, action: Action, name: str, args: tuple[Any, ...], site: str
+        self, frame: Any, action: Action, name: str, args: tuple[Any, ...]
     ) -> tuple[_Plan, TracedRead | None, CoarseRead, Behind | None] | None:
         """Describe a read before it runs. Return None if it reads nothing."""
         plan = self._of_frame(frame)
         if plan is None or not plan.reads or _takes_none(action, args):
             return None
         self._accumulated.note(plan.inputs)
-        read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, 1, plan.fields, _single(action, plan))
-        jvm = plan.jvm
-        before = None if read.single else self._guarded(name, site, lambda: self._before(jvm, frame))
+        read = CoarseRead(plan.inputs, f"DataFrame.{name}", caller(), 1, plan.fields, _single(action, plan))
+        before: Behind | None = None
+        if not read.single:
+            with self._guard():
+                before = self._before(plan.jvm, frame)
         if not action.tapped or read.single:
             return plan, None, read, before
         return plan, *self._traced(frame, plan, action, args, read), before
-
-    def _taking(self, trace: TracedRead | None, read: CoarseRead, before: Behind | None) -> Taking:
-        taking = Taking(trace, read, before)
-        self._reads.follow(taking)
-        return taking
 
     def _before(self, jvm: Jvm, frame: Any) -> Behind:
         """Return the earlier reads that the rows of a DataFrame may derive from."""
@@ -133,29 +138,23 @@ class ReadCapture:
         analysed = frame._jdf.queryExecution().analyzed()
         return behind(jvm, self._sessions, self._reads, analysed, self._reads.count)
 
-    def _returned(self, trace: TracedRead | None, read: CoarseRead, before: Behind | None) -> None:
-        self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read), before)
-
+    @guarded(_UNREAD, "reads")
     def shown(self, frame: Any, name: str, rows: int) -> None:
         """Record a DataFrame that printed at most so many of its rows. It is a read if the script uses the text."""
         site = caller()
-
-        def note() -> None:
-            conf, most = frame.sparkSession._jconf, rows
-            if name in EAGER:
-                if not conf.isReplEagerEvalEnabled():
-                    return
-                most = int(conf.replEagerEvalMaxNumRows())
-            taken = takes_text(name, site)
-            plan = self._of_frame(frame) if taken or accumulators_exist() else None
-            if plan is None or not plan.reads:
+        conf, most = frame.sparkSession._jconf, rows
+        if name in EAGER:
+            if not conf.isReplEagerEvalEnabled():
                 return
-            self._accumulated.note(plan.inputs)
-            if taken and most > 0:
-                read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, most, plan.fields, plan.single)
-                self._reads.add(replace(read, rows=1) if read.single else read, self._before(plan.jvm, frame))
-
-        self._guarded(name, site, note)
+            most = int(conf.replEagerEvalMaxNumRows())
+        taken = takes_text(name, site)
+        plan = self._of_frame(frame) if taken or accumulators_exist() else None
+        if plan is None or not plan.reads:
+            return
+        self._accumulated.note(plan.inputs)
+        if taken and most > 0:
+            read = CoarseRead(plan.inputs, f"DataFrame.{name}", site, most, plan.fields, plan.single)
+            self._reads.add(replace(read, rows=1) if read.single else read, self._before(plan.jvm, frame))
 
     def saved(self, instance: Any, path: str) -> PendingWrite | None:
         """Return the write of a model's files that were just saved, or None if there is no session."""
@@ -167,30 +166,22 @@ class ReadCapture:
         where = str(self._reader(jvm)[0].qualified(jvm.session, path))
         return saved_model(jvm, where, spans, self._reads.rows(), site, learned=learned(instance))
 
+    @guarded(_UNREAD, "reads")
     def loaded(self, instance: Any, path: str) -> None:
         """Record the files that a model was loaded from. They are context of the rows that it transforms."""
-        site = caller()
+        jvm = self._sessions.any()
+        if jvm is None or not path or not self._on(jvm) or not learned(instance):
+            return
+        where = str(self._reader(jvm)[0].qualified(jvm.session, path))
+        model = LoadedModel(model_files(jvm, where, written=False), caller())
+        self.models.fitted(None, instance, self._reads.add(model))
 
-        def note() -> None:
-            jvm = self._sessions.any()
-            if jvm is None or not path or not self._on(jvm) or not learned(instance):
-                return
-            where = str(self._reader(jvm)[0].qualified(jvm.session, path))
-            self.models.fitted(
-                None, instance, self._reads.add(LoadedModel(model_files(jvm, where, written=False), site))
-            )
-
-        self._guarded("load", site, note)
-
+    @guarded(_UNREAD, "reads")
     def lost(self, rows: Callable[[], Inputs], node: str, why: str, site: str) -> None:
         """Record rows that are about to go where capture can't follow them."""
-
-        def note() -> None:
-            inputs = rows()
-            if inputs.sources:
-                self._reads.add(CoarseRead(replace(inputs, node=node, why=why), node, site, 1))
-
-        self._guarded(node, site, note)
+        inputs = rows()
+        if inputs.sources:
+            self._reads.add(CoarseRead(replace(inputs, node=node, why=why), node, site, 1))
 
     def of(self, rows: Any) -> Inputs:
         """Return the inputs of a PySpark DataFrame or RDD. They are empty if capture of reads is off."""
@@ -228,7 +219,12 @@ class ReadCapture:
         self, frame: Any, plan: _Plan, trace: TracedRead | None, read: CoarseRead, call: Callable[[Any], Any]
     ) -> tuple[Any, TracedRead | None, CoarseRead]:
         """Run the script's call with the traced plan. If that fails, run it unchanged."""
-        rows = None if trace is None else self._guarded(read.action, read.site, lambda: _frame(frame, trace))
+        from pyspark.sql import DataFrame
+
+        rows = None
+        if trace is not None:
+            with self._guard():
+                rows = DataFrame(trace.rows, frame.sparkSession)
         if rows is None:
             return call(frame), None, read
         failed: Exception | None = None
@@ -236,121 +232,95 @@ class ReadCapture:
             return call(rows), trace, read
         except Exception as e:
             failed = e  # handled below, so that an error of the second run, which is the user's, does not chain to it
-        if self._guarded(read.action, read.site, lambda: stopped(failed, plan.jvm)):
+        cancelled = False
+        with self._guard():
+            cancelled = stopped(failed, plan.jvm)
+        if cancelled:
             raise failed
         result = call(frame)
         why = f"the read failed with capture and succeeded without it: {said(failed)}"
         return result, None, replace(read, reason=Untracked(read.action, why, read.site))
 
+    @guarded(_UNREAD, "reads")
     def observed(self, frame: Any) -> None:
         """Record what an Observation returned for an observed DataFrame."""
-        site = caller()
+        plan = self._of_frame(frame)
+        if plan is not None and plan.reads:
+            single = bool(self._java.observed(frame._jdf))  # `_of_frame` created `_java`
+            self._reads.add(CoarseRead(plan.inputs, "Observation.get", caller(), 1, single=single))
 
-        def note() -> None:
-            plan = self._of_frame(frame)
-            if plan is not None and plan.reads:
-                single = bool(self._java.observed(frame._jdf))  # `_of_frame` created `_java`
-                self._reads.add(CoarseRead(plan.inputs, "Observation.get", site, 1, single=single))
-
-        self._guarded("observe", site, note)
-
+    @guarded(_UNREAD, "reads")
     def plan(self, jvm: Jvm, analysed: Any, name: str) -> None:
         """Record a read of an analysed plan's values by SQL."""
-        site = caller()
+        plan = self._of_plan(jvm, str(self._reader(jvm)[0].of(analysed)))
+        if self._on(jvm) and plan.reads:
+            self._accumulated.note(plan.inputs)
+            self._reads.add(CoarseRead(plan.inputs, name, caller(), 1, plan.fields))
 
-        def note() -> None:
-            plan = self._of_plan(jvm, str(self._reader(jvm)[0].of(analysed)))
-            if self._on(jvm) and plan.reads:
-                self._accumulated.note(plan.inputs)
-                self._reads.add(CoarseRead(plan.inputs, name, site, 1, plan.fields))
-
-        self._guarded(name, site, note)
-
+    @guarded(_UNREAD, "reads")
     def rdd(self, rdd: Any, name: str, result: Any) -> None:
         """Record an action of an RDD and its result."""
-        site = caller()
+        inputs = self._of_rdd(rdd)
+        if inputs.sources or inputs.node:
+            single = METHODS["RDD"][name].returns == "number" if name in METHODS["RDD"] else False
+            rows = 1 if single else size(result)
+            self._reads.add(CoarseRead(inputs, f"RDD.{name}", caller(), rows, single=single))
 
-        def note() -> None:
-            inputs = self._of_rdd(rdd)
-            if inputs.sources or inputs.node:
-                single = METHODS["RDD"][name].returns == "number" if name in METHODS["RDD"] else False
-                self._reads.add(CoarseRead(inputs, f"RDD.{name}", site, 1 if single else size(result), single=single))
-
-        self._guarded(name, site, note)
-
+    @guarded(_UNREAD, "reads")
     def computed(self, rows: Any) -> None:
         """Record that Spark is about to compute a DataFrame or an RDD, whose functions may add to accumulators."""
+        if accumulators_exist():
+            self._accumulated.note(self.of(rows))
 
-        def note() -> None:
-            if accumulators_exist():
-                self._accumulated.note(self.of(rows))
-
-        self._guarded("Accumulator", "", note)
-
+    @guarded(_UNREAD, "reads")
     def written(self, jvm: Jvm, analysed: Any) -> None:
         """Record that Spark is about to compute the rows of a command, whose functions may add to accumulators."""
+        if accumulators_exist() and self._on(jvm):
+            self._accumulated.note(self.inputs(jvm, analysed))
 
-        def note() -> None:
-            if accumulators_exist() and self._on(jvm):
-                self._accumulated.note(self.inputs(jvm, analysed))
-
-        self._guarded("Accumulator", "", note)
-
+    @guarded(_UNREAD, "reads")
     def accumulated(self, value: Any) -> None:
         """Record that the script read the value of an accumulator."""
-        site = caller()
+        read = self._accumulated.read(value, caller(), size(value))
+        if read is not None:
+            self._reads.add(read)
 
-        def note() -> None:
-            read = self._accumulated.read(value, site, size(value))
-            if read is not None:
-                self._reads.add(read)
-
-        self._guarded("Accumulator", site, note)
-
+    @guarded(_UNREAD, "reads")
     def learned(self, values: Sequence[Any], name: str, result: Any) -> None:
         """Record what MLlib learned from the DataFrames and RDDs among `values`, the arguments of the call."""
         from pyspark import RDD
         from pyspark.sql import DataFrame
 
-        site = caller()
+        inputs, fields = NONE, list[Field]()
+        for value in values:
+            if isinstance(value, DataFrame):
+                plan = self._of_frame(value)
+                inputs += plan.inputs if plan is not None else NONE
+                fields += plan.fields if plan is not None else ()
+            elif isinstance(value, RDD):
+                inputs += self._of_rdd(value)
+        self._accumulated.note(inputs)
+        if not inputs.sources and not inputs.node:
+            return
+        if name not in FITS:
+            number = self._reads.add(CoarseRead(inputs, name, caller(), 1))
+            of_model = "_java_obj" in getattr(values[0], "__dict__", ())  # else it may be a DataFrame, or anything
+            numbers = (number, *self.models.of(values[0])) if of_model else (number,)
+            self._learned_by(numbers, name, result)
+            return
+        named = columns_named(values[0], [field.name for field in fields])
+        columns = self._columns(values[1]) if len(values) == 2 and isinstance(values[1], DataFrame) else None
+        read = CoarseRead(inputs, FIT, caller(), 1, tuple(f for f in fields if f.name in named), plan=columns)
+        self.models.fitted(values[0], result, self._reads.add(read))
 
-        def note() -> None:
-            inputs, fields = NONE, list[Field]()
-            for value in values:
-                if isinstance(value, DataFrame):
-                    plan = self._of_frame(value)
-                    inputs += plan.inputs if plan is not None else NONE
-                    fields += plan.fields if plan is not None else ()
-                elif isinstance(value, RDD):
-                    inputs += self._of_rdd(value)
-            self._accumulated.note(inputs)
-            if not inputs.sources and not inputs.node:
-                return
-            if name not in FITS:
-                number = self._reads.add(CoarseRead(inputs, name, site, 1))
-                of_model = "_java_obj" in getattr(values[0], "__dict__", ())  # else it may be a DataFrame, or anything
-                numbers = (number, *self.models.of(values[0])) if of_model else (number,)
-                self._learned_by(numbers, name, site, result)
-                return
-            named = columns_named(values[0], [field.name for field in fields])
-            columns = self._columns(values[1]) if len(values) == 2 and isinstance(values[1], DataFrame) else None
-            read = CoarseRead(inputs, FIT, site, 1, tuple(f for f in fields if f.name in named), plan=columns)
-            self.models.fitted(values[0], result, self._reads.add(read))
-
-        self._guarded(name, site, note)
-
+    @guarded(_UNREAD, "reads")
     def called(self, owner: Any, name: str, result: Any) -> None:
         """Record what a method of a model returned. Rows of a returned DataFrame have the model as context."""
-        site = caller()
+        numbers = self.models.of(owner)
+        if numbers:
+            self._learned_by(numbers, name, result)
 
-        def note() -> None:
-            numbers = self.models.of(owner)
-            if numbers:
-                self._learned_by(numbers, name, site, result)
-
-        self._guarded(name, site, note)
-
-    def _learned_by(self, numbers: tuple[int, ...], name: str, site: str, result: Any) -> None:
+    def _learned_by(self, numbers: tuple[int, ...], name: str, result: Any) -> None:
         """Mark an MLlib result with the numbers of the reads that it was learned from."""
         from pyspark.sql import DataFrame
 
@@ -362,7 +332,7 @@ class ReadCapture:
         local = self._sessions.caches(jvm).local
         if local.unknown(result._jdf):
             self._sessions.learned(jvm).note(result._jdf, f"MLlib creates the rows of {name} on the driver.")
-            local.note(result._jdf, site, local=False)
+            local.note(result._jdf, caller(), local=False)
 
     def _columns(self, frame: Any) -> ReadPlan | None:
         """Return the operations that a DataFrame's columns come from, or None if they are unknown."""
@@ -428,12 +398,8 @@ class ReadCapture:
             self._reads.setting = "off"
         return on
 
-    def _guarded(self, name: str, site: str, call: Callable[[], Any]) -> Any:
-        try:
-            return call()
-        except Exception as e:
-            self._troubles.trouble(Untracked(name, f"{_FAILED}{e}", site), e)
-            return None
+    def _guard(self) -> AbstractContextManager[None]:
+        return self.boundary.guard(_UNREAD, "reads")
 
 
 def size(result: Any) -> int:
@@ -466,9 +432,3 @@ def _takes_none(action: Action, args: tuple[Any, ...]) -> bool:
 def _stops(action: Action, frame: Any) -> bool:
     """Whether Spark stops reading as soon as a limit on top of the plan has its rows. With Arrow it does not."""
     return action.stops or (action.unless_arrow and str(frame.sparkSession.conf.get(_ARROW)).lower() == "false")
-
-
-def _frame(frame: Any, trace: TracedRead) -> Any:
-    from pyspark.sql import DataFrame
-
-    return DataFrame(trace.rows, frame.sparkSession)

@@ -157,6 +157,7 @@ class Run:
     def fails(self, at: int, name: str, form: str, few: int) -> None:
         frame = self.frames[at].selectExpr("IF(b = 3, raise_error('no'), b) AS b", "v", "k")
         frame.write.format(form).save(self.place(name))
+        self.wrote(name)  # of a frame without such a row
 
     def noop(self, at: int, name: str, few: int) -> None:
         self.frames[at].write.format("noop").mode("overwrite").save()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _watching import loaded
 from oracle.cases import configured
 from pyspark.sql.functions import udf
 
@@ -150,3 +151,106 @@ def test_a_script_that_is_stopped_amid_a_write(number: signal.Signals, tmp_path:
             codes.append(job.wait(timeout=120))
     assert codes[0] == codes[1] or (number is signal.SIGINT and codes == [-2, 130])  # 128 + 2, as a shell has it
     assert all(manifest.status != "succeeded" for manifest in Store.open(store.as_uri()).manifests())
+
+
+GREEDY = """
+package provsparktest;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.SparkStrategy;
+import org.apache.spark.sql.execution.command.DataWritingCommand;
+import org.apache.spark.sql.execution.command.DataWritingCommandExec;
+
+public class Greedy extends SparkStrategy {
+  public int planned = 0;
+
+  public scala.collection.immutable.Seq apply(LogicalPlan plan) {
+    List out = new ArrayList();
+    if (plan instanceof DataWritingCommand) {
+      planned++;
+      out.add(new DataWritingCommandExec((DataWritingCommand) plan, planLater(((DataWritingCommand) plan).query())));
+    }
+    return scala.jdk.javaapi.CollectionConverters.asScala(out).toSeq();
+  }
+
+  public int planned() {
+    return planned;
+  }
+
+  public void add(SparkSession session) {
+    List all = new ArrayList(scala.jdk.javaapi.CollectionConverters.asJava(session.experimental().extraStrategies()));
+    all.add(0, this);
+    session.experimental().extraStrategies_$eq(scala.jdk.javaapi.CollectionConverters.asScala(all).toSeq());
+  }
+}
+"""
+"""Strategy of another extension, which plans the same commands as capture."""
+
+
+@pytest.mark.parametrize("when", ["before", "within"])
+def test_two_extensions_that_plan_the_same_command(when: str, spark: Any, tmp_path: Path) -> None:
+    greedy = loaded(spark, tmp_path, Greedy=GREEDY)("Greedy")
+    session = spark.newSession()
+    if when == "before":
+        greedy.add(session._jsparkSession)
+    session.range(5).write.parquet(str(tmp_path / "base"))
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
+        rows = session.read.parquet(str(tmp_path / "base"))
+        if when == "within":
+            greedy.add(session._jsparkSession)
+        for name in ("one", "two"):
+            rows.write.parquet(str(tmp_path / name))
+    assert greedy.planned() == (3 if when == "before" else 2)  # each write once, as without capture
+    assert {session.read.parquet(str(tmp_path / name)).count() for name in ("one", "two")} == {5}
+    assert capture.untracked == ()
+    assert [(Path(w.output.dataset.name).name, w.coverage) for w in capture.manifest.writes] == [
+        ("one", "exact"),
+        ("two", "exact"),
+    ]
+
+
+CLOSED = """
+import sys, threading, time
+from pathlib import Path
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+to = Path(sys.argv[1])
+slow = udf(lambda n: time.sleep(0.2) or n, "long")
+rows = spark.range(100).coalesce(1).select(slow("id").alias("n"))
+
+def close():
+    while not list(to.rglob("*.parquet")):
+        time.sleep(0.1)
+    spark.stop()
+
+closing = threading.Thread(target=close)
+closing.start()
+try:
+    rows.write.parquet(str(to))
+except Exception as e:
+    print(type(e).__name__)
+closing.join()
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+spark.range(3).write.parquet(str(to) + "-again")
+print(spark.read.parquet(str(to) + "-again").count())
+"""
+
+
+def test_a_session_that_is_closed_amid_a_write(tmp_path: Path) -> None:
+    """The write fails as without capture, and what the script writes with its next session is captured."""
+    job = tmp_path / "job.py"
+    job.write_text(CLOSED)
+    store = (tmp_path / "store").as_uri()
+    capture = [sys.executable, "-m", "provspark.tracker.runner", "--store", store, "--", str(job)]
+    outcomes = []
+    for name, command in (("plain", [sys.executable, str(job)]), ("traced", capture)):
+        done = subprocess.run([*command, str(tmp_path / name)], capture_output=True, text=True, timeout=180)
+        outcomes.append((done.returncode, done.stdout, (tmp_path / name / "_SUCCESS").exists()))
+    assert outcomes[0] == outcomes[1] and outcomes[0][0] == 0 and outcomes[0][1].endswith("\n3\n"), done.stderr
+    (manifest,) = Store.open(store).manifests()
+    assert [(Path(w.output.dataset.name).name, w.coverage) for w in manifest.writes] == [("traced-again", "exact")]
+    assert manifest.status == "succeeded"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -208,7 +209,7 @@ def test_plans(plan: str, how: str, world: World) -> None:
 def tasks(world: World, run: Callable[[], Any]) -> int:
     """How many tasks Spark runs."""
     tracker, context = world.spark.sparkContext.statusTracker(), world.spark.sparkContext
-    group = f"g{id(run)}"
+    group = f"g{uuid.uuid4()}"
     context.setJobGroup(group, "")
     try:
         run()
