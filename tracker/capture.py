@@ -1,48 +1,26 @@
-"""Capture of a running script: handles its intercepted calls and publishes the step."""
+"""Capture of a running script, from its start until the step is published."""
 
 from __future__ import annotations
 
 import platform
 import traceback
-from collections.abc import Callable
 from datetime import datetime, timezone
-from typing import Any
 
 from provspark.index_store.store.writer import StepWriter
-from provspark.model.errors import UnsupportedPlanError
-from provspark.model.operation_names import current_name
 from provspark.model.release import __version__
 from provspark.model.steps import Manifest, OnError
 from provspark.model.writes import Untracked
-from provspark.tracker.boundary import Boundary, guarded
-from provspark.tracker.families.cached import TRANSPOSE
+from provspark.tracker.boundary import Boundary
 from provspark.tracker.files.step_files import FilesOfDriver
-from provspark.tracker.intercept.commands import Command
-from provspark.tracker.intercept.events import PLAIN, CommandEvents, Steps
-from provspark.tracker.intercept.interceptor import Interceptor
 from provspark.tracker.intercept.patches import Interception
-from provspark.tracker.plan.operations.transformers import at_work, described
 from provspark.tracker.script import program
-from provspark.tracker.script.made_rows import not_known_before
-from provspark.tracker.script.row_constants import OF_NUMBERS
-from provspark.tracker.script.sites import caller
-from provspark.tracker.session.caches import Caches
 from provspark.tracker.session.driver_reads import DriverReads
-from provspark.tracker.session.fitted_models import UNSHOWN, parameters_are_constant
 from provspark.tracker.session.read_capture import ReadCapture
+from provspark.tracker.session.script_capture import ScriptCapture
 from provspark.tracker.session.sessions import Sessions
 from provspark.tracker.session.troubles import Troubles
 from provspark.tracker.session.write_capture import Cost, WriteCapture
-from provspark.tracker.sinks.uncounted import dataset_of
-from provspark.tracker.spark.jvm import Jvm
 from provspark.tracker.spark.supported import check_version
-
-LIMIT = 600.0
-"""Seconds that capture may take before a command. After that, Spark runs the command without it."""
-_UNCACHED = "capture could not record what is cached: "
-_SAVED = "Java code saved an RDD, and capture does not follow that. Write a DataFrame with df.write or SQL"
-_ACTIONS = {"reads": "SET VARIABLE", "query": "BEGIN … END"}
-"""How docs call what reads the rows of such a command."""
 
 
 class Capture:
@@ -71,9 +49,9 @@ class Capture:
             self._reading = ReadCapture(self._sessions, self._reads, self.boundary, self._files, step.taps)
             shared = self._sessions, self._reading, self._reads, self._files, self._troubles
             self._writing = WriteCapture(step, store, name, *shared, profile=profile)
-            self._events = CommandEvents(self._sessions.of_java, self._command, self._troubles, LIMIT)
-            self._interceptor = Interceptor(self._events.handle, LIMIT)
-            self._interception = Interception(self, self._reading)
+            parts = self._sessions, self._reads, self._reading, self._writing, self._troubles, self.boundary
+            self._script = ScriptCapture(*parts)
+            self._interception = Interception(self._script, self._reading)
         self._engine: dict[str, str] = {"python": platform.python_version(), "provspark": __version__}
         self._started = _now()
         self.manifest: Manifest | None = None
@@ -103,7 +81,8 @@ class Capture:
 
     def withdraw(self) -> None:
         """Undo a `begin` that failed halfway."""
-        for undo in (self._interception.remove, self._files.end, self._interceptor.stop, self._sessions.restore):
+        script = self._script
+        for undo in (self._interception.remove, self._files.end, script.stop_intercepting, self._sessions.restore):
             with self.boundary.guard(f"{undo.__qualname__} failed"):
                 undo()
 
@@ -119,9 +98,9 @@ class Capture:
         self._files.end()
         failed = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
         with self.boundary.guard("", "publish", sited=False, fatal=error is None):
-            self._stop_intercepting()
-            self._files.at_end()  # appends reads of files, which `_store_reads` stores
-            self._store_reads()
+            self._script.stop_intercepting()
+            self._files.at_end()  # appends reads of files, which `store_reads` stores
+            self._script.store_reads()
             self._sessions.restore()
             self._writing.profile()
             self._engine["capture"] = f"{sum(c.rewrite + c.seal for c in self.costs):.3f} s"
@@ -130,208 +109,10 @@ class Capture:
                 started=self._started,
                 ended=_now(),
                 untracked=self.untracked,
-                engine=tuple(sorted(self._engine.items())),
+                engine=tuple(sorted((self._engine | self._script.engine).items())),
                 error="" if not failed else "".join(traceback.format_exception_only(error)).strip(),
                 driver_reads=self._reads.setting,
             )
-
-    # -- what the patches call
-
-    @guarded("capture can't start: ", "session", sited=False)
-    def session_made(self, spark: Any) -> None:
-        """Start to intercept the commands of a session."""
-        jvm = self._sessions.jvm(spark)
-        if self._interceptor.watch(jvm):
-            self._engine["spark"] = spark.version
-            self._engine["java"] = str(jvm.jvm.java.lang.System.getProperty("java.version"))
-            self._engine["application"] = spark.sparkContext.applicationId
-
-    def context_stops(self, context: Any) -> None:
-        """Stop to intercept before the context is gone, and forget all that belongs to it."""
-        with self.boundary.guard("", "intercept", sited=False):
-            self._stop_intercepting()
-        self._store_reads()
-        self._reading.clear()
-        self._sessions.clear()
-
-    @guarded("the line that created a DataFrame is not known")
-    def frame_made(self, frame: Any) -> None:
-        """Remember which line created a DataFrame."""
-        plans = self._sessions.jvm(frame.sparkSession).plans
-        if plans.mark(frame._jdf, caller(), current_name()):
-            transformer = at_work()
-            if transformer is not None:
-                plans.transformer(frame._jdf, described(transformer))
-                fitted = self._reading.models.of(transformer)
-                if fitted:
-                    plans.models(frame._jdf, " ".join(map(str, fitted)))
-                elif self._reads.begun and not parameters_are_constant(transformer):
-                    plans.models(frame._jdf, UNSHOWN)
-
-    @guarded("a DataFrame is not marked as a batch of a stream")
-    def batch_made(self, frame: Any) -> None:
-        """Mark a batch of a stream, because the files that its rows come from are not known."""
-        _, caches = self._of(frame)
-        caches.rdds.batch(frame._jdf)
-
-    @guarded("the name of a function is not known")
-    def function_made(self, function: Any, made: Any) -> None:
-        """Remember the name of a Python function of the script for the Java object that Spark created for it."""
-        from pyspark.sql import SparkSession
-
-        name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}"
-        spark = SparkSession.getActiveSession()
-        if spark is not None:
-            self._sessions.jvm(spark).plans.named(made, name)
-
-    @guarded(_UNCACHED, "cache")
-    def cache_changed(self, spark: Any) -> None:
-        """Put traced plans under new cache entries before anything computes them."""
-        jvm = self._sessions.jvm(spark)
-        self._sessions.caches(jvm).look(jvm)
-
-    def checkpoint(self, frame: Any, take: Callable[[Any], Any]) -> Any:
-        """Checkpoint a DataFrame with `take` so that its rows keep their origin. Return the Java Dataset."""
-        caches: Caches | None = None
-        with self.boundary.guard("", "checkpoint"):
-            jvm, caches = self._of(frame)
-        return take(frame._jdf) if caches is None else caches.checkpoint(jvm, frame._jdf, take)
-
-    def transposed(self, frame: Any, index: Any, take: Callable[[Any], Any]) -> Any:
-        """Transpose a DataFrame with `take`. Spark drops the rows whose index is null."""
-        rows = None
-        with self.boundary.guard("", TRANSPOSE):
-            jvm, caches = self._of(frame)
-            name = frame.columns[0] if index is None else index
-            rows = frame.filter((frame[name] if isinstance(name, str) else name).isNotNull())._jdf
-        return take(frame._jdf) if rows is None else caches.transposed(jvm, rows, frame._jdf, take)
-
-    def rdd_of(self, frame: Any, take: Callable[[Any], Any]) -> Any:
-        """Return the RDD that `take` makes of a DataFrame, so that capture can follow DataFrames made from it."""
-        caches: Caches | None = None
-        with self.boundary.guard("the rows of an RDD are not known"):
-            jvm, caches = self._of(frame)
-        return take(frame._jdf) if caches is None else caches.rdds.of_frame(jvm, frame._jdf, take)
-
-    def _of(self, frame: Any) -> tuple[Jvm, Caches]:
-        jvm = self._sessions.jvm(frame.sparkSession)
-        return jvm, self._sessions.caches(jvm)
-
-    @guarded("the line that passed rows to an RDD is not known")
-    def rows_handed(self, rdd: Any, rows: int, content: str, data: Any) -> None:
-        """Remember which line passed rows to a JavaRDD."""
-        jvm = self._sessions.any()
-        if jvm is not None:
-            self._sessions.caches(jvm).rdds.handed(rdd, rows, content, caller())
-            self._sessions.made(jvm).note_rdd(rdd, self._why("SparkContext.parallelize", data))
-
-    def _why(self, maker: str, data: Any = None) -> str:
-        """Return why the rows that the running call creates may derive from a read, or "" if they can't."""
-        return not_known_before(maker, data, numbers=self._numbers()) if self._reads.begun else ""
-
-    def _numbers(self) -> frozenset[str]:
-        """Return the lines at which the script has only read single numbers so far."""
-        return self._reads.numbers(self._reads.count)
-
-    @guarded("the line that created local rows is not known")
-    def rows_made(self, frame: Any, maker: str, data: Any, *, local: bool) -> None:
-        """Remember which line created local rows, and whether they are constants."""
-        jvm, caches = self._of(frame)
-        caches.local.note(frame._jdf, caller(), local=local)
-        begun = self._reads.begun  # first, because it appends reads of files, which `_numbers` needs
-        why = not_known_before(maker, data, numbers=self._numbers())
-        if why and not why.startswith(OF_NUMBERS):
-            self._sessions.unshown(jvm).note(frame._jdf, why)
-        why = why if begun else ""
-        if local or why:
-            self._sessions.made(jvm).note(frame._jdf, why)
-
-    def model_saved(self, instance: Any, path: str, call: Callable[[], Any]) -> Any:
-        """Save a model with `call`, and store the files as an output of the step."""
-        with self._events.unseen():
-            result = call()
-        with self.boundary.guard(f"a model was saved to {path}, but its lineage is lost: ", "save"):
-            write = self._reading.saved(instance, path)
-            if write is not None:
-                self._writing.add(write)
-        return result
-
-    def effect(self, node: str, why: str, call: Callable[[], Any], rows: Any = None) -> Any:
-        """Run a call with effects that capture can't follow, and record the refusal."""
-        error = UnsupportedPlanError(node, why, caller())
-        if rows is not None:
-            self._reading.lost(lambda: self._reading.of(rows), node, why, error.site)
-        self._discard_saves()
-        try:
-            result = call()
-        finally:
-            self._discard_saves()  # they are recorded below
-        self._troubles.refuse(error)
-        return result
-
-    @guarded("RDDs that Spark saved are recorded twice")
-    def _discard_saves(self) -> None:
-        self._interceptor.saves()
-
-    def refused(self, node: str, why: str) -> None:
-        """Record that capture can't follow what is about to start."""
-        self._troubles.refuse(UnsupportedPlanError(node, why, caller()))
-
-    @guarded("the table that a write replaces is not known")
-    def table_saved(self, writer: Any, name: str) -> None:
-        """Count what the step has read of a table that Spark is about to drop and write anew."""
-        jvm = self._sessions.jvm(writer._spark)
-        self._settle(jvm, str(jvm.new("CommandPlans").table(jvm.session, name)))
-
-    def _settle(self, jvm: Jvm, folder: str) -> None:
-        """Count what the step has read of a table before Spark drops it. `folder` is as in `Command.folder`."""
-        if folder:
-            self._writing.settle(jvm, dataset_of(folder))
-
-    def stopped(self, throwable: Any) -> Exception | None:
-        """Return the error with which capture stopped a command, or None if a Java exception has another cause."""
-        try:
-            return self._events.error(str(throwable.getMessage()))
-        except Exception:
-            return None
-
-    def _command(self, command: Command) -> Steps:
-        """Capture a command, or a query of a SQL script. Yields as `Steps` has it."""
-        jvm = command.jvm
-        if command.kind == "writes":
-            yield from self._writing.run(command)
-        elif command.kind == "caches":
-            yield from self._cached(command)
-            return
-        elif command.kind == "drops":
-            self._settle(jvm, command.folder())
-            yield PLAIN
-        else:
-            for plan in command.rows if command.kind == "discards" else [command.analysed]:
-                self._reading.written(jvm, plan)
-            failed = yield PLAIN
-            if failed is None and command.kind != "discards":
-                self._reading.plan(jvm, command.analysed, _ACTIONS[command.kind])
-        self.cache_changed(jvm.spark)  # Spark rebuilds cache entries that read the written files
-
-    def _cached(self, command: Command) -> Steps:
-        """Cache a table with its traced plan: put that under the entry before Spark computes it."""
-        lazily = command.lazily()
-        failed = yield lazily or PLAIN
-        if failed is None:
-            self.cache_changed(command.jvm.spark)
-            if lazily is not None:
-                yield command.cached()
-
-    @guarded("the reads on the driver could not be stored: ", "reads", sited=False)
-    def _store_reads(self) -> None:
-        self._reads.cut()
-        self._reads.flush()
-
-    def _stop_intercepting(self) -> None:
-        if self._interceptor.saves():
-            self._troubles.note(Untracked("RDD", _SAVED))
-        self._interceptor.stop()
 
 
 def _now() -> str:

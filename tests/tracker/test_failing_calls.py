@@ -200,14 +200,12 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
     assert "Spark 4.0 to 4.3" in runner.SUPPORTED == supported.SUPPORTED
 
 
-CALLED = (
-    *("__init__", "begin", "checkpoint", "context_stops", "effect", "end", "lost", "model_saved"),
-    *("rdd_of", "refused", "stopped", "transposed", "withdraw"),
-)
-"""Methods of `Capture` that make calls of the script's, and those around the script."""
+CALLED = (*("checkpoint", "context_stops", "effect", "model_saved", "rdd_of", "refused", "stopped", "transposed"),)
+"""Methods of `ScriptCapture` that make calls of the script's."""
 BOUNDARY = (
     *("tracker/attachment.py", "tracker/boundary.py", "tracker/intercept/patches.py"),
-    *(f"tracker/capture.py:Capture.{name}" for name in CALLED),
+    *(f"tracker/capture.py:Capture.{name}" for name in ("__init__", "begin", "end", "lost", "withdraw")),
+    *(f"tracker/session/script_capture.py:ScriptCapture.{name}" for name in CALLED),
     *("tracker/intercept/events.py:CommandEvents.unseen", "tracker/intercept/interceptor.py:_Callback"),
     *("tracker/intercept/import_hook.py:WhenImported.find_spec", "tracker/session/rdds.py:Rdds.of_frame"),
     *(f"tracker/session/read_capture.py:ReadCapture.{name}" for name in ("_guard", "_run", "frame")),

@@ -9,16 +9,14 @@ from collections.abc import Callable
 from functools import update_wrapper, wraps
 from inspect import signature, unwrap
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from provspark.tracker.intercept.actions import LEARNERS, reading
 from provspark.tracker.intercept.import_hook import WhenImported
 from provspark.tracker.script.shown_frames import EAGER
 from provspark.tracker.script.sites import is_library, of_script
-
-if TYPE_CHECKING:
-    from provspark.tracker.capture import Capture
-    from provspark.tracker.session.read_capture import ReadCapture
+from provspark.tracker.session.read_capture import ReadCapture
+from provspark.tracker.session.script_capture import ScriptCapture
 
 _RDD_SAVES = (
     "saveAsHadoopDataset",
@@ -40,8 +38,8 @@ _CONNECT = "capture can't see what it reads and writes. Create a classic session
 class Interception:
     """Patches of pyspark's classes. `remove` undoes them all."""
 
-    def __init__(self, capture: Capture, reading: ReadCapture) -> None:
-        self._capture, self._reading = capture, reading
+    def __init__(self, script: ScriptCapture, reading: ReadCapture) -> None:
+        self._script, self._reading = script, reading
         # Thread-local, because other threads of the script and foreachBatch callbacks run actions of their own. So do
         # threads that an action starts, such as CrossValidator's pool: their calls count as the script's.
         self._acting = threading.local()
@@ -69,19 +67,19 @@ class Interception:
         from pyspark.sql.udf import UserDefinedFunction
         from pyspark.sql.utils import ForeachBatchFunction
 
-        capture = self._capture
+        script = self._script
         self._convert_errors()
         self._name_calls()
         self._around(DataFrameWriter, "saveAsTable", self._save_table)
         self._sql, self._batch = unwrap(SparkSession.sql).__code__, unwrap(ForeachBatchFunction.call).__code__
         self._after(DataFrame, "__init__", self._frame_made)
-        self._after(SparkSession, "__init__", lambda spark, *_: capture.session_made(spark))
+        self._after(SparkSession, "__init__", lambda spark, *_: script.session_made(spark))
         self._around(UserDefinedFunction, "_create_judf", self._function)
-        self._before(SparkContext, "stop", capture.context_stops)
+        self._before(SparkContext, "stop", script.context_stops)
         for name in ("cache", "persist", "unpersist"):
-            self._after(DataFrame, name, lambda frame, *_: capture.cache_changed(frame.sparkSession))
+            self._after(DataFrame, name, lambda frame, *_: script.cache_changed(frame.sparkSession))
         for name in ("cacheTable", "uncacheTable", "clearCache", "refreshTable", "refreshByPath"):
-            self._after(Catalog, name, lambda catalog, *_: capture.cache_changed(catalog._sparkSession))
+            self._after(Catalog, name, lambda catalog, *_: script.cache_changed(catalog._sparkSession))
         for name in reading("DataFrame"):
             self._around(DataFrame, name, self._read)
         for name in ("show", "_show_string", *EAGER):  # some scripts call `_show_string` for the text
@@ -107,7 +105,7 @@ class Interception:
         for name in _RDD_SAVES:
             self._around(RDD, name, self._save)
         for name in ("start", "toTable"):
-            self._before(DataStreamWriter, name, lambda *_, n=name: capture.refused(f"DataStreamWriter.{n}", _STREAM))
+            self._before(DataStreamWriter, name, lambda *_, n=name: script.refused(f"DataStreamWriter.{n}", _STREAM))
         self._around(DataFrame, "transpose", self._transpose)
         for name in ("checkpoint", "localCheckpoint"):
             self._around(DataFrame, name, self._checkpoint)
@@ -120,7 +118,7 @@ class Interception:
         self._waiting.append(WhenImported("pyspark.ml.util", self._models_imported))
         self._waiting.append(WhenImported("pyspark.sql.connect.session", self._connect_imported))
         for spark in {SparkSession._instantiatedSession, SparkSession.getActiveSession()} - {None}:
-            capture.session_made(spark)
+            script.session_made(spark)
 
     def remove(self) -> None:
         """Undo all patches."""
@@ -138,7 +136,7 @@ class Interception:
         self._undo.append((captured, "convert_exception", convert))
 
         def converted(throwable: Any) -> Any:
-            return self._capture.stopped(throwable) or convert(throwable)
+            return self._script.stopped(throwable) or convert(throwable)
 
         captured.convert_exception = converted
 
@@ -151,22 +149,22 @@ class Interception:
         traceback_utils.first_spark_call = lambda: of_script(first())
 
     def _save_table(self, save: Callable[..., Any], writer: Any, *args: Any, **kwargs: Any) -> Any:
-        self._capture.table_saved(writer, next(iter((*args, *kwargs.values()))))
+        self._script.table_saved(writer, next(iter((*args, *kwargs.values()))))
         return save(writer, *args, **kwargs)
 
     def _frame_made(self, frame: Any, *_: Any) -> None:
-        self._capture.frame_made(frame)
+        self._script.frame_made(frame)
         # Stack frame 0 is this one, 1 `patched`, 2 the caller. Patches of these callers would be in their tracebacks.
         maker = sys._getframe(2).f_code
         if maker is self._sql:
-            self._capture.rows_made(frame, "SparkSession.sql", None, local=False)
+            self._script.rows_made(frame, "SparkSession.sql", None, local=False)
         elif maker is self._batch:
-            self._capture.batch_made(frame)
+            self._script.batch_made(frame)
 
     def _read(self, action: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
             return action(frame, *args, **kwargs)
-        self._capture.cache_changed(frame.sparkSession)  # a Java call may have cached something (`df._jdf.persist()`)
+        self._script.cache_changed(frame.sparkSession)  # a Java call may have cached something (`df._jdf.persist()`)
         run = lambda rows: self._outermost(lambda: action(rows, *args, **kwargs))  # noqa: E731
         return self._reading.frame(frame, action.__name__, (*args, *kwargs.values()), run)
 
@@ -205,7 +203,7 @@ class Interception:
         if self._within():
             return plain.__get__(frame, type(frame))
         take = lambda jdf: plain.__get__(DataFrame(jdf, frame.sparkSession), DataFrame)  # noqa: E731
-        self._rdds[frame] = self._outermost(lambda: self._capture.rdd_of(frame, take))
+        self._rdds[frame] = self._outermost(lambda: self._script.rdd_of(frame, take))
         return self._rdds[frame]
 
     def _json(self, to_json: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
@@ -217,7 +215,7 @@ class Interception:
         if framed or self._within():
             return to_json(frame, *args, **kwargs)
         take = lambda jdf: to_json(DataFrame(jdf, frame.sparkSession), *args, **kwargs)  # noqa: E731
-        return self._outermost(lambda: self._capture.rdd_of(frame, take))
+        return self._outermost(lambda: self._script.rdd_of(frame, take))
 
     def _read_rdd(self, action: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
@@ -242,7 +240,7 @@ class Interception:
         try:
             self._watch_learning(module)
         except Exception as e:  # must not break the script's import
-            self._capture.refused(
+            self._script.refused(
                 module.__name__, f"capture can't see what it learns from rows: {type(e).__name__}: {e}"
             )
 
@@ -258,7 +256,7 @@ class Interception:
                 setattr(owner, name, self._learning(plain))
 
     def _connect_imported(self, module: ModuleType) -> None:
-        self._before(module.SparkSession, "__init__", lambda *_: self._capture.refused("Spark Connect", _CONNECT))
+        self._before(module.SparkSession, "__init__", lambda *_: self._script.refused("Spark Connect", _CONNECT))
 
     def _models_imported(self, module: ModuleType) -> None:
         try:
@@ -268,7 +266,7 @@ class Interception:
             self._around(module.JavaMLReader, "load", self._load_model)
         except Exception as e:  # must not break the script's import
             why = f"capture can't see the models that it saves or loads: {type(e).__name__}: {e}"
-            self._capture.refused(module.__name__, why)
+            self._script.refused(module.__name__, why)
 
     def _model_writer(self, init: Callable[..., Any], writer: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
         init(writer, instance, *args, **kwargs)
@@ -280,7 +278,7 @@ class Interception:
         instance = self._of_writer.get(writer) or getattr(writer, "instance", None)
         path = next((a for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
         call = lambda: save(writer, *args, **kwargs)  # noqa: E731
-        return self._capture.model_saved(instance, path, lambda: self._outermost(call))
+        return self._script.model_saved(instance, path, lambda: self._outermost(call))
 
     def _load_model(self, load: Callable[..., Any], reader: Any, *args: Any, **kwargs: Any) -> Any:
         result = load(reader, *args, **kwargs)
@@ -316,7 +314,7 @@ class Interception:
         why = "capture can't see what its function does with the rows"
         self._reading.computed(this)
         call = lambda: action(this, *args, **kwargs)  # noqa: E731
-        return self._capture.effect(node, why, lambda: self._outermost(call), this)
+        return self._script.effect(node, why, lambda: self._outermost(call), this)
 
     def _save(self, save: Callable[..., Any], rdd: Any, *args: Any, **kwargs: Any) -> Any:
         if self._within():
@@ -325,7 +323,7 @@ class Interception:
         self._reading.computed(rdd)
         call = lambda: save(rdd, *args, **kwargs)  # noqa: E731
         why = f"capture does not follow writes of RDDs: it wrote rows{to}. Write a DataFrame instead"
-        return self._capture.effect(f"RDD.{save.__name__}", why, lambda: self._outermost(call), rdd)
+        return self._script.effect(f"RDD.{save.__name__}", why, lambda: self._outermost(call), rdd)
 
     def _within(self) -> bool:
         """Whether an action of the script is running, so that calls now come from pyspark and not from the script."""
@@ -340,7 +338,7 @@ class Interception:
 
     def _function(self, create: Callable[..., Any], function: Any, *args: Any, **kwargs: Any) -> Any:
         made = create(function, *args, **kwargs)
-        self._capture.function_made(function.func, made)
+        self._script.function_made(function.func, made)
         return made
 
     def _create(self, create: Callable[..., Any], spark: Any, *args: Any, **kwargs: Any) -> Any:
@@ -352,13 +350,13 @@ class Interception:
             self._reading.computed(data)  # Spark infers the types from its first rows
         frame = self._outermost(lambda: create(spark, *args, **kwargs))
         local = data in self._handed if isinstance(data, RDD) else not isinstance(data, DataFrame)
-        self._capture.rows_made(frame, "SparkSession.createDataFrame", data, local=local)
+        self._script.rows_made(frame, "SparkSession.createDataFrame", data, local=local)
         return frame
 
     def _range(self, make: Callable[..., Any], this: Any, *args: Any, **kwargs: Any) -> Any:
         frame = make(this, *args, **kwargs)
         if not self._within():
-            self._capture.rows_made(frame, f"{type(this).__name__}.range", None, local=False)
+            self._script.rows_made(frame, f"{type(this).__name__}.range", None, local=False)
         return frame
 
     def _parallelize(self, parallelize: Callable[..., Any], context: Any, c: Any, *args: Any, **kwargs: Any) -> Any:
@@ -370,7 +368,7 @@ class Interception:
         if not self._within():
             java = rdd._jrdd if rdd.__class__ is RDD else rdd._prev_jrdd  # a range is a PipelinedRDD over empty rows
             # `c` is the script's own object, which shows where it came from, even if it is an exhausted generator.
-            self._capture.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "", c)
+            self._script.rows_handed(java, len(rows), repr(rows) if isinstance(rows, range) else "", c)
         return rdd
 
     def _checkpoint(self, checkpoint: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
@@ -383,14 +381,14 @@ class Interception:
             return checkpoint(frame, *args, **kwargs)
         self._reading.computed(frame)
         take = lambda jdf: checkpoint(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
-        return DataFrame(self._capture.checkpoint(frame, take), spark)
+        return DataFrame(self._script.checkpoint(frame, take), spark)
 
     def _transpose(self, transpose: Callable[..., Any], frame: Any, *args: Any, **kwargs: Any) -> Any:
         from pyspark.sql import DataFrame
 
         spark, index = frame.sparkSession, next(iter((*args, *kwargs.values())), None)
         take = lambda jdf: transpose(DataFrame(jdf, spark), *args, **kwargs)._jdf  # noqa: E731
-        return DataFrame(self._capture.transposed(frame, index, take), spark)
+        return DataFrame(self._script.transposed(frame, index, take), spark)
 
     def _around(self, owner: type, name: str, instead: Callable[..., Any]) -> None:
         """Replace a method by `instead`, which gets the original method and the arguments.

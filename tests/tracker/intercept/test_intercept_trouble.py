@@ -17,7 +17,8 @@ from pyspark.sql.functions import udf
 
 from provspark.errors import UnsupportedPlanError
 from provspark.index_store.store.store import Store
-from provspark.tracker import attach, capture
+from provspark.tracker import attach
+from provspark.tracker.session import script_capture
 from provspark.tracker.session.write_capture import WriteCapture
 
 pytestmark = pytest.mark.spark
@@ -84,7 +85,7 @@ def hangs(*_: Any, **__: Any) -> Any:
 @pytest.mark.parametrize("callback", [raises, exits, hangs], ids=lambda f: f.__name__)
 def test_a_callback(callback: Any, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     to = tmp_path / "out"
-    monkeypatch.setattr(capture, "LIMIT", 9.0 if callback is hangs else capture.LIMIT)
+    monkeypatch.setattr(script_capture, "LIMIT", 9.0 if callback is hangs else script_capture.LIMIT)
     with attach(store=(tmp_path / "store").as_uri(), step="s") as step:
         with monkeypatch.context() as patched:
             patched.setattr(WriteCapture, "_traced", callback)
