@@ -12,6 +12,7 @@ from oracle.cases import Frames, configured
 from oracle.family_parts import family_parts
 from oracle.tables import DEPT, EMP
 from pyspark.ml.feature import VectorAssembler
+from pyspark.ml.linalg import Vectors
 from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
@@ -76,12 +77,16 @@ def streamed(t: Frames, work: Path) -> None:
 
 
 def test_told_at_the_line_of_the_write(spark: Any, sources: Path, tmp_path: Path) -> None:
-    """A format whose files have no known rows, and what Spark says of itself."""
-    frame = Frames(spark, TABLES, sources).dept
+    """A format whose files have no known rows, and what Spark says of itself. A write to nowhere is none."""
+    frame = spark.createDataFrame([(1.0, Vectors.dense([2.0]))], ["label", "features"])
     with attach(store=(tmp_path / "store").as_uri(), step="s") as capture:
         frame.write.format("noop").mode("overwrite").save()
+        frame.write.format("libsvm").save(str(tmp_path / "vectors"))
         spark.sql("SHOW DATABASES").write.parquet(str(tmp_path / "out"))
-    assert [(u.node, __file__ in u.site) for u in capture.untracked] == [("write.save", True), ("CommandResult", True)]
+    assert [(u.node, __file__ in u.site) for u in capture.untracked] == [
+        ("InsertIntoHadoopFsRelationCommand", True),
+        ("CommandResult", True),
+    ]
 
 
 def test_changes_in_place_are_spark_s_own_errors(spark: Any, sources: Path, tmp_path: Path) -> None:
