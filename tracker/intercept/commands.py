@@ -1,4 +1,4 @@
-"""Commands of a session that are about to run: what they write, and why capture does not follow some of them."""
+"""Commands of a session that are about to run: what they write, and why capture can't trace some of them."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["Aim", "Command"]
 
 _FILES = "InsertIntoHadoopFsRelationCommand"
-_MERGES = "MERGE changes existing rows, and capture does not follow that"
-_UPDATES = "UPDATE changes existing rows, and capture does not follow that"
-_DELETES = "DELETE removes rows from existing files, and capture does not follow that"
-_LOADS = "LOAD DATA moves files without reading their rows. Read them with spark.read, and write with INSERT"
-_TRUNCATES = "TRUNCATE removes rows, and capture does not follow that"
-_DROPS = "dropping partitions removes rows, and capture does not follow that"
-_CHANGES = "DELETE, UPDATE and MERGE change existing rows, and capture does not follow that"
-_REWRITES = "the command moves rows to other files of the table, and capture does not follow that"
-_RETURNS = "the command sets the rows of a table to those of another version, and capture does not follow that"
-_CONVERTS = "the command makes a table of files that are already there, and capture does not follow that"
-_FETCHES = "FETCH assigns rows of a cursor to variables, and capture does not follow that. Use FOR, or SET with a query"
+_CHANGES = "capture can't trace rows that {} changes. Write the new rows with INSERT OVERWRITE or df.write instead"
+_MERGES, _UPDATES = _CHANGES.format("MERGE"), _CHANGES.format("UPDATE")
+_SOME = _CHANGES.format("UPDATE, DELETE or MERGE")
+_REMOVES = "capture can't trace which rows {} removes. Write the rows that remain with INSERT OVERWRITE instead"
+_DELETES, _TRUNCATES = _REMOVES.format("DELETE"), "capture can't trace which rows TRUNCATE removes"
+_DROPS = "capture can't trace which rows ALTER TABLE … DROP PARTITION removes"
+_LOADS = "LOAD DATA moves files without reading their rows. Read the files with spark.read, and write with INSERT"
+_REWRITES = "capture can't trace rows that a command moves to other files of the table"
+_RETURNS = "capture can't trace a table that is set back to one of its former versions"
+_CONVERTS = "CONVERT TO DELTA makes a table of existing files without reading their rows"
+_FETCHES = "capture can't trace rows that a cursor fetches. Use a FOR loop or SET v = (SELECT …) instead"
 _WHY = {
     "MergeIntoTable": _MERGES,
     "MergeIntoCommand": _MERGES,
@@ -38,8 +38,8 @@ _WHY = {
     "DeleteFromTable": _DELETES,
     "DeleteCommand": _DELETES,
     "DeleteFromTableWithFilters": _DELETES,
-    "ReplaceData": _CHANGES,
-    "WriteDelta": _CHANGES,
+    "ReplaceData": _SOME,
+    "WriteDelta": _SOME,
     "LoadDataCommand": _LOADS,
     "TruncateTable": _TRUNCATES,
     "TruncateTableCommand": _TRUNCATES,
@@ -64,9 +64,10 @@ _WRITES = frozenset(
     CloneTableCommand DeltaDynamicPartitionOverwriteCommand DeltaInsertReplaceOnOrUsingCommand""".split()  # noqa: SIM905
 )
 _ELSE = (
-    "capture can't follow the files of this table. Write to a table or folder in Parquet or another supported format"
+    "capture can't trace rows in tables of this catalog or format. Write to a table or folder in Parquet, or in another"
+    " format that docs/sinks.md lists"
 )
-_COMMAND = "capture does not know this command, which may change existing rows or write new ones"
+_COMMAND = "capture does not know this command, and it may write or change rows"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,10 @@ run, or its error. Then it may yield once more: after an error `PLAIN`, to run t
 PLAIN = "plain"
 _STOP = "provspark.stop "
 """First part of the message of a `CaptureStop`; the second is the key of the error in `CommandEvents`."""
-_SLOW = "capture took longer than {:.0f} minutes before the command, so Spark ran it without capture"
+_SLOW = (
+    "capture took longer than {:.0f} minutes to rewrite the command, so Spark ran it without capture. Look in the"
+    " driver's log for what was slow, such as listing files"
+)
 
 
 class CommandEvents:

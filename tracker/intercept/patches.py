@@ -31,8 +31,11 @@ _RDD_LOOKS = ("sortBy", "sortByKey", "zipWithIndex")
 """Methods of RDD that run a job without returning its results to the script."""
 _JSON_FRAME = "spark.sql.pyspark.toJSON.returnDataFrame"
 """Setting since Spark 4.2: whether toJSON returns a DataFrame instead of an RDD."""
-_STREAM = "capture does not follow streaming writes. Write each batch in a step of its own"
-_CONNECT = "capture can't see what it reads and writes. Create a classic session in the script (`builder.master(…)`)"
+_STREAM = "capture can't trace streaming writes. Use a batch job instead: read the data with spark.read, and write it"
+_CONNECT = (
+    "capture can't see what a session of Spark Connect reads and writes. Create a classic session instead: do not set"
+    " `builder.remote(…)` or SPARK_REMOTE"
+)
 
 
 class Interception:
@@ -322,7 +325,7 @@ class Interception:
         to = next((f" to {a}" for a in (*args, *kwargs.values()) if isinstance(a, str)), "")
         self._reading.computed(rdd)
         call = lambda: save(rdd, *args, **kwargs)  # noqa: E731
-        why = f"capture does not follow writes of RDDs: it wrote rows{to}. Write a DataFrame instead"
+        why = f"capture can't trace writes of RDDs: the script wrote rows{to}. Write a DataFrame instead"
         return self._script.effect(f"RDD.{save.__name__}", why, lambda: self._outermost(call), rdd)
 
     def _within(self) -> bool:

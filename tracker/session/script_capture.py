@@ -31,8 +31,8 @@ __all__ = ["ScriptCapture"]
 
 LIMIT = 600.0
 """Seconds that capture may take before a command. After that, Spark runs the command without it."""
-_UNCACHED = "capture could not record what is cached: "
-_SAVED = "Java code saved an RDD, and capture does not follow that. Write a DataFrame with df.write or SQL"
+_UNCACHED = "capture could not add provenance to what Spark caches, so writes that read it may be untracked: "
+_SAVED = "Java code saved an RDD, and capture can't trace writes of RDDs. Write a DataFrame instead"
 _ACTIONS = {"reads": "SET VARIABLE", "query": "BEGIN … END"}
 """How docs call what reads the rows of such a command."""
 

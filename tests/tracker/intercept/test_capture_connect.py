@@ -56,6 +56,6 @@ def test_a_session_of_spark_connect(way: str, env: dict[str, str], on_error: str
     assert done.returncode == code, done.stderr[-5000:]
     (step,) = provspark.open(str(tmp_path / "prov")).graph.manifests
     assert [(u.node, u.site) for u in step.untracked] == [("Spark Connect", f"{tmp_path / 'job.py'}:5")]
-    assert "Create a classic session in the script" in done.stderr
+    assert "Create a classic session instead" in done.stderr
     assert (tmp_path / "out").exists() == (code == 0)
     assert code or pq.read_table(tmp_path / "out").num_rows == 5
