@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
+from provspark.tracker.intercept.interceptor import _Callback
+
 FOLDERS = ("/provspark/tracker/", "/provspark/index_store/")
 """Of the code that runs in the driver."""
 
@@ -42,8 +44,20 @@ class Failing:
 
     @contextmanager
     def during(self) -> Iterator[None]:
+        """Profile this thread, and those in which the JVM calls back."""
+        plain = _Callback.apply
+
+        def apply(callback: _Callback, event: str, node: Any) -> Any:
+            sys.setprofile(self)
+            try:
+                return plain(callback, event, node)
+            finally:
+                sys.setprofile(None)
+
+        _Callback.apply = apply  # type: ignore[method-assign]
         sys.setprofile(self)
         try:
             yield
         finally:
             sys.setprofile(None)
+            _Callback.apply = plain  # type: ignore[method-assign]
