@@ -20,8 +20,9 @@ def chain(flow: Flow, enrich: Job, **more: Any) -> None:
     flow.clean() >> flow.job("enrich", enrich, **more) >> flow.report()
 
 
-@CASES(named=[PART, "Spark Connect"])
+@CASES(ahead="edge untracked", to="edge untracked", back="edge", named=["Spark Connect"])
 def spark_connect(flow: Flow) -> None:
+    """The session's server runs in the JVM of the script, where its commands are intercepted. Its reads are not."""
     lines = [
         "from pyspark.sql import SparkSession",
         'spark = SparkSession.builder.remote("local[1]").getOrCreate()',

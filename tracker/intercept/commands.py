@@ -25,6 +25,7 @@ _REMOVES = "capture can't trace which rows {} removes. Write the rows that remai
 _DELETES, _TRUNCATES = _REMOVES.format("DELETE"), "capture can't trace which rows TRUNCATE removes"
 _DROPS = "capture can't trace which rows ALTER TABLE … DROP PARTITION removes"
 _LOADS = "LOAD DATA moves files without reading their rows. Read the files with spark.read, and write with INSERT"
+_RENAMES = "the command moves the table's files to another folder, and capture can't trace that"
 _REWRITES = "capture can't trace rows that a command moves to other files of the table"
 _RETURNS = "capture can't trace a table that is set back to one of its former versions"
 _CONVERTS = "CONVERT TO DELTA makes a table of existing files without reading their rows"
@@ -47,6 +48,7 @@ _WHY = {
     "TruncatePartition": _TRUNCATES,
     "DropPartitions": _DROPS,
     "AlterTableDropPartitionCommand": _DROPS,
+    "AlterTableRenameCommand": _RENAMES,
     "OptimizeTableCommand": _REWRITES,
     "DeltaReorgTable": _REWRITES,
     "DeltaReorgTableCommand": _REWRITES,
@@ -114,6 +116,19 @@ class Command:
         """Plans in the command except for its target, or None if it reads files by name."""
         return self._java.rows(self.analysed)
 
+    def skipped(self) -> bool:
+        """Whether Spark leaves an existing database table as it is, or raises because it exists."""
+        options = None if self.name == _FILES else self._java.database(self.jvm.session, self.analysed)
+        if options is None or self._mode() not in ("Ignore", "ErrorIfExists"):
+            return False
+        try:
+            return bool(self.jvm.new("JdbcTable", self.jvm.session, options).exists())
+        except Exception:
+            return False  # the write raises the same error
+
+    def _mode(self) -> str:
+        return str(self._java.mode(self.analysed)) or MODES[self.name]
+
     def aim(self, planned: Callable[[Any], Any]) -> Aim:
         """Return the output. `planned` maps an analysed plan to one with cached parts replaced by cache entries.
 
@@ -129,8 +144,7 @@ class Command:
             options = self._java.database(self.jvm.session, self.analysed)
             if options is None:
                 raise UnsupportedPlanError(self.name, self._why())
-            mode = str(self._java.mode(self.analysed)) or MODES[self.name]
-            sink = KeyedSink(self.jvm, options, mode, self.name)
+            sink = KeyedSink(self.jvm, options, self._mode(), self.name)
         users = self._java.query(self.analysed)
         return Aim(sink, users, planned(users))
 

@@ -26,6 +26,7 @@ run, or its error. Then it may yield once more: after an error `PLAIN`, to run t
 PLAIN = "plain"
 _STOP = "provspark.stop "
 """First part of the message of a `CaptureStop`; the second is the key of the error in `CommandEvents`."""
+_LATE = "it was still running when the step or its SparkContext ended. Wait for the threads that write before that"
 _SLOW = (
     "capture took longer than {:.0f} minutes to rewrite the command, so Spark ran it without capture. Look in the"
     " driver's log for what was slow, such as listing files"
@@ -50,7 +51,10 @@ class CommandEvents:
         self, session: Callable[[Any], Jvm], capture: Callable[[Command], Steps], troubles: Troubles, limit: float
     ) -> None:
         self._session, self._capture, self._troubles, self._limit = session, capture, troubles, limit
-        self._steps: dict[Any, Steps] = {}
+        self._steps: dict[Any, tuple[Steps, str, str]] = {}
+        """Capture of each command that runs, with the command's name and the line of the script."""
+        self._over = False
+        """Whether the step or its SparkContext has ended."""
         self._errors: dict[str, Exception] = {}
         self._unseen: set[int] = set()
         """Threads of the script whose commands belong to a call that is recorded as a whole."""
@@ -85,6 +89,18 @@ class CommandEvents:
                 return self._stop(stop)
             return None
 
+    def resume(self) -> None:
+        """Handle the commands of a new SparkContext."""
+        self._over = False
+
+    def abandon(self) -> None:
+        """Record the commands that have not ended, because the step or its SparkContext ends now."""
+        self._over = True
+        while self._steps:
+            _, (steps, name, site) = self._steps.popitem()
+            steps.close()
+            self._troubles.note(Untracked(name, _LATE, site))
+
     def error(self, message: str) -> Exception | None:
         """Return the error behind the message of a `CaptureStop`, or None for any other message."""
         return self._errors.get(message.removeprefix(_STOP)) if message.startswith(_STOP) else None
@@ -100,21 +116,21 @@ class CommandEvents:
         plan = _next(steps, None)
         if plan is None:
             return None
-        if node.abandoned():  # meanwhile Spark runs the command, or has run it
+        if node.abandoned() or self._over:  # meanwhile Spark runs the command, or has run it
             steps.close()
             return None
-        self._steps[_key(node)] = steps
+        self._steps[_key(node)] = steps, command.name, caller()
         return None if plan is PLAIN else plan
 
     def _ended(self, event: str, node: Any) -> Any:
-        steps = self._steps.pop(_key(node), None)
-        if steps is None:
+        begun = self._steps.pop(_key(node), None)
+        if begun is None:
             if node.abandoned() and event == "done":
                 self._troubles.note(Untracked(str(node.name()), _SLOW.format(self._limit / 60), caller()))
             return None
-        again = _next(steps, None if event == "done" else _error(node.error()))
+        again = _next(begun[0], None if event == "done" else _error(node.error()))
         if again is not None:
-            self._steps[_key(node)] = steps
+            self._steps[_key(node)] = begun
         return again
 
 

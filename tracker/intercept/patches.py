@@ -152,7 +152,7 @@ class Interception:
         traceback_utils.first_spark_call = lambda: of_script(first())
 
     def _save_table(self, save: Callable[..., Any], writer: Any, *args: Any, **kwargs: Any) -> Any:
-        self._script.table_saved(writer, next(iter((*args, *kwargs.values()))))
+        self._script.table_saved(writer, args[0] if args else kwargs["name"])
         return save(writer, *args, **kwargs)
 
     def _frame_made(self, frame: Any, *_: Any) -> None:

@@ -71,6 +71,7 @@ class ScriptCapture:
         """Start to intercept the commands of a session."""
         jvm = self._sessions.jvm(spark)
         if self._interceptor.watch(jvm):
+            self._events.resume()
             self.engine["spark"] = spark.version
             self.engine["java"] = str(jvm.jvm.java.lang.System.getProperty("java.version"))
             self.engine["application"] = spark.sparkContext.applicationId
@@ -188,29 +189,41 @@ class ScriptCapture:
     def effect(self, node: str, why: str, call: Callable[[], Any], rows: Any = None) -> Any:
         """Run a call with effects that capture can't follow, and record the refusal."""
         error = UnsupportedPlanError(node, why, caller())
+        if self._troubles.fatal:
+            self._troubles.refuse(error)  # raises, before the call has any effect
         if rows is not None:
             self._reading.lost(lambda: self._reading.of(rows), node, why, error.site)
-        self._discard_saves()
+        with self.boundary.guard("RDDs that Java code saved are not recorded"):
+            self._note_saves()
         try:
             result = call()
         finally:
-            self._discard_saves()  # they are recorded below
+            with self.boundary.guard("RDDs that Spark saved are recorded twice"):
+                self._interceptor.saves()  # they are recorded below
         self._troubles.refuse(error)
         return result
-
-    @guarded("RDDs that Spark saved are recorded twice")
-    def _discard_saves(self) -> None:
-        self._interceptor.saves()
 
     def refused(self, node: str, why: str) -> None:
         """Record that capture can't follow what is about to start."""
         self._troubles.refuse(UnsupportedPlanError(node, why, caller()))
 
-    @guarded("the table that a write replaces is not known")
     def table_saved(self, writer: Any, name: str) -> None:
-        """Count what the step has read of a table that Spark is about to drop and write anew."""
-        jvm = self._sessions.jvm(writer._spark)
-        self._settle(jvm, str(jvm.new("CommandPlans").table(jvm.session, name)))
+        """Count what the step has read of a table that Spark is about to drop and write anew.
+
+        If lost lineage stops the script, this raises if capture can't follow the rows: before Spark drops the table.
+        """
+        refusal: UnsupportedPlanError | None = None
+        with self.boundary.guard("the table that a write replaces is not known"):
+            jvm = self._sessions.jvm(writer._spark)
+            folder = str(jvm.new("CommandPlans").table(jvm.session, name))
+            try:
+                if folder and self._troubles.fatal:
+                    self._writing.check(jvm, writer._df._jdf.queryExecution().analyzed())
+            except UnsupportedPlanError as e:
+                refusal = e
+            self._settle(jvm, folder)
+        if refusal is not None:
+            self._troubles.refuse(refusal.at(refusal.site or caller()))
 
     def _settle(self, jvm: Jvm, folder: str) -> None:
         """Count what the step has read of a table before Spark drops it. `folder` is as in `Command.folder`."""
@@ -260,6 +273,10 @@ class ScriptCapture:
 
     def stop_intercepting(self) -> None:
         """Stop to intercept commands."""
+        self._note_saves()
+        self._interceptor.stop()
+        self._events.abandon()
+
+    def _note_saves(self) -> None:
         if self._interceptor.saves():
             self._troubles.note(Untracked("RDD", _SAVED))
-        self._interceptor.stop()

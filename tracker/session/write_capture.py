@@ -17,6 +17,7 @@ from provspark.tracker.files.step_files import FilesOfDriver
 from provspark.tracker.intercept.commands import Aim, Command
 from provspark.tracker.intercept.events import PLAIN, Steps
 from provspark.tracker.plan.operations import Draft, built
+from provspark.tracker.plan.rewrite import Rewriter
 from provspark.tracker.script.sites import caller, of_node
 from provspark.tracker.seal.captured_write import TracedWrite
 from provspark.tracker.session.driver_reads import DriverReads
@@ -110,6 +111,9 @@ class WriteCapture:
         aim: Aim | None = None
         try:
             cut = self._reads.cut()
+            if command.skipped():
+                yield PLAIN
+                return
             caches = self._sessions.caches(jvm)
             aim = command.aim(lambda analysed: caches.current(jvm, analysed))
             self.settle(jvm, aim.sink.dataset)  # now, because the write may replace files that the step has read
@@ -172,12 +176,7 @@ class WriteCapture:
         """Rewrite the plan. UnsupportedPlanError names the script's line of the refused operator."""
         sessions = self._sessions
         try:
-            placed = str(jvm.new("Places").dependent(aim.plan))
-            if placed:
-                raise UnsupportedPlanError(REPARTITION, _DEALT.format(placed))
-            unknown = str(jvm.new("Unknowns").dependent(aim.plan))
-            if unknown:
-                raise UnsupportedPlanError("InSubquery", _UNKNOWN.format(unknown))
+            _check(jvm, aim.plan)
             read = behind(jvm, sessions, self._reads, aim.users, cut)
             caches = sessions.caches(jvm)
             return TracedWrite(jvm, aim.sink, aim.plan, self._step.taps, caches, read)
@@ -185,6 +184,18 @@ class WriteCapture:
             kind = e.node.split(" ")[0]
             where = of_node(jvm, kind, aim.users)
             raise e.at(e.site or where or site) from None
+
+    def check(self, jvm: Jvm, analysed: Any) -> None:
+        """Check that capture can follow a plan whose rows are about to be written.
+
+        Raises
+        ------
+        UnsupportedPlanError
+        """
+        caches = self._sessions.caches(jvm)
+        plan = caches.current(jvm, analysed)
+        _check(jvm, plan)
+        Rewriter(jvm, self._step.taps, caches).run(plan)
 
     def _seal(self, captured: TracedWrite, aim: Aim, metrics: WriteMetrics | None, site: str) -> None:
         try:
@@ -246,8 +257,10 @@ class WriteCapture:
         if aim is not None:
             plan = aim.plan
             self._record_plain(aim.sink, reason, read, lambda: self._drafted(jvm, plan))
-        elif folder := folder or command.folder():  # of a table that it created
+        elif folder:
             self._changed(jvm, folder, read, reason, began)
+        elif folder := command.folder():  # of a table that it created, or moved: all files are new there
+            self._changed(jvm, folder, read, reason, 0.0)
         else:
             self._reading.lost(lambda: read, reason.node, reason.why, reason.site)
 
@@ -278,6 +291,15 @@ class WriteCapture:
                 self._step.add(left)
         except Exception as e:
             log.debug("provspark: the output of an untracked write is not known", exc_info=e)
+
+
+def _check(jvm: Jvm, plan: Any) -> None:
+    placed = str(jvm.new("Places").dependent(plan))
+    if placed:
+        raise UnsupportedPlanError(REPARTITION, _DEALT.format(placed))
+    unknown = str(jvm.new("Unknowns").dependent(plan))
+    if unknown:
+        raise UnsupportedPlanError("InSubquery", _UNKNOWN.format(unknown))
 
 
 def _release(held: Claim) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +16,8 @@ from _watching import loaded
 from oracle.cases import configured
 from pyspark.sql.functions import udf
 
-from provspark.errors import UnsupportedPlanError
+import provspark
+from provspark.errors import UnsupportedPlanError, UntrackedError
 from provspark.index_store.store.store import Store
 from provspark.tracker import attach
 from provspark.tracker.session import script_capture
@@ -255,3 +257,76 @@ def test_a_session_that_is_closed_amid_a_write(tmp_path: Path) -> None:
     (manifest,) = Store.open(store).manifests()
     assert [(Path(w.output.dataset.name).name, w.coverage) for w in manifest.writes] == [("traced-again", "exact")]
     assert manifest.status == "succeeded"
+
+
+def test_a_write_that_outlives_the_step(spark: Any, tmp_path: Path) -> None:
+    """The step says so, and the next step may write the same output."""
+    store, to, started = (tmp_path / "store").as_uri(), str(tmp_path / "out"), tmp_path / "started"
+    slow = udf(lambda n: started.touch() or time.sleep(3) or n, "long")
+    frame = spark.range(1).select(slow("id").alias("n"))
+    with attach(store=store, step="s") as step:
+        thread = threading.Thread(target=lambda: frame.write.parquet(to))
+        thread.start()
+        while not started.exists():
+            time.sleep(0.05)
+    thread.join()
+    (reason,) = step.untracked
+    assert "still running when the step" in reason.why and reason.site.startswith(__file__)
+    assert step.manifest.writes == () and spark.read.parquet(to).count() == 1
+    with attach(store=store, step="t", on_error="fail") as again:
+        spark.range(2).write.mode("overwrite").parquet(to)
+    assert [w.coverage for w in again.manifest.writes] == ["exact"]
+
+
+def test_a_table_is_not_dropped_if_lineage_must_not_be_lost(refused: Any, tmp_path: Path) -> None:
+    spark = refused.sparkSession
+    spark.range(3).write.saveAsTable("trouble_0027")
+    with pytest.raises(UnsupportedPlanError) as caught, attach((tmp_path / "store").as_uri(), "s", on_error="fail"):
+        refused.write.saveAsTable(mode="overwrite", format="json", name="trouble_0027")
+    assert spark.table("trouble_0027").count() == 3 and str(caught.value.site).startswith(__file__)
+
+
+EFFECTS: dict[str, Callable[[Any, str], Any]] = {
+    "save": lambda frame, to: frame.rdd.saveAsTextFile(to),
+    "foreach": lambda frame, to: frame.foreach(lambda row: Path(to).mkdir()),
+    "foreachPartition": lambda frame, to: frame.rdd.foreachPartition(lambda rows: Path(to).mkdir(exist_ok=True)),
+}
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_an_effect_does_not_happen_if_lineage_must_not_be_lost(effect: str, spark: Any, tmp_path: Path) -> None:
+    to = tmp_path / "out"
+    with pytest.raises(UnsupportedPlanError), attach((tmp_path / "store").as_uri(), "s", on_error="fail"):
+        EFFECTS[effect](spark.range(1), str(to))
+    assert not to.exists()
+
+
+def test_an_rdd_that_java_code_saves_before_python_code_saves_one(spark: Any, tmp_path: Path) -> None:
+    with attach(store=(tmp_path / "store").as_uri(), step="s") as step:
+        spark.range(2)._jdf.toJavaRDD().saveAsTextFile(str(tmp_path / "java"))
+        spark.range(2).rdd.saveAsTextFile(str(tmp_path / "python"))
+    assert [u.node for u in step.untracked] == ["RDD", "RDD.saveAsTextFile"]
+
+
+def test_a_table_with_a_new_name(spark: Any, tmp_path: Path) -> None:
+    """Spark moves the files of a managed table. Those of an external one stay, and their lineage as well."""
+    store = (tmp_path / "store").as_uri()
+    spark.range(2).write.parquet(str(tmp_path / "base"))
+    try:
+        with attach(store=store, step="s") as step:
+            rows = spark.read.parquet(str(tmp_path / "base"))
+            rows.write.saveAsTable("trouble_0027")
+            rows.write.option("path", str(tmp_path / "out")).saveAsTable("outside_0027")
+            spark.sql("ALTER TABLE trouble_0027 RENAME TO renamed_0027")
+            spark.sql("ALTER TABLE outside_0027 RENAME TO renamed_outside_0027")
+            spark.table("renamed_0027").write.parquet(str(tmp_path / "of_moved"))
+            spark.table("renamed_outside_0027").write.parquet(str(tmp_path / "of_kept"))
+        assert [u.node for u in step.untracked] == ["AlterTableRenameCommand"]
+        prov = provspark.open(store)
+        with pytest.raises(UntrackedError, match="moves the table's files to another folder"):
+            prov.backward(str(tmp_path / "of_moved"), [0])
+        kept = prov.backward(str(tmp_path / "of_kept"), [0], to=str(tmp_path / "base"))
+        assert kept.table()["related_row"].to_pylist() == [0]
+    finally:
+        for name in ("renamed_0027", "renamed_outside_0027", "outside_0027"):
+            spark.sql(f"DROP TABLE IF EXISTS {name}")

@@ -41,7 +41,7 @@ import provspark.trees.Trees;
 /** Queries and target of a command, by the fields of its class. Uses raw types, because Janino has no generics. */
 public class CommandPlans {
   private static final Set TARGETS =
-      new HashSet(Arrays.asList("target targetTable table tableName tableIdent catalogTable child sourceTable namespace".split(" ")));
+      new HashSet(Arrays.asList("target targetTable table tableName tableIdent catalogTable child sourceTable namespace newName".split(" ")));
   private static final int DEEPEST = 8;
 
   // -- the query of a write

@@ -4,8 +4,11 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.analysis.ResolvedIdentifier;
+import org.apache.spark.sql.catalyst.catalog.CatalogTableType;
 import org.apache.spark.sql.catalyst.plans.logical.CreateTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.command.AlterTableRenameCommand;
 import org.apache.spark.sql.execution.command.CreateDataSourceTableAsSelectCommand;
 import org.apache.spark.sql.execution.command.InsertIntoDataSourceDirCommand;
 import org.apache.spark.sql.execution.datasources.DataSource$;
@@ -22,7 +25,7 @@ public class Commands {
       "AddCheckConstraint AddColumns AddConstraint AddPartitions AlterColumns AlterDatabasePropertiesCommand"
       + " AlterDatabaseSetLocationCommand AlterTableAddColumnsCommand AlterTableAddPartitionCommand"
       + " AlterTableChangeColumnCommand AlterTableChangeColumnCommentsCommand AlterTableClusterBy"
-      + " AlterTableCollation AlterTableRenameCommand AlterTableSerDePropertiesCommand AlterTableSetLocationCommand"
+      + " AlterTableCollation AlterTableSerDePropertiesCommand AlterTableSetLocationCommand"
       + " AlterTableSetPropertiesCommand AlterTableUnsetPropertiesCommand AlterViewAs AlterViewAsCommand"
       + " AlterViewSchemaBinding AlterViewSchemaBindingCommand CommentOnNamespace CommentOnTable"
       + " CreateDataSourceTableCommand CreateDatabaseCommand CreateFunction CreateFunctionCommand CreateIndex"
@@ -76,7 +79,7 @@ public class Commands {
    */
   private static final Set WRITING = set(
       // Spark
-      "AlterTableDropPartitionCommand AlterTableRenamePartitionCommand AppendData"
+      "AlterTableDropPartitionCommand AlterTableRenameCommand AlterTableRenamePartitionCommand AppendData"
       + " CreateDataSourceTableAsSelectCommand CreateFlowCommand CreateHiveTableAsSelectCommand"
       + " CreateMaterializedViewAsSelect CreateStreamingTable CreateStreamingTableAsSelect"
       + " CreateStreamingTableAutoCdc CreateTableAsSelect DeleteFromTable DeleteFromTableWithFilters DropPartitions"
@@ -111,7 +114,7 @@ public class Commands {
 
   /** Whether capture runs a command: it may change or write rows, or read them on the driver. */
   public static boolean intercepted(LogicalPlan plan) {
-    return !QUIET.contains(name(plan)) && !delegates(plan);
+    return !QUIET.contains(name(plan)) && !delegates(plan) && !renames(plan);
   }
 
   /** Whether a command only reads rows on the driver. */
@@ -121,6 +124,19 @@ public class Commands {
 
   static boolean caches(LogicalPlan plan) {
     return CACHING.contains(name(plan));
+  }
+
+  /** Whether a command gives a view, or a table whose files stay where they are, another name. */
+  private static boolean renames(LogicalPlan plan) {
+    if (!(plan instanceof AlterTableRenameCommand)) return false;
+    AlterTableRenameCommand command = (AlterTableRenameCommand) plan;
+    if (command.isView()) return true;
+    try {
+      SparkSession session = (SparkSession) SparkSession.active();
+      return session.sessionState().catalog().getTableMetadata(command.oldName()).tableType() != CatalogTableType.MANAGED();
+    } catch (Exception e) {
+      return true; // there is no such table
+    }
   }
 
   /** Whether a command runs its write as a command of its own, which is intercepted. */
