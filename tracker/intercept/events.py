@@ -129,7 +129,7 @@ class CommandEvents:
                 self._troubles.note(Untracked(str(node.name()), _SLOW.format(self._limit / 60), caller()))
             return None
         again = _next(begun[0], None if event == "done" else _error(node.error()))
-        if again is not None:
+        if again is not None and event == "failed":  # after "done", it is a plan to count, and the last
             self._steps[_key(node)] = begun
         return again
 

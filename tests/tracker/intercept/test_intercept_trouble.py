@@ -311,7 +311,7 @@ def test_an_rdd_that_java_code_saves_before_python_code_saves_one(spark: Any, tm
 def test_a_table_with_a_new_name(spark: Any, tmp_path: Path) -> None:
     """Spark moves the files of a managed table. Those of an external one stay, and their lineage as well."""
     store = (tmp_path / "store").as_uri()
-    spark.range(2).write.parquet(str(tmp_path / "base"))
+    spark.range(2).coalesce(1).write.parquet(str(tmp_path / "base"))
     try:
         with attach(store=store, step="s") as step:
             rows = spark.read.parquet(str(tmp_path / "base"))
