@@ -200,7 +200,7 @@ def test_the_versions_that_are_named_are_those_that_are_supported() -> None:
     assert "Spark 4.0 to 4.3" in runner.SUPPORTED == supported.SUPPORTED
 
 
-CALLED = (*("checkpoint", "context_stops", "effect", "model_saved", "rdd_of", "refused", "stopped", "transposed"),)
+CALLED = ("checkpoint", "context_stops", "effect", "model_saved", "rdd_of", "refused", "stopped", "transposed")
 """Methods of `ScriptCapture` that make calls of the script's."""
 BOUNDARY = (
     *("tracker/attachment.py", "tracker/boundary.py", "tracker/intercept/patches.py"),

@@ -103,15 +103,13 @@ class ReadCapture:
             return call(frame)
         plan, trace, read, before = ready
         result, trace, read = self._run(frame, plan, trace, read, call)
-        if name == "toLocalIterator":
-            with self._guard():
+        with self._guard():
+            if name == "toLocalIterator":
                 taking = Taking(trace, read, before)
                 self._reads.follow(taking)
                 return taking.over(result)
-        else:
-            with self._guard():
-                read = replace(read, rows=size(result))
-                self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read), before)
+            read = replace(read, rows=size(result))
+            self._reads.add(read if trace is None else TracedRows(trace, range(read.rows), read), before)
         return result
 
     def _ready(
